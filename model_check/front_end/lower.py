@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from model_check.front_end.source import Origin
+    from model_check.front_end.terms import Operator
     from spec.language import Machine, Property, Step
 
 Meaning = dict[str, Expression]
@@ -64,6 +65,8 @@ class Lowering:
         self._out: list[list[Statement]] = [[]]
         self._named = 0
         self._calls: list[int] = []
+        self._known: dict[tuple[Callable[..., Any], tuple[Expression, ...]], Expression] = {}
+        self._terms: dict[tuple[object, ...], Expression] = {}
 
     def action(self, step: Step) -> LoweredAction:
         """The terms of an action with its parameters chosen.
@@ -178,21 +181,26 @@ class Lowering:
     # --- values -------------------------------------------------------------------------------------------------------
 
     def _called(self, function: Callable[..., Any], arguments: Sequence[Expression]) -> Expression:
-        """Inline a function for its value."""
+        """Inline a function for its value: once for the same arguments, if they are short."""
         opened = self._reader.function(function)
         if opened.value is None:
             source = source_of(function)
             source.refuse(source.tree, "it gives no value")
-        return self._value(opened.value, _given(opened, arguments))
+        if not all(isinstance(argument, Int | Local) for argument in arguments):
+            return self._value(opened.value, _given(opened, arguments))
+        call = function, tuple(arguments)
+        if call not in self._known:
+            self._known[call] = self._value(opened.value, _given(opened, arguments))
+        return self._known[call]
 
     def _value(self, term: open_terms.Term, meaning: Meaning) -> Expression:
         match term:
             case open_terms.Apply("and" | "or" | "if", _):
                 return self._lazy(term, meaning)
             case open_terms.Apply(operator, arguments):
-                return apply(operator, *(self._value(argument, meaning) for argument in arguments))
+                return self._apply(operator, *(self._value(argument, meaning) for argument in arguments))
             case open_terms.Read(path, index):
-                return Read(path, self._place(path, index, term.at, meaning))
+                return self._one(Read(path, self._place(path, index, term.at, meaning)))
             case open_terms.Bound(name):
                 return meaning[name]
             case open_terms.LetIn(name, value, body):
@@ -204,8 +212,20 @@ class Lowering:
             case open_terms.Constant(name):
                 return Switch(name) if name in self.machine.switches else Int(int(getattr(self.constants, name)))
             case open_terms.Now():
-                return Read(self._clock, None)
+                return self._one(Read(self._clock, None))
         return Int(_number(term))
+
+    def _apply(self, operator: Operator, *arguments: Expression) -> Expression:
+        return self._one(apply(operator, *arguments))
+
+    def _one(self, term: Expression) -> Expression:
+        """Of equal terms always the same, so that what is made of it can be kept by its identity."""
+        match term:
+            case Apply(operator, arguments):
+                return self._terms.setdefault((operator, *map(_key, arguments)), term)
+            case Read(path, index):
+                return self._terms.setdefault((path, _key(index)), term)
+        return term
 
     def _lazy(self, term: open_terms.Apply, meaning: Meaning) -> Expression:
         """Arguments that a known one decides are not looked at: they may be undefined."""
@@ -214,14 +234,14 @@ class Lowering:
             test = self._value(first, meaning)
             if isinstance(test, Int):
                 return self._value(others[not test.value], meaning)
-            return apply("if", test, *(self._value(other, meaning) for other in others))
+            return self._apply("if", test, *(self._value(other, meaning) for other in others))
         absorbing = FALSE if term.operator == "and" else TRUE
         known: list[Expression] = []
         for argument in term.arguments:
             known.append(self._value(argument, meaning))
             if known[-1] == absorbing:
                 return absorbing
-        return apply(term.operator, *known)
+        return self._apply(term.operator, *known)
 
     def _over(self, over: open_terms.Over, meaning: Meaning) -> Expression:
         turns = self._range(over.low, over.high, over.at, meaning)
@@ -229,13 +249,14 @@ class Lowering:
         if over.fold == "set":
             members: Expression = EMPTY
             for i, term in zip(turns, terms, strict=True):
-                members = apply("union", members, apply("if", term, apply("only", Int(i)), EMPTY))
+                member = self._apply("if", term, self._apply("only", Int(i)), EMPTY)
+                members = self._apply("union", members, member)
             return members
         if over.fold != "sum":
-            return apply("and" if over.fold == "all" else "or", *terms)
+            return self._apply("and" if over.fold == "all" else "or", *terms)
         total: Expression = Int(0)
         for term in terms:
-            total = apply("+", total, apply("if", term, Int(1), Int(0)))
+            total = self._apply("+", total, self._apply("if", term, Int(1), Int(0)))
         return total
 
     def _range(self, low: open_terms.Term, high: open_terms.Term, at: Origin, meaning: Meaning) -> range:
@@ -270,6 +291,11 @@ class Lowering:
 
 def _given(function: open_terms.OpenFunction, arguments: Sequence[Expression]) -> Meaning:
     return dict(zip((parameter.name for parameter in function.parameters), arguments, strict=True))
+
+
+def _key(term: Expression | None) -> object:
+    """What tells a term from others: one that is short itself, else its identity."""
+    return id(term) if isinstance(term, Apply | Read) else term
 
 
 def _number(term: open_terms.Term) -> int:

@@ -194,12 +194,19 @@ def _compute(operator: Operator, values: list[int]) -> int:
 
 def with_values(term: Expression, known: Mapping[Any, int]) -> Expression:
     """The term where these fields, by their paths, and these switches, by their names, have these values, folded."""
-    match term:
-        case Read(key) | Switch(key) if key in known:
-            return Int(known[key])
-        case Apply(operator, arguments):
-            return apply(operator, *(with_values(argument, known) for argument in arguments))
-    return term
+    done: dict[int, Expression] = {}
+
+    def folded(part: Expression) -> Expression:
+        match part:
+            case Read(key) | Switch(key) if key in known:
+                return Int(known[key])
+            case Apply(operator, arguments):
+                if id(part) not in done:
+                    done[id(part)] = apply(operator, *map(folded, arguments))
+                return done[id(part)]
+        return part
+
+    return folded(term)
 
 
 def is_boolean(term: Expression) -> bool:
@@ -216,12 +223,28 @@ def is_boolean(term: Expression) -> bool:
 
 def parts(term: object) -> Iterator[Any]:
     """A term, or those of a tuple, and everything in them, outermost first; open terms and those of TLA+, too."""
+    return _parts(term, lambda _: True)
+
+
+def distinct_parts(term: object) -> Iterator[Any]:
+    """The same, but once what is in them several times as one object."""
+    seen: set[int] = set()
+
+    def is_new(part: object) -> bool:
+        before = len(seen)
+        seen.add(id(part))
+        return len(seen) > before
+
+    return _parts(term, is_new)
+
+
+def _parts(term: object, is_wanted: Callable[[object], bool]) -> Iterator[Any]:
     left: list[Any] = [term]
     while left:
         part = left.pop()
         if type(part) is tuple:
             left += reversed(part)
-        elif names := _last_fields_first(part.__class__):
+        elif is_wanted(part) and (names := _last_fields_first(part.__class__)):
             yield part
             left += [getattr(part, name) for name in names]
 

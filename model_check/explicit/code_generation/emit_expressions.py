@@ -1,4 +1,4 @@
-"""From terms to LLVM instructions over packed words, and the range of values that an expression can take.
+"""From terms to LLVM instructions over packed words.
 
 Numbers are 64-bit words in two's complement, truth values single bits, a set is its mask. An expression is written for
 one state, or for eight states or all states of a run at once, a lane each; the instructions are the same, on vectors.
@@ -17,17 +17,19 @@ from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN, byte_of
 from model_check.explicit.code_generation.instructions import Instructions
 from model_check.explicit.code_generation.lay_out import ALIGNMENT, EIGHT
 from model_check.explicit.code_generation.packing import WORD_BITS
-from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, is_boolean, parts
+from model_check.explicit.code_generation.value_ranges import ValueRanges
+from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, distinct_parts, is_boolean
 
 if TYPE_CHECKING:
-    from model_check.explicit.code_generation.packing import Packing, Place
+    from collections.abc import Callable
 
-Range = tuple[int, int]
+    from model_check.explicit.code_generation.packing import Packing, Place
+    from model_check.explicit.code_generation.value_ranges import Range
 
 _COMPARISONS: Final = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
 
 
-class ExpressionWriter:
+class ExpressionWriter(ValueRanges):
     """Writes expressions into the function that is being written.
 
     Parameters
@@ -41,21 +43,22 @@ class ExpressionWriter:
     """Whether the bytes of the run lie behind its words."""
 
     def __init__(self, packing: Packing, switches: tuple[str, ...]) -> None:
-        self.packing = packing
+        super().__init__(packing)
         self.switches = {name: i for i, name in enumerate(switches)}
         self.code = Instructions()
         self._lanes, self._bits = 0, WORD_BITS
         self.words: list[str | None] = []
         """The words of the state as the statements have left them; None for one that is as it was."""
         self._locals: dict[str, str] = {}
-        self._ranges: dict[str, Range] = {}
+        self._written: dict[tuple[int, bool], tuple[Expression, str]] = {}
+        """What was written for a term of a run, as a number or as a truth; holds the terms, so that none has its id."""
 
     # --- one state or several -----------------------------------------------------------------------------------------
 
     def _look_at(self) -> None:
         """From here on, look at state `%x` in `%states`."""
         self._lanes, self._bits = 0, WORD_BITS
-        self._ranges, self._locals = {}, {}
+        self._ranges, self._locals, self._written = {}, {}, {}
         self.words = [None] * self.packing.words
 
     def _look_at_run(self, bits: int) -> None:
@@ -63,8 +66,10 @@ class ExpressionWriter:
 
         That is faster than with whole words where there is enough to compute; `_bits_for` says how many are needed.
         """
+        is_same = self._lanes == RUN and self._bits == bits and not self._locals
+        written = self._written if is_same else {}
         self._look_at()
-        self._lanes, self._bits = RUN, bits
+        self._lanes, self._bits, self._written = RUN, bits, written
 
     def _look_at_eight(self) -> None:
         """From here on, look at eight states at once: those in `%columns` from `%lane` on."""
@@ -74,7 +79,7 @@ class ExpressionWriter:
     def _bits_for(self, *terms: Expression) -> int:
         """Bits, a byte at least, in which all numbers and sets of some terms have room."""
         needed = BYTE
-        for term in parts(terms):
+        for term in distinct_parts(terms):
             match term:
                 case Apply("has", (_, member)) | Apply("only", (member,)):
                     needed = max(needed, self._range(member)[1] + 1)
@@ -116,8 +121,20 @@ class ExpressionWriter:
 
     # --- terms --------------------------------------------------------------------------------------------------------
 
+    def _once(self, term: Expression, is_truth: bool, write: Callable[[Expression], str]) -> str:
+        """What is written for the term; of a run, where nothing changes, only once for the same one."""
+        if self._lanes != RUN or not isinstance(term, Apply):
+            return write(term)
+        key = id(term), is_truth
+        if key not in self._written:
+            self._written[key] = term, write(term)
+        return self._written[key][1]
+
     def _truth(self, term: Expression) -> str:
         """The term as a condition."""
+        return self._once(term, True, self._truth_of)
+
+    def _truth_of(self, term: Expression) -> str:
         match term:
             case Int(value):
                 return self._known_truth(bool(value))
@@ -150,6 +167,9 @@ class ExpressionWriter:
 
     def _number(self, term: Expression) -> str:
         """The term as an integer; a set as its mask."""
+        return self._once(term, False, self._number_of)
+
+    def _number_of(self, term: Expression) -> str:
         match term:
             case Int(value):
                 return self._constant(value)
@@ -290,39 +310,6 @@ class ExpressionWriter:
         if reach[0] >= 0 and reach[1] < self._bits:
             return amount
         return self._operation("and", amount, self._bits - 1)
-
-    # --- ranges -------------------------------------------------------------------------------------------------------
-
-    def _range(self, term: Expression) -> Range:
-        """The values that the term can take, as far as its shape tells."""
-        match term:
-            case Int(value):
-                return value, value
-            case Local(name):
-                return self._ranges[name]
-            case Read(path, _):
-                if path not in self.packing.places:
-                    return self.packing.clock, self.packing.clock
-                places = self.packing.places[path]
-                return (places[0].low, places[0].high) if places else (0, 0)
-            case Apply("+", (left, right)):
-                (a, b), (c, d) = self._range(left), self._range(right)
-                return a + c, b + d
-            case Apply("-", (left, right)):
-                (a, b), (c, d) = self._range(left), self._range(right)
-                return a - d, b - c
-            case Apply("if", (_, then, otherwise)):
-                (a, b), (c, d) = self._range(then), self._range(otherwise)
-                return min(a, c), max(b, d)
-            case Apply("only", (member,)):
-                least, most = self._range(member)
-                return (1 if least >= 0 else -1), 1 << max(most, 0)
-            case Apply("union", (left, right)):
-                (a, b), (c, d) = self._range(left), self._range(right)
-                return min(a, c, 0), (1 << max(b, d).bit_length()) - 1
-            case Apply("minus", (left, _)):
-                return 0, self._range(left)[1]
-        return 0, 1
 
 
 def place_of(places: tuple[Place, ...], index: Int) -> Place:
