@@ -192,6 +192,12 @@ def set_of_the_places_where(s: State, c: Sizes) -> None:
     s.right = Bits.of(i for i in range(1, c.places) if s.left.has(i - 1)) | s.cell[0].members
 
 
+def a_comparison_is_compared(s: State, c: Sizes) -> None:
+    require((s.a == 1) == (s.b == 2), "both or none")
+    require(s.a == 1 or s.is_on, "one of them")
+    s.is_on = s.b == 2
+
+
 def sum_of_flags(s: State, c: Sizes) -> None:
     s.a = sum(s.left.has(i) or s.is_on for i in range(c.places))
 
@@ -367,6 +373,7 @@ ACTIONS: tuple[Callable[..., None], ...] = (
     has_of_nothing,
     any_all_and_sum,
     set_of_the_places_where,
+    a_comparison_is_compared,
     sum_of_flags,
     lazy_and_guards_an_index,
     lazy_or_guards_an_index,
