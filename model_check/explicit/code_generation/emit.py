@@ -75,7 +75,8 @@ class Emitter(ForgettingWriter):
         bodies = [self._action(number, action, len(actions)) for number, action in enumerate(actions)]
         expand = self._expand(len(actions), len(guards)), self._cut()
         forget = self._forget(self.forgetting)
-        return "\n\n".join([*bodies, *guards, *expand, *self._judge(), self._observe(), *forget, DECLARATIONS, ""])
+        functions = [*bodies, *guards, *expand, *self._judge(), self._observe(), *forget]
+        return "\n\n".join([*functions, self._numbers_of_module(), DECLARATIONS, ""])
 
     @cached_property
     def forgetting(self) -> tuple[Statement, ...]:

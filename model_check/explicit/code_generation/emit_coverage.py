@@ -55,7 +55,7 @@ class CoverageEmitter(Emitter):
         calls = [f"  call void @count_{n}(ptr %columns, i64 %count, ptr %K, ptr %out)" for n in range(len(functions))]
         body = ["call.0:", *calls, "  br label %call.1"]
         cover = in_runs(self.packing.words, "cover", f"{STATES}, ptr noalias nocapture %out", body, 1, "0")
-        return "\n\n".join([*functions, cover, DECLARATIONS, ""]), tuple(counted)
+        return "\n\n".join([*functions, cover, self._numbers_of_module(), DECLARATIONS, ""]), tuple(counted)
 
     def _counting(self, number: int, write: Callable[[], None]) -> str:
         """A function that does what is written, which goes on to the block `over`."""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from model_check.explicit.code_generation.packing import Packing, Place
     from model_check.explicit.code_generation.value_ranges import Range
 
+HALF_WORD = 32
+"""Bits of the lanes from which on an operation may choose between its result and an operand."""
+
 _COMPARISONS: Final = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
 
 
@@ -50,6 +53,7 @@ class ExpressionWriter(ValueRanges):
         self.words: list[str | None] = []
         """The words of the state as the statements have left them; None for one that is as it was."""
         self._locals: dict[str, str] = {}
+        self._numbers: dict[int, int] = {}
         self._written: dict[tuple[int, bool], tuple[Expression, str]] = {}
         """What was written for a term of a run, as a number or as a truth; holds the terms, so that none has its id."""
 
@@ -104,8 +108,28 @@ class ExpressionWriter(ValueRanges):
 
     def _operation(self, operation: str, left: str, right: str | int) -> str:
         """An instruction on numbers."""
-        other = self._constant(right) if isinstance(right, int) else right
+        other = self._operand(operation, right) if isinstance(right, int) else right
         return self.code.value(f"{operation} {self._number_type} {left}, {other}")
+
+    def _operand(self, operation: str, number: int) -> str:
+        """A constant; in a bitwise operation on wide lanes one that LLVM does not see, and loads when a call begins.
+
+        Up to LLVM 22 a chosen lane of such operations is computed wrongly on AVX-512 where an operand is a constant in
+        memory (llvm-project issue 157929: VPTERNLOG231_imm8 and VPTERNLOG312_imm8 are swapped).
+        """
+        if not self._lanes or self._bits < HALF_WORD or operation not in ("and", "or"):
+            return self._constant(number)
+        place = self._numbers.setdefault(signed(number), len(self._numbers))
+        lanes = f"<{self._lanes} x i{self._bits}>"
+        at = self.code.at_entry(f"getelementptr inbounds i64, ptr @numbers, i64 {place}")
+        loaded = self.code.at_entry(f"load i{self._bits}, ptr {at}")
+        one = self.code.at_entry(f"insertelement {lanes} poison, i{self._bits} {loaded}, i64 0")
+        return self.code.at_entry(f"shufflevector {lanes} {one}, {lanes} poison, <{self._lanes} x i32> zeroinitializer")
+
+    def _numbers_of_module(self) -> str:
+        """The constants that functions load."""
+        numbers = ", ".join(f"i64 {number}" for number in self._numbers)
+        return f"@numbers = internal global [{len(self._numbers)} x i64] [{numbers}]"
 
     def _logic(self, operation: str, left: str, right: str) -> str:
         """An instruction on truth values."""

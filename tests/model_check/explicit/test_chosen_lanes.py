@@ -1,0 +1,57 @@
+"""Lanes that are chosen of operations on bits are right: by LLVM 22 they are not if it sees that one is a constant."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from model_check.explicit.code_generation.bytes_of_run import RUN
+from model_check.explicit.code_generation.compile import kernel_cache
+from model_check.explicit.code_generation.emit import Emitter
+from model_check.explicit.code_generation.lay_out import ALIGNMENT, EIGHT
+from model_check.explicit.code_generation.native import COMPILE, load_native
+from model_check.explicit.code_generation.packing import pack_machine
+from tests.model_check.tla.forgetful_machine import FORGETFUL, Constants
+
+pytestmark = pytest.mark.untraced
+
+SOME = (1 << 52) - (1 << 39)
+
+
+class WritesOne(Emitter):
+    """One function: word 3 becomes word 0, but where word 2 is negative with some bits of word 1, moved up."""
+
+    def one(self, lanes: int) -> str:
+        code = self._begin()
+        code.do("%lane = add i64 0, 0")
+        code.jump("each")
+        code.start("each")
+        if lanes == EIGHT:
+            self._look_at_eight()
+        else:
+            self._look_at_run(64)
+        moved = self._operation("and", self._operation("shl", self._word(1), 39), SOME)
+        joined = self._operation("or", self._operation("and", self._word(0), ~SOME), moved)
+        chosen = self._choice(self._operation("icmp slt", self._word(2), 0), joined, self._word(0))
+        code.do(f"store {self._number_type} {chosen}, ptr {self._column(3)}")
+        code.do("ret void")
+        return f"define void @f(ptr %columns) {{\n{code.text()}\n}}\n{self._numbers_of_module()}\n"
+
+
+@pytest.mark.parametrize("lanes", [EIGHT, RUN])
+def test_some_bits_of_another_word_are_taken_in_the_chosen_lanes(lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(COMPILE, "well")
+    machine, constants = FORGETFUL, Constants(cells=12)
+    packing = pack_machine(machine, constants)
+    text = WritesOne(machine, constants, packing).one(lanes)
+    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(load_native(text, ("f",), kernel_cache()).addresses["f"])
+    room = np.zeros(packing.words * RUN + ALIGNMENT // 8, np.int64)
+    begin = -room.ctypes.data % ALIGNMENT // 8
+    columns = room[begin : begin + packing.words * RUN].reshape(-1, RUN)
+    columns[:] = np.random.default_rng(1).integers(-(1 << 63), (1 << 63) - 1, columns.shape, np.int64)
+    call(columns.ctypes.data)
+    one, other, chosen = columns[0, :lanes], columns[1, :lanes] << 39, columns[2, :lanes] < 0
+    assert (columns[3, :lanes] == np.where(chosen, one & ~SOME | other & SOME, one)).all()
+    assert 0 < chosen.sum() < lanes
