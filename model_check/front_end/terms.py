@@ -221,32 +221,21 @@ def is_boolean(term: Expression) -> bool:
     return False
 
 
-def parts(term: object) -> Iterator[Any]:
-    """A term, or those of a tuple, and everything in them, outermost first; open terms and those of TLA+, too."""
-    return _parts(term, lambda _: True)
+def parts(term: object, *, once: bool = False) -> Iterator[Any]:
+    """A term, or those of a tuple, and everything in them, outermost first; open terms and those of TLA+, too.
 
-
-def distinct_parts(term: object) -> Iterator[Any]:
-    """The same, but once what is in them several times as one object."""
-    seen: set[int] = set()
-
-    def is_new(part: object) -> bool:
-        before = len(seen)
-        seen.add(id(part))
-        return len(seen) > before
-
-    return _parts(term, is_new)
-
-
-def _parts(term: object, is_wanted: Callable[[object], bool]) -> Iterator[Any]:
-    left: list[Any] = [term]
+    With `once`, an object that is there several times is given, and looked into, the first time only.
+    """
+    left, seen = [term], set[int]()
     while left:
-        part = left.pop()
+        part: Any = left.pop()
         if type(part) is tuple:
             left += reversed(part)
-        elif is_wanted(part) and (names := _last_fields_first(part.__class__)):
+        elif (names := _last_fields_first(part.__class__)) and id(part) not in seen:
             yield part
             left += [getattr(part, name) for name in names]
+            if once:
+                seen.add(id(part))
 
 
 @cache

@@ -37,7 +37,6 @@ CLAIMS_A_WORD = 62
 COLUMNS = (
     "ptr noalias nocapture readonly %columns, i64 %count, ptr noalias nocapture readonly %K, ptr noalias nocapture %out"
 )
-_MASKS = "ptr noalias nocapture readonly %masks, i64 %count, ptr noalias nocapture %out"
 _SHOWN = (
     "ptr noalias nocapture readonly %states, i64 %x, i64 %step, ptr noalias nocapture readonly %K, "
     "ptr noalias nocapture %out"
@@ -99,8 +98,9 @@ class Emitter(ForgettingWriter):
         for bits, claims in by_bits.items():
             lines.append(f"  call void @judge_{bits}(ptr %columns, i64 %count, ptr %K, ptr %masks)")
             yield f"define internal void @judge_{bits}({COLUMNS}) nounwind {{\n{self._judged(bits, claims)}\n}}"
-        lines += ["  call void @add_up(ptr %masks, i64 %count, ptr %out)", "  br label %call.1"]
-        yield f"define internal void @add_up({_MASKS}) nounwind {{\n{self._added_up()}\n}}"
+        lines += ["  call void @add_up(ptr %masks, ptr %out)", "  br label %call.1"]
+        given = "ptr noalias nocapture readonly %masks, ptr noalias nocapture %out"
+        yield f"define internal void @add_up({given}) nounwind {{\n{self._added_up()}\n}}"
         size = WORD_BITS * self.verdict_words
         entry = f"%masks = alloca [{size} x i64], align {RUN}\n"
         entry += f"  call void @llvm.memset.p0.i64(ptr align {RUN} %masks, i8 0, i64 {size * BYTE}, i1 false)"
@@ -115,26 +115,19 @@ class Emitter(ForgettingWriter):
         self._look_at_run(bits)
         for number, term in claims:
             word, bit = divmod(number, CLAIMS_A_WORD)
-            mask = code.value(f"bitcast {self._truth_type} {self._truth(term)} to i{RUN}")
             place = code.value(f"getelementptr inbounds i64, ptr %out, i64 {WORD_BITS * word + bit}")
-            code.do(f"store i64 {mask}, ptr {place}")
+            code.do(f"store i64 {self._of_run(self._truth(term))}, ptr {place}")
         code.do("ret void")
         return code.text()
 
     def _added_up(self) -> str:
-        """Set the bits of the claims whose masks have one of the first `count` bits, eight claims at a time."""
+        """Set the bits of the claims whose masks have one, eight claims at a time."""
         code = self._begin()
-        beyond = code.value(f"sub i64 {RUN}, %count")
-        there = code.value(f"insertelement {EIGHT_WORDS} poison, i64 {code.value(f'lshr i64 -1, {beyond}')}, i64 0")
-        there = code.value(
-            f"shufflevector {EIGHT_WORDS} {there}, {EIGHT_WORDS} poison, <{EIGHT} x i32> zeroinitializer"
-        )
         for word in range(self.verdict_words):
             seen = "0"
             for first in range(0, WORD_BITS, EIGHT):
                 place = code.value(f"getelementptr inbounds i64, ptr %masks, i64 {WORD_BITS * word + first}")
                 masks = code.value(f"load {EIGHT_WORDS}, ptr {place}, align {RUN}")
-                masks = code.value(f"and {EIGHT_WORDS} {masks}, {there}")
                 some = code.value(f"icmp ne {EIGHT_WORDS} {masks}, zeroinitializer")
                 bits = code.value(f"zext i{EIGHT} {code.value(f'bitcast <{EIGHT} x i1> {some} to i{EIGHT}')} to i64")
                 seen = code.value(f"or i64 {seen}, {code.value(f'shl i64 {bits}, {first}')}")

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN, byte_of_run, byte_that_was_cut
 from model_check.explicit.code_generation.instructions import Instructions
-from model_check.explicit.code_generation.lay_out import ALIGNMENT, EIGHT
+from model_check.explicit.code_generation.lay_out import ALIGNMENT, EIGHT, place_in_columns
 from model_check.explicit.code_generation.packing import WORD_BITS
 from model_check.explicit.code_generation.value_ranges import ValueRanges
-from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, distinct_parts, is_boolean
+from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, is_boolean, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +54,7 @@ class ExpressionWriter(ValueRanges):
         """The words of the state as the statements have left them; None for one that is as it was."""
         self._locals: dict[str, str] = {}
         self._numbers: dict[int, int] = {}
+        """The constants that functions load, and which place each has in `@numbers`."""
         self._written: dict[tuple[int, bool], tuple[Expression, str]] = {}
         """What was written for a term of a run, as a number or as a truth; holds the terms, so that none has its id."""
 
@@ -83,7 +84,7 @@ class ExpressionWriter(ValueRanges):
     def _bits_for(self, *terms: Expression) -> int:
         """Bits, a byte at least, in which all numbers and sets of some terms have room."""
         needed = BYTE
-        for term in distinct_parts(terms):
+        for term in parts(terms, once=True):
             match term:
                 case Apply("has", (_, member)) | Apply("only", (member,)):
                     needed = max(needed, self._range(member)[1] + 1)
@@ -120,14 +121,12 @@ class ExpressionWriter(ValueRanges):
         if not self._lanes or self._bits < HALF_WORD or operation not in ("and", "or"):
             return self._constant(number)
         place = self._numbers.setdefault(signed(number), len(self._numbers))
-        lanes = f"<{self._lanes} x i{self._bits}>"
         at = self.code.at_entry(f"getelementptr inbounds i64, ptr @numbers, i64 {place}")
         loaded = self.code.at_entry(f"load i{self._bits}, ptr {at}")
-        one = self.code.at_entry(f"insertelement {lanes} poison, i{self._bits} {loaded}, i64 0")
-        return self.code.at_entry(f"shufflevector {lanes} {one}, {lanes} poison, <{self._lanes} x i32> zeroinitializer")
+        return self.code.splat(self._lanes, f"i{self._bits}", loaded)
 
     def _numbers_of_module(self) -> str:
-        """The constants that functions load."""
+        """`@numbers`, for all functions that were written."""
         numbers = ", ".join(f"i64 {number}" for number in self._numbers)
         return f"@numbers = internal global [{len(self._numbers)} x i64] [{numbers}]"
 
@@ -224,12 +223,7 @@ class ExpressionWriter(ValueRanges):
     def _switch(self, name: str) -> str:
         place = self.code.at_entry(f"getelementptr inbounds i64, ptr %K, i64 {self.switches[name]}")
         is_on = self.code.at_entry(f"icmp ne i64 {self.code.at_entry(f'load i64, ptr {place}')}, 0")
-        if not self._lanes:
-            return is_on
-        one = self.code.at_entry(f"insertelement {self._truth_type} poison, i1 {is_on}, i64 0")
-        return self.code.at_entry(
-            f"shufflevector {self._truth_type} {one}, {self._truth_type} poison, <{self._lanes} x i32> zeroinitializer"
-        )
+        return self.code.splat(self._lanes, "i1", is_on) if self._lanes else is_on
 
     # --- fields -------------------------------------------------------------------------------------------------------
 
@@ -248,8 +242,7 @@ class ExpressionWriter(ValueRanges):
 
     def _column(self, number: int) -> str:
         """Where the same word of the states that are looked at lies."""
-        first = "" if self._lanes == RUN else ", i64 %lane"
-        return self.code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {number}{first}")
+        return place_in_columns(self.code, number, 0 if self._lanes == RUN else "%lane")
 
     def _read(self, path: tuple[str, ...], index: Expression | None) -> str:
         if path not in self.packing.places:

@@ -8,6 +8,7 @@ passes over those eights in which its mask has no bit. Eight runs go through the
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN
@@ -30,12 +31,16 @@ define i64 @forget({_GIVEN}) nounwind {{
   ret i64 0
 }}"""
 
-_MARKING = (
-    "ptr noalias nocapture readonly %columns, i64 %count, ptr noalias nocapture readonly %K, "
-    "ptr noalias nocapture %known, ptr noalias nocapture %masks"
-)
-_MARK = f"define internal i64 @mark({_MARKING}) nounwind"
-_MARK_FOR_LESS = f"define internal i64 @mark_for_less({_MARKING}) nounwind"
+_MARK = """\
+define internal i64 @{function}(ptr noalias nocapture readonly %columns, i64 %count, \
+ptr noalias nocapture readonly %K, ptr noalias nocapture %known, ptr noalias nocapture %masks) nounwind {{
+{text}
+}}"""
+
+_MARK_FOR_LESS = """\
+less:
+  %marked = call i64 @mark_for_less(ptr %columns, i64 %count, ptr %K, ptr %known, ptr %masks)
+  ret i64 %marked"""
 
 _STAGE = """\
 define internal i64 @forget_{number}(ptr noalias nocapture readonly %masks, ptr noalias nocapture %all.columns, \
@@ -54,7 +59,6 @@ entry:
   %all.known = alloca [{runs} x [{names} x [{run} x i{bits}]]], align {alignment}
   %masks = alloca [{rows} x [{runs} x i64]], align {alignment}
   %last.state = sub nsw i64 %last, 1
-{which_marks}
   br label %block
 block:
   %begin = phi i64 [ %first, %entry ], [ %base.next, %put.back ]
@@ -75,7 +79,7 @@ lay.out:
 decide:
   %count.and.more = add nsw i64 %count, {eight_less_one}
   %count.laid.out = and i64 %count.and.more, -{eight}
-  %mask = call i64 %mark(ptr %columns, i64 %count.laid.out, ptr %K, ptr %known, ptr %masks.of.run)
+  %mask = call i64 @mark(ptr %columns, i64 %count.laid.out, ptr %K, ptr %known, ptr %masks.of.run)
   %is.none = icmp eq i64 %mask, 0
   br i1 %is.none, label %marked, label %keep
 keep:
@@ -142,12 +146,11 @@ class ForgettingWriter(StepWriter):
         forget = _FORGET.format(
             given=_GIVEN, words=self.packing.words, names=len(names), bits=bits, run=RUN, runs=EIGHT,
             rows=1 + len(stages), size_of_masks=(1 + len(stages)) * EIGHT * BYTE, alignment=ALIGNMENT,
-            which_marks=self._which_marks(names, test), laid_out=laid_out(self.packing.words, "decide"),
-            eight=EIGHT, eight_less_one=EIGHT - 1, stages=_calls(len(stages)),
+            laid_out=laid_out(self.packing.words, "decide"), eight=EIGHT, eight_less_one=EIGHT - 1,
+            stages=_calls(len(stages)),
         )  # fmt: skip
         return [
-            self._mark(_MARK, names, test, stages, bits),
-            self._mark(_MARK_FOR_LESS, *_where_all_are_off(names, test), stages, bits),
+            self._mark(names, test, stages, bits),
             self._keep(),
             put_back(self.packing.words),
             *(self._stage(number, names, one.statements, bits) for number, one in enumerate(stages)),
@@ -160,12 +163,28 @@ class ForgettingWriter(StepWriter):
             self._ranges[name.name] = self._range(name.value)
         return self._bits_for(*(name.value for name in names), test, *(one.condition for one in stages))
 
-    def _mark(self, begin: str, names: Sequence[Let], test: Expression, stages: Sequence[_Stage], bits: int) -> str:
+    def _mark(self, names: Sequence[Let], test: Expression, stages: Sequence[_Stage], bits: int) -> str:
         """The function that gives the states of a run for which the test is true.
 
-        It also writes what the names mean in each of them, and a row of `masks` for all states and for each stage.
+        It also writes what the names mean in each of them, and a row of `masks` for all states and for each stage. If
+        none of the switches that it asks for is on, it calls another one, which has less to compute.
         """
+        asked = sorted({term.name for term in parts((*names, test)) if isinstance(term, Switch)})
         code = self._begin()
+        if asked:
+            some = reduce(lambda one, other: self._logic("or", one, other), map(self._switch, asked))
+            code.leave_entry_unless(some, "less")
+        self._mark_run(names, test, stages, bits)
+        if not asked:
+            return _MARK.format(function="mark", text=code.text())
+        mark = _MARK.format(function="mark", text=f"{code.text()}\n{_MARK_FOR_LESS}")
+        off, code = dict.fromkeys(asked, 0), self._begin()
+        fewer = [Let(name.name, with_values(name.value, off)) for name in names]
+        self._mark_run(fewer, with_values(test, off), stages, bits)
+        return f"{_MARK.format(function='mark_for_less', text=code.text())}\n\n{mark}"
+
+    def _mark_run(self, names: Sequence[Let], test: Expression, stages: Sequence[_Stage], bits: int) -> None:
+        code = self.code
         self._look_at_run(bits)
         for number, name in enumerate(names):
             self._statement(name)
@@ -176,22 +195,6 @@ class ForgettingWriter(StepWriter):
             mask = code.value(f"and i64 {marked}, {self._of_run(self._truth(condition))}")
             code.do(f"store i64 {mask}, ptr {code.value(f'getelementptr inbounds i64, ptr %masks, i64 {EIGHT * row}')}")
         code.do(f"ret i64 {marked}")
-        return f"{begin} {{\n{code.text()}\n}}"
-
-    def _which_marks(self, names: Sequence[Let], test: Expression) -> str:
-        """Instructions that take the function that marks: with less to compute where `%K` has none of its switches."""
-        lines, some = [], "0"
-        for name in sorted(_switches_in(names, test)):
-            place = self.switches[name]
-            lines += [
-                f"  %at.{place} = getelementptr inbounds i64, ptr %K, i64 {place}",
-                f"  %switch.{place} = load i64, ptr %at.{place}",
-                f"  %on.{place} = or i64 {some}, %switch.{place}",
-            ]
-            some = f"%on.{place}"
-        lines.append(f"  %are.off = icmp eq i64 {some}, 0")
-        lines.append("  %mark = select i1 %are.off, ptr @mark_for_less, ptr @mark")
-        return "\n".join(lines)
 
     def _keep(self) -> str:
         """The function that copies the states of which `bits` has the bit; it returns how many there are now."""
@@ -236,17 +239,6 @@ def _calls(stages: int) -> str:
         ]
         worst = f"%worst.{stage}"
     return "\n".join([*lines, f"  %is.bad = icmp slt i64 {worst}, 0"])
-
-
-def _switches_in(names: Iterable[Let], test: Expression) -> set[str]:
-    """What is asked for to mark."""
-    return {term.name for term in parts((*names, test)) if isinstance(term, Switch)}
-
-
-def _where_all_are_off(names: Sequence[Let], test: Expression) -> tuple[list[Let], Expression]:
-    """The same names and test where none of these switches is on."""
-    off = dict.fromkeys(_switches_in(names, test), 0)
-    return [Let(name.name, with_values(name.value, off)) for name in names], with_values(test, off)
 
 
 def _stages(statements: Iterable[Statement]) -> list[_Stage]:

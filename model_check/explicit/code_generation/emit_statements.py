@@ -69,11 +69,8 @@ class StatementWriter(RemovalWriter):
 
     def _choose(self, test: Expression, then: tuple[Statement, ...], otherwise: tuple[Statement, ...]) -> None:
         """Do both, and take the words of one in each state."""
-        condition, before, reached = (
-            self._truth(test),
-            [self._word(i) for i in range(self.packing.words)],
-            self._reached,
-        )
+        before, reached = [self._word(i) for i in range(self.packing.words)], self._reached
+        condition = self._truth(test)
         ends: list[list[str]] = []
         for is_so, block in ((condition, then), (self._logic("xor", condition, self._known_truth(True)), otherwise)):
             self.words, self._reached = list(before), self._logic("and", reached, is_so)

@@ -156,10 +156,7 @@ class StepWriter(StatementWriter):
         code.jump("kept")
         code.start("kept")
         code.do("%n.found = add nsw i64 %m, 1")
-        code.do("%one.less = add i64 %todo, -1")
-        code.do("%todo.next = and i64 %todo, %one.less")
-        code.do("%is.done = icmp eq i64 %todo.next, 0")
-        code.branch("%is.done", "over", "each")
+        code.next_bit()
 
     def _put(self, array: str, number: str) -> None:
         """Write the words of the state as the statements have left them to an array of states."""

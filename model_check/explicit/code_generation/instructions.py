@@ -64,6 +64,12 @@ class Instructions:
             self._entry.append(f"  {known} = {instruction}")
         return known
 
+    def splat(self, lanes: int, kind: str, one: str) -> str:
+        """A vector of so many lanes that all have a value which is known at the entry; computed once a call, too."""
+        vector = f"<{lanes} x {kind}>"
+        first = self.at_entry(f"insertelement {vector} poison, {kind} {one}, i64 0")
+        return self.at_entry(f"shufflevector {vector} {first}, {vector} poison, <{lanes} x i32> zeroinitializer")
+
     def join(self, kind: str, ways: Iterable[tuple[str, str]]) -> str:
         """The value that belongs to the block from which this one was reached: pairs of an operand and a block."""
         result = self._new("p")
@@ -99,6 +105,13 @@ class Instructions:
         going_on = self.label()
         self._entry += [f"  br i1 {condition}, label %{going_on}, label %{block}", f"{going_on}:"]
         self.entry_end = going_on
+
+    def next_bit(self) -> None:
+        """End a loop over the bits of `%todo`: go on with `%todo.next` in `each`, or in `over` if it has none."""
+        self.do("%one.less = add i64 %todo, -1")
+        self.do("%todo.next = and i64 %todo, %one.less")
+        self.do("%is.done = icmp eq i64 %todo.next, 0")
+        self.branch("%is.done", "over", "each")
 
     @contextmanager
     def on_one_way(self) -> Iterator[None]:

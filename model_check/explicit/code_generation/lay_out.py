@@ -75,12 +75,16 @@ def laid_out(words: int, behind: str) -> str:
         wanted = min(words - first, EIGHT)
         columns = _transposed(code, [_row(code, x, words, first, wanted) for x in at])
         for word, column in enumerate(columns[:wanted], start=first):
-            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 %i")
-            code.do(f"store {EIGHT_WORDS} {column}, ptr {place}, align {EIGHT * BYTE}")
+            code.do(f"store {EIGHT_WORDS} {column}, ptr {place_in_columns(code, word, '%i')}, align {EIGHT * BYTE}")
     code.do(f"%i.next = add nsw i64 %i, {EIGHT}")
     code.do("%are.all = icmp sge i64 %i.next, %count")
     code.branch("%are.all", behind, "eight")
     return code.behind_entry()
+
+
+def place_in_columns(code: Instructions, word: int, lane: str | int) -> str:
+    """Where a word of a state of the run lies."""
+    return code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 {lane}")
 
 
 _PUT_BACK = """\
@@ -101,10 +105,8 @@ def put_back(words: int) -> str:
     begin_eights(code, words)
     code.do(f"%before = mul nsw i64 %eight, {EIGHT}")
     begin = code.value("add nsw i64 %base, %before")
-    columns = []
-    for word in range(words):
-        place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 %lane")
-        columns.append(code.value(f"load {EIGHT_WORDS}, ptr {place}, align {EIGHT * BYTE}"))
+    places = [place_in_columns(code, word, "%lane") for word in range(words)]
+    columns = [code.value(f"load {EIGHT_WORDS}, ptr {place}, align {EIGHT * BYTE}") for place in places]
     rows = []
     for first in range(0, words, EIGHT):
         some = columns[first : first + EIGHT]
@@ -148,10 +150,7 @@ def end_eights(code: Instructions) -> None:
     """Go on with the next of these, or to `over`."""
     code.jump("kept")
     code.start("kept")
-    code.do("%one.less = add i64 %todo, -1")
-    code.do("%todo.next = and i64 %todo, %one.less")
-    code.do("%is.done = icmp eq i64 %todo.next, 0")
-    code.branch("%is.done", "over", "each")
+    code.next_bit()
 
 
 def _row(code: Instructions, x: str, words: int, first: int, wanted: int) -> str:

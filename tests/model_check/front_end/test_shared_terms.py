@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model_check.front_end.lower import Lowering
-from model_check.front_end.terms import Apply, Int, Read, apply, distinct_parts, parts, with_values
+from model_check.front_end.terms import Apply, Int, Read, apply, parts, with_values
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -23,7 +23,7 @@ def test_a_part_that_is_there_twice_is_given_once() -> None:
     both = apply("+", age, age)
     less = apply("-", both, Int(1))
     term = apply("<", both, less)
-    assert list(distinct_parts((term, term))) == [term, both, age, less, Int(1)]
+    assert list(parts((term, term), once=True)) == [term, both, age, less, Int(1)]
     assert list(parts(term)).count(age) == 4
 
 
