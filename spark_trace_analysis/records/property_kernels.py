@@ -15,13 +15,16 @@ from spark_trace_analysis.records.bytes_kernels import HASH_START, copy_bytes, h
 from spark_trace_analysis.records.record_kernels import Bytes, Columns, Outline, TopicKind
 from spark_trace_analysis.records.transaction_record import NOTHING, Feature, RecordKind, Told
 
-_CHECK, _PREPARED, _WAIT, _TRAN, _TOPIC, _QUEUE, _CRC, _DELAY, _UNIQUE, _ID, _GROUP, _IMMUNITY, _REGION, _TAGS = (
+(
+    _CHECK, _PREPARED, _WAIT, _TRAN, _TOPIC, _QUEUE, _CRC, _DELAY, _UNIQUE, _ID, _GROUP, _IMMUNITY, _REGION, _TAGS,
+    _KEYS,
+) = (
     hash_bytes(name.encode())
     for name in (
         properties.CHECK_TIMES, properties.PREPARED_QUEUE_OFFSET, properties.WAIT_STORE_OK,
         properties.TRANSACTION_PREPARED, properties.REAL_TOPIC, properties.REAL_QUEUE_ID, "__CRC32#", "DELAY",
         properties.UNIQUE_KEY, properties.TRANSACTION_ID, properties.PRODUCER_GROUP, properties.IMMUNITY_SECONDS,
-        properties.MESSAGE_REGION, properties.TAGS,
+        properties.MESSAGE_REGION, properties.TAGS, properties.KEYS,
     )
 )  # fmt: skip
 _TRUE, _FALSE, _D = hash_bytes(b"true"), hash_bytes(b"false"), hash_bytes(b"d")
@@ -178,8 +181,11 @@ def _tell_one(data: Any, o: Any, i: Any, t: Any, j: Any, names: Any, values: Any
                 t[Told.IMMUNITY_SECONDS, j] = number
             elif name_hash == _REGION:
                 t[Told.FEATURES, j] |= Feature.REGION
+            elif name_hash == _KEYS:
+                t[Told.KEYS_AT, j], t[Told.KEYS_SIZE, j] = value_at, at - value_at
             elif name_hash == _TAGS:
                 tags = value_hash
+                t[Told.TAGS_AT, j], t[Told.TAGS_SIZE, j] = value_at, at - value_at
                 for index in range(value_at, at):
                     value_code = value_code * np.uint32(31) + np.uint32(data[index])
                 t[Told.TAGS_CODE, j] = np.int64(np.int32(value_code))

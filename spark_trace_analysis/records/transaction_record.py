@@ -172,6 +172,10 @@ class Told(IntEnum):
     TOPIC_SIZE = 19
     TAGS_CODE = 20
     ENTRIES = 21
+    KEYS_AT = 22
+    KEYS_SIZE = 23
+    TAGS_AT = 24
+    TAGS_SIZE = 25
 
 
 class Feature(IntEnum):

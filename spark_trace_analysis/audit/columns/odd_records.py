@@ -43,7 +43,7 @@ class OddRecords:
     ops
         Commit log offset of each odd op message, and the half offsets in its body.
     texts
-        Place of each other record to its unique key, group and real topic.
+        Place of each other record to its unique key, group, real topic, KEYS and TAGS.
     """
 
     def __init__(self, log: CommitLog, timeout_ms: int) -> None:
@@ -51,7 +51,7 @@ class OddRecords:
         self._timeout_ms = timeout_ms
         self.findings: list[Finding] = []
         self.ops: list[tuple[int, list[int]]] = []
-        self.texts: dict[int, tuple[str, str, str]] = {}
+        self.texts: dict[int, tuple[str, ...]] = {}
 
     def tell(self, record: Record, told: Any, place: int) -> int:
         """Fill in what a record tells; gives the releases that could have written it as bits.
@@ -76,7 +76,7 @@ class OddRecords:
         told[Told.STORE_HOST] = hash_bytes(record.store_host.encode())
         told[Told.BIRTH] = birth_hash(record.born_timestamp, hash_bytes(host_bytes(record.born_host)), record.body_crc)
         told[Told.ENTRIES] = 0
-        told[Told.KEY_SIZE] = told[Told.GROUP_SIZE] = told[Told.TOPIC_SIZE] = 0
+        told[[Told.KEY_SIZE, Told.GROUP_SIZE, Told.TOPIC_SIZE, Told.KEYS_SIZE, Told.TAGS_SIZE]] = 0
         self.findings.extend(
             at_record(self._log, Rank.FORM, at, reason, rule) for rule, reason in enumerate(wrong_form(record, kind))
         )
@@ -90,7 +90,8 @@ class OddRecords:
             else:
                 told[Told.KEY_HASH], told[Told.GROUP_HASH] = hash_bytes(repr(identity_of(record)).encode()), 2
             topic = values.get(properties.REAL_TOPIC, record.topic)
-            self.texts[place] = unique_key or f"@{at}", group, topic
+            keys, tags = values.get(properties.KEYS, ""), values.get(properties.TAGS, "")
+            self.texts[place] = unique_key or f"@{at}", group, topic, keys, tags
             told[Told.FEATURES] = Feature.SMALL_ORDER if is_in_a_known_order(record) else 0
         return mask_of(writers_of(record, kind))
 

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from spark_trace_analysis.audit.columns.bucket import ranges
 from spark_trace_analysis.audit.columns.stage_files import appearing
 from spark_trace_analysis.audit.columns.straight_histories import STATES
+from spark_trace_analysis.audit.rules.moments import EARLIEST_MS, LATEST_MS, Moments
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import EVENTS
 from spark_trace_analysis.records.transaction_record import RecordKind
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _WORD = pa.dictionary(pa.int8(), pa.string())
 _NAME = pa.dictionary(pa.int32(), pa.string())
+_EVENT = [("event", pa.string()), *((name, pa.int64()) for name in ("at", "time", "queue", "offset"))]
 ROW_SCHEMA = pa.schema(
     [
         ("unique_key", pa.string()),
@@ -39,28 +41,54 @@ ROW_SCHEMA = pa.schema(
         ("half_offsets", pa.list_(pa.int64())),
         ("op_offsets", pa.list_(pa.int64())),
         ("resembles", pa.list_(pa.string())),
+        ("keys", pa.string()),
+        ("tags", _NAME),
+        ("born", pa.int64()),
         ("first_offset", pa.int64()),
-        ("history", pa.list_(pa.struct([("event", pa.string()), ("at", pa.int64()), ("time", pa.int64())]))),
+        ("half_at", pa.int64()),
+        *((name, pa.timestamp("ms", "UTC")) for name in Moments._fields),
+        ("history", pa.list_(pa.struct(_EVENT))),
     ]
 )
 """A row of the files that an audit writes, one a transaction."""
 
-_REPEATED = ["group", "topic", "state", "also.list.element", "resembles.list.element", "history.list.element.event"]
+_REPEATED = [
+    "group",
+    "topic",
+    "tags",
+    "state",
+    "also.list.element",
+    "resembles.list.element",
+    "history.list.element.event",
+]
 """Columns in which values recur, so that a dictionary makes them small."""
 
 _ROWS_OF_A_GROUP = 1 << 17
+_NO_TIME = EARLIEST_MS - 1
 
 
 def table_of(rows: Sequence[TransactionRow]) -> pa.Table:
     """Rows as they are written into files."""
     *plain, history = ROW_SCHEMA
-    arrays = [pa.array([getattr(row, field.name) for row in rows], field.type) for field in plain]
+    times = dict(zip(Moments._fields, zip(*(row.moments for row in rows), strict=True), strict=True)) if rows else {}
+    arrays = [
+        _times(np.array([_NO_TIME if time is None else time for time in times.get(field.name, ())], np.int64))
+        if field.name in Moments._fields
+        else pa.array([getattr(row, field.name) for row in rows], field.type)
+        for field in plain
+    ]
     return pa.Table.from_arrays([*arrays, _histories([row.history for row in rows], history.type)], schema=ROW_SCHEMA)
+
+
+def _times(milliseconds: Numbers) -> pa.Array:
+    """Times as a column; null for none and for what is no date."""
+    is_none = (milliseconds < EARLIEST_MS) | (milliseconds > LATEST_MS)
+    return pa.array(milliseconds, pa.timestamp("ms", "UTC"), mask=is_none)
 
 
 def _histories(histories: Sequence[tuple[HistoryEvent, ...]], kind: pa.ListType) -> pa.ListArray:
     """The events of all rows one behind the other, and where each row's end."""
-    columns = zip(*chain.from_iterable(histories), strict=True) if any(histories) else ((), (), ())
+    columns = zip(*chain.from_iterable(histories), strict=True) if any(histories) else ((),) * len(_EVENT)
     fields = list(kind.value_type)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, fields, strict=True)]
     ends = pa.array([0, *accumulate(map(len, histories))], pa.int32())
@@ -89,11 +117,36 @@ def straight_table(bucket: Bucket, straight: Straight, chosen: Flags) -> pa.Tabl
         _lists(put_backs + 1, pa.array(bucket.column("queue_offset")[copies])),
         _lists(ops, pa.array(bucket.op_column("op_offset")[op_places])),
         nothing,
+        bucket.texts("message_keys", starts),
+        bucket.texts("message_tags", starts),
+        pa.array(bucket.column("born_timestamp")[starts]),
         pa.array(bucket.at[starts]),
+        pa.array(bucket.at[starts]),
+        *_straight_times(bucket, straight, chosen),
         _history(bucket, ranges(starts, sizes), sizes, op_places, ops),
     ]
     arrays = [column.cast(field.type) for column, field in zip(columns, ROW_SCHEMA, strict=True)]
     return pa.Table.from_arrays(arrays, schema=ROW_SCHEMA)
+
+
+def _straight_times(bucket: Bucket, straight: Straight, chosen: Flags) -> list[pa.Array]:
+    """:class:`Moments` of some straight histories, of which the delivery or the discard is the last record."""
+    numbers, state = straight.numbers[chosen], straight.state[chosen]
+    starts, ops = bucket.starts[numbers], bucket.op_counts[numbers]
+    stored = bucket.column("store_timestamp")
+    ends = np.cumsum(bucket.sizes)[numbers] - 1
+    settled = np.full(len(numbers), _NO_TIME)
+    settled[ops > 0] = bucket.op_column("store_timestamp")[bucket.op_starts[numbers[ops > 0]]]
+    latest = np.maximum.reduceat(stored, bucket.starts)[numbers] if bucket.count else stored[starts]
+    times = {
+        "born_at": bucket.column("born_timestamp")[starts],
+        "stored_at": stored[starts],
+        "delivered_at": np.where(state == STATES.index(TransactionState.DELIVERED), stored[ends], _NO_TIME),
+        "settled_at": settled,
+        "discarded_at": np.where(state == STATES.index(TransactionState.PARKED), stored[ends], _NO_TIME),
+        "last_at": np.maximum(latest, settled),
+    }
+    return [_times(times[name]) for name in Moments._fields]
 
 
 def _history(bucket: Bucket, records: Numbers, sizes: Numbers, op_places: Numbers, ops: Numbers) -> pa.ListArray:
@@ -103,12 +156,16 @@ def _history(bucket: Bucket, records: Numbers, sizes: Numbers, op_places: Number
     is_op[np.cumsum(lengths)[ops > 0] - 1] = True
     word = np.full(len(is_op), RecordKind.OP, np.int8)
     word[~is_op] = bucket.column("kind")[records]
-    at, time = np.empty(len(is_op), np.int64), np.empty(len(is_op), np.int64)
+    at, time, queue, offset = np.empty((4, len(is_op)), np.int64)
     at[~is_op], at[is_op] = bucket.at[records], bucket.op_column("at")[op_places]
     time[~is_op] = bucket.column("store_timestamp")[records]
     time[is_op] = bucket.op_column("store_timestamp")[op_places]
+    queue_ids = bucket.column("queue_id")
+    queue[~is_op], queue[is_op] = queue_ids[records], queue_ids[bucket.op_record[op_places]]
+    offset[~is_op], offset[is_op] = bucket.column("queue_offset")[records], bucket.op_column("op_offset")[op_places]
     words = pa.DictionaryArray.from_arrays(pa.array(word), pa.array(EVENTS)).cast(pa.string())
-    return _lists(lengths, pa.StructArray.from_arrays([words, pa.array(at), pa.array(time)], ["event", "at", "time"]))
+    columns = [words, *(pa.array(column) for column in (at, time, queue, offset))]
+    return _lists(lengths, pa.StructArray.from_arrays(columns, [name for name, _ in _EVENT]))
 
 
 def _lists(lengths: Numbers, values: pa.Array) -> pa.ListArray:

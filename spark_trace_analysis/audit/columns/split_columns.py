@@ -125,10 +125,12 @@ def record_columns(events: SplitEvents) -> dict[str, Any]:
         "unique_key": _texts(chosen, Told.KEY_AT, texts, 0),
         "producer_group": _texts(chosen, Told.GROUP_AT, texts, 1).dictionary_encode(),
         "topic": _texts(chosen, Told.TOPIC_AT, texts, 2).dictionary_encode(),
+        "message_keys": _texts(chosen, Told.KEYS_AT, texts, 3),
+        "message_tags": _texts(chosen, Told.TAGS_AT, texts, 4).dictionary_encode(),
     }
 
 
-def _texts(events: SplitEvents, at: Told, texts: dict[int, tuple[str, str, str]], which: int) -> pa.Array:
+def _texts(events: SplitEvents, at: Told, texts: dict[int, tuple[str, ...]], which: int) -> pa.Array:
     """One text of each record: out of the file, or as Python read it."""
     raw, offsets = gather(events.records.data, events.told[at], events.told[at + 1])
     array = pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(raw))

@@ -61,7 +61,7 @@ class Grouping:
             if kind is RecordKind.DELIVERED:
                 history.deliveries.append(_delivery(record))
             elif kind is RecordKind.DISCARDED:
-                history.discards.append(Discard(record.physical_offset, check_times(record), record.store_timestamp))
+                history.discards.append(_discard(record))
             else:
                 self._add_half(record, history)
         return kind, history
@@ -118,6 +118,8 @@ class Grouping:
                 born_timestamp=record.born_timestamp,
                 birth=(record.born_timestamp, record.born_host, record.body_crc),
                 immunity_ms=immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms),
+                keys=values.get(properties.KEYS, ""),
+                tags=values.get(properties.TAGS, ""),
             )
             self.histories[identity] = history
         return history
@@ -130,9 +132,21 @@ def beyond_the_end(offset: int, end: int) -> str:
 
 def _delivery(record: Record) -> Delivery:
     return Delivery(
+        queue_id=record.queue_id,
+        queue_offset=record.queue_offset,
         commit_log_offset=record.physical_offset,
         prepared_offset=record.prepared_transaction_offset,
         store_timestamp=record.store_timestamp,
         flag=record.flag,
         check_times=check_times(record),
+    )
+
+
+def _discard(record: Record) -> Discard:
+    return Discard(
+        queue_id=record.queue_id,
+        queue_offset=record.queue_offset,
+        commit_log_offset=record.physical_offset,
+        check_times=check_times(record),
+        store_timestamp=record.store_timestamp,
     )

@@ -86,6 +86,8 @@ class OpEntry:
 class Delivery:
     """A committed message in its real topic."""
 
+    queue_id: int
+    queue_offset: QueueOffset
     commit_log_offset: CommitLogOffset
     prepared_offset: CommitLogOffset
     store_timestamp: int
@@ -97,6 +99,8 @@ class Delivery:
 class Discard:
     """A record in TRANS_CHECK_MAX_TIME_TOPIC."""
 
+    queue_id: int
+    queue_offset: QueueOffset
     commit_log_offset: CommitLogOffset
     check_times: int | None
     store_timestamp: int
@@ -114,6 +118,8 @@ class History:
         Born timestamp and host, and the body's checksum: what even two messages sent in a row seldom share.
     immunity_ms
         CHECK_IMMUNITY_TIME_IN_SECONDS in milliseconds; None if the message does not carry it.
+    keys, tags
+        KEYS (blanks between them) and TAGS as the producer set them on its first record.
     """
 
     key: TransactionKey
@@ -121,6 +127,8 @@ class History:
     born_timestamp: int
     birth: tuple[int, str, int]
     immunity_ms: int | None
+    keys: str = ""
+    tags: str = ""
     copies: list[HalfCopy] = field(default_factory=list)
     deliveries: list[Delivery] = field(default_factory=list)
     discards: list[Discard] = field(default_factory=list)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spark_trace_analysis.audit.rules.advice import advice
+from spark_trace_analysis.audit.rules.moments import Moments, local_time, moments
 from spark_trace_analysis.audit.rules.resembles import catalogue_ids
 from spark_trace_analysis.audit.rules.state import TransactionState, states_of
 from spark_trace_analysis.records.transaction_record import RecordKind
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spark_trace_analysis.audit.rules.circumstances import Circumstances
-    from spark_trace_analysis.audit.rules.history import Delivery, Discard, HalfCopy, History, OpEntry
+    from spark_trace_analysis.audit.rules.history import Delivery, Discard, HalfCopy, History
 
-EVENTS = ("half", "put back", "delivered", "discarded", "op")
+HALF, DELIVERED = "half", "delivered"
+EVENTS = (HALF, "put back", DELIVERED, "discarded", "op")
 """The words for what happens to a transaction, by the kind of the record."""
 
 
@@ -31,11 +33,15 @@ class HistoryEvent(NamedTuple):
         The commit log offset of its record.
     time
         When it was stored, in milliseconds since the epoch.
+    queue, offset
+        Its queue and its place there: of the half topic, the op topic, the real topic, or where discards go.
     """
 
     event: str
     at: int
     time: int
+    queue: int
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,10 @@ class TransactionRow:
         The op queue offsets of the op messages that name one of them, each once.
     resembles
         The ids of the known defects that it looks like.
+    keys, tags
+        KEYS (blanks between them) and TAGS of the message, as the producer set them.
+    born
+        When the producer made the message, by its own clock, in milliseconds since the epoch.
     history
         What happened to it, in the order of the log.
     """
@@ -71,6 +81,9 @@ class TransactionRow:
     half_offsets: tuple[int, ...]
     op_offsets: tuple[int, ...]
     resembles: tuple[str, ...]
+    keys: str = ""
+    tags: str = ""
+    born: int = 0
     history: tuple[HistoryEvent, ...] = ()
 
     @classmethod
@@ -88,6 +101,21 @@ class TransactionRow:
         return advice(self.state, self.resembles, self.also)
 
     @property
+    def moments(self) -> Moments:
+        """When it was born, stored, delivered, settled and discarded."""
+        return moments(self.born, self.history)
+
+    @property
+    def delivered_offsets(self) -> tuple[tuple[int, int], ...]:
+        """Queue and queue offset of each real message, in the order of the log."""
+        return tuple((event.queue, event.offset) for event in self.history if event.event == DELIVERED)
+
+    @property
+    def half_at(self) -> int | None:
+        """The commit log offset of the half as it was sent; None if its record is gone."""
+        return next((event.at for event in self.history if event.event == HALF), None)
+
+    @property
     def first_offset(self) -> int:
         """The commit log offset of its first record."""
         return self.history[0].at
@@ -102,6 +130,7 @@ class TransactionRow:
         """The row as JSON values."""
         told = {field.name: getattr(self, field.name) for field in fields(self)[:-1]}
         told = {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
+        told |= {name: local_time(time) for name, time in self.moments._asdict().items()}
         return told | {"advice": self.advice, "history": [event._asdict() for event in self.history]}
 
 
@@ -126,16 +155,26 @@ def row_of(history: History, circumstances: Circumstances) -> TransactionRow:
         half_offsets=tuple(copy.queue_offset for copy in history.copies),
         op_offsets=tuple(dict.fromkeys(op.op_offset for op in history.ops)),
         resembles=tuple(catalogue_ids(history, states, circumstances)),
+        keys=history.keys,
+        tags=history.tags,
+        born=history.born_timestamp,
         history=_events(history),
     )
 
 
 def _events(history: History) -> tuple[HistoryEvent, ...]:
-    records: list[tuple[RecordKind, HalfCopy | OpEntry | Delivery | Discard]] = [
+    records: list[tuple[RecordKind, HalfCopy | Delivery | Discard]] = [
         (RecordKind.FIRST_HALF if copy.check_times is None else RecordKind.PUT_BACK, copy) for copy in history.copies
     ]
-    records += [(RecordKind.OP, op) for op in history.ops]
     records += [(RecordKind.DELIVERED, delivery) for delivery in history.deliveries]
     records += [(RecordKind.DISCARDED, discard) for discard in history.discards]
-    events = (HistoryEvent(EVENTS[kind], one.commit_log_offset, one.store_timestamp) for kind, one in records)
+    events = [
+        HistoryEvent(EVENTS[kind], one.commit_log_offset, one.store_timestamp, one.queue_id, one.queue_offset)
+        for kind, one in records
+    ]
+    events += [
+        HistoryEvent(EVENTS[RecordKind.OP], op.commit_log_offset, op.store_timestamp, copy.queue_id, op.op_offset)
+        for copy in history.copies
+        for op in copy.ops
+    ]
     return tuple(sorted(events, key=lambda event: event.at))

@@ -162,21 +162,25 @@ class _Judging:
             born_timestamp=columns["born_timestamp"][first],
             birth=(columns["birth"][first], "", 0),
             immunity_ms=None if immunity == NOTHING else immunity,
+            keys=columns["message_keys"][first],
+            tags=columns["message_tags"][first],
         )
         for row in rows:
             kind, at, time = columns["kind"][row], columns["at"][row], columns["store_timestamp"][row]
-            checks = columns["check_times"][row]
+            checks, queue_id, queue_offset = (
+                columns[name][row] for name in ("check_times", "queue_id", "queue_offset")
+            )
             check_times = None if checks == NOTHING else checks
             if kind == RecordKind.DELIVERED:
                 prepared, flag = columns["prepared_offset"][row], columns["flag"][row]
-                history.deliveries.append(Delivery(at, prepared, time, flag, check_times))
+                history.deliveries.append(Delivery(queue_id, queue_offset, at, prepared, time, flag, check_times))
             elif kind == RecordKind.DISCARDED:
-                history.discards.append(Discard(at, check_times, time))
+                history.discards.append(Discard(queue_id, queue_offset, at, check_times, time))
             else:
                 history.copies.append(
                     HalfCopy(
-                        queue_id=columns["queue_id"][row],
-                        queue_offset=columns["queue_offset"][row],
+                        queue_id=queue_id,
+                        queue_offset=queue_offset,
                         commit_log_offset=at,
                         check_times=check_times,
                         store_timestamp=time,

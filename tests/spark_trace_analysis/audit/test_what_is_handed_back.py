@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -13,6 +15,7 @@ from spark_trace_analysis.audit.audit_folders import write_audit
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules import damage as damage_module
 from spark_trace_analysis.audit.rules.damage import Damage, Finding, Rank
+from spark_trace_analysis.audit.rules.moments import Moments
 from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from tests.reference.format.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import FEW, NO_TRACE, in_stages
@@ -29,7 +32,12 @@ def store(tmp_path: Path) -> Path:
     writer = StoreWriter()
     pending = []
     for number in range(40):
-        half = writer.half(f"K{number}", body=b"%d" % number)
+        body = b"%d" % number
+        half = (
+            writer.half(f"K{number}", body=body, KEYS="order 7", TAGS="paid")
+            if number % 3
+            else writer.half(f"K{number}", body=body)
+        )
         if number % 5 == 0:
             writer.commit(half)
         elif number % 5 == 1:
@@ -54,6 +62,10 @@ def test_the_gravest_rows_of_all_buckets_are_listed_up_to_the_limit(store: Path,
     assert list(other.listed(everything=False, limit=limit)) == list(one.listed(everything=False, limit=limit))
 
 
+def as_ms(moment: datetime) -> int:
+    return (moment - datetime.fromtimestamp(0, UTC)) // timedelta(milliseconds=1)
+
+
 def test_both_ways_write_the_same_rows_and_summary(store: Path, tmp_path: Path) -> None:
     one = audit_store(store, question=NO_TRACE)
     write_audit(one, tmp_path / "one")
@@ -63,6 +75,18 @@ def test_both_ways_write_the_same_rows_and_summary(store: Path, tmp_path: Path) 
         for name in ("one", "other")
     ]
     assert rows[0] == rows[1] == list(one.transactions)
+    flat = [
+        [
+            {name: value for name, value in row.items() if not isinstance(value, list)}
+            for row in sorted(pq.read_table(tmp_path / name).to_pylist(), key=itemgetter("first_offset"))
+        ]
+        for name in ("one", "other")
+    ]
+    assert flat[0] == flat[1]
+    assert {(row["keys"], row["tags"]) for row in flat[0]} == {("order 7", "paid"), ("", "")}
+    for row, content in zip(rows[0], flat[0], strict=True):
+        milliseconds = {name: None if content[name] is None else as_ms(content[name]) for name in Moments._fields}
+        assert milliseconds == row.moments._asdict()
     told = [json.loads((tmp_path / name / "_audit.json").read_text(encoding="utf-8")) for name in ("one", "other")]
     assert told[0] == told[1]
     assert [len(told[0][name]) for name in ("corrupt", "transactions")] == [2, 0]
