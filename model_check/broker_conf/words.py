@@ -73,16 +73,17 @@ def tell(machine: Machine, constants: object, path: Sequence[Step], times: Seque
             raise EvaluationError(msg)
         sentence = wordings()[step.action.name].sentence
         if sentence is not None:
-            told.append(Told(time, step, _filled(sentence, step, state.show())))
+            told.append(Told(time, step, _filled(sentence, step, state.show(), constants)))
     return tuple(told)
 
 
-def _filled(sentence: str, step: Step, shown: dict[str, str]) -> str:
+def _filled(sentence: str, step: Step, shown: dict[str, str], constants: object) -> str:
     given = dict(zip(step.action.parameters, step.arguments, strict=True))
     transaction = given.get("t", shown.get(f"half[{given.get('h')}].transaction", ""))
     last = int(shown["half_length"]) - 1
     immunity = given.get("immunity", NONE)
     answer = shown.get(f"half[{given.get('h')}].end")
+    passed = int(shown["round.cursor"]) - 1
     return sentence.format(
         t=given.get("t"),
         h=given.get("h"),
@@ -94,12 +95,19 @@ def _filled(sentence: str, step: Step, shown: dict[str, str]) -> str:
         last=last,
         checks=shown.get(f"half[{last}].check_times"),
         cursor=shown["round.cursor"],
-        passed=int(shown["round.cursor"]) - 1,
+        passed=passed,
+        why_discarded=_why_discarded(shown.get(f"half[{passed}].check_times", ""), constants),
         o=given.get("o"),
         checks_sent=given.get("checks"),
         records=given.get("records"),
         next_op=shown["round.next_op"],
     )
+
+
+def _why_discarded(check_times: str, constants: object) -> str:
+    """Which question of the round was answered with yes: TransactionalMessageServiceImpl#needDiscard or #needSkip."""
+    has_checks = check_times.isdecimal() and int(check_times) < getattr(constants, "check_max", 0)
+    return "it is older than fileReservedTime" if has_checks else "its checks are used up"
 
 
 def _count(times: str) -> str:

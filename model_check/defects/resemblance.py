@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from model_check.defects.affected import possible_with
 from model_check.defects.catalogue import catalogue
 from model_check.instances import switches_of, unturned
 from model_check.switches import switch_records
@@ -59,8 +60,8 @@ def is_repaired(identifier: str, switches: object) -> bool:
 
 
 def unrepaired(clause: Property, switches: object) -> tuple[str, ...]:
-    """The defects that the clause resembles and that a profile (or constants) is not rid of."""
-    return tuple(one for one in clause.resembles if not is_repaired(one, switches))
+    """Those that the clause resembles, that the release of a profile (or constants) has, and that it is not rid of."""
+    return tuple(one for one in clause.resembles if possible_with(one, switches) and not is_repaired(one, switches))
 
 
 def repaired_by_hand(clause: Property, profile: str) -> tuple[str, ...]:
@@ -110,6 +111,7 @@ def resembled(machine: Machine, constants: object, clause: Property, path: Seque
             if d not in alive
             and clause.identifier in d.properties
             and _takes_its_steps(d, path)
+            and possible_with(d.identifier, constants)
             and not is_repaired(d.identifier, constants)
             and _is_stopped(machine, constants, clause, path, d)
         ]

@@ -3,10 +3,10 @@
 from model_check.wording.actions import Wording, box
 
 discard_half = Wording(
-    "the round discards half {passed}: its checks are used up", box("Check service", "half {cursor} discarded")
+    "the round discards half {passed}: {why_discarded}", box("Check service", "half {cursor} discarded")
 )
 discard_half_unrecorded = Wording(
-    "the round discards half {passed}, and its record in the discard topic is not stored",
+    "the round discards half {passed}: {why_discarded}; its record in the discard topic is not stored",
     box("Check service", "half {cursor} discarded, no record of it"),
 )
 discard_instead_of_check = Wording(

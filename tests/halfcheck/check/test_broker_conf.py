@@ -262,3 +262,21 @@ def test_no_line_is_longer_than_the_terminal_and_no_word_of_the_answer_is_cut(
     assert "…" not in out
     for word in ("S9.overslept_op", "6.001", "transactionOpBatchInterval;"):
         assert word in out
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(
+    ("clause", "immunity", "reason"),
+    [
+        ("L2.over_age", "90h", "it is older than fileReservedTime"),
+        ("L2.immunity_burns_checks", "1h", "its checks are used up"),
+    ],
+)
+def test_a_schedule_says_for_which_of_two_reasons_a_half_is_discarded(
+    clause: str, immunity: str, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("")
+    asked = ("--version", "4.9.7", "--immunity", immunity, "--property", clause, "--instance", "tiny")
+    assert check(*asked) == ExitCode.SAFETY_VIOLATED
+    said = re.findall(r"the round discards half \d+: (.*)", capsys.readouterr().out)
+    assert said == [reason]

@@ -8,6 +8,7 @@ import pytest
 
 from model_check.check import check, chosen_clauses
 from model_check.counterexample.steps import read_path
+from model_check.defects.affected import affects
 from model_check.defects.catalogue import catalogue
 from model_check.defects.resemblance import (
     is_repaired,
@@ -15,6 +16,7 @@ from model_check.defects.resemblance import (
     repairs_of,
     resembled,
     still_breaks,
+    unrepaired,
     with_turns,
 )
 from model_check.instances import constants_for, switches_of
@@ -97,8 +99,9 @@ def test_every_schedule_of_a_release_on_tiny_shows_a_defect_that_its_clause_rese
             if one.instance == "tiny" and len(one.faults) < 2:
                 ids = shown(profile, one.clause, one.steps, *one.faults)
                 (judged,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [one.clause])
-                open_here = {i for i in judged.resembles if not is_repaired(i, switches_of(profile))}
+                open_here = set(unrepaired(judged, switches_of(profile)))
                 assert not any(is_repaired(i, switches_of(profile)) for i in ids), one
+                assert all(affects(i, profile) for i in ids), one
                 searches = [catalogue()[i].search for i in open_here]
                 may_occur = any(found is None or set(found.faults) <= set(one.faults) for found in searches)
                 assert may_occur <= bool(ids) <= bool(open_here), one
