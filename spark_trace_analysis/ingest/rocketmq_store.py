@@ -47,6 +47,7 @@ from pyspark.sql.datasource import (
 )
 
 from reference.format.commit_log import CommitLog
+from reference.format.record import Record
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.ingest.split_rows import NUMBERS, SCHEMA, SplitRows
 from spark_trace_analysis.records.record_kernels import Outline
@@ -147,8 +148,8 @@ class _Reader(DataSourceReader):
         """Take the conditions that the scan can decide by itself."""
         for one in filters:
             name = ".".join(getattr(one, "attribute", ()))
-            if name == "topic" and isinstance(one, EqualTo | In):
-                wanted = {one.value} if isinstance(one, EqualTo) else set(one.value)
+            wanted = {one.value} if isinstance(one, EqualTo) else set(one.value) if isinstance(one, In) else set()
+            if name == "topic" and wanted and all(map(_is_exact, wanted)):
                 self._topics = wanted if self._topics is None else self._topics & wanted
             elif name in _NEVER_NULL and isinstance(one, IsNotNull):
                 self._drops_damage = True
@@ -199,8 +200,27 @@ class _Reader(DataSourceReader):
             column = o[Outline.POSITION] + records.reader.file.start if name == "physical_offset" else o[NUMBERS[name]]
             fits &= _COMPARISONS[type(one)](column, value)
         if self._topics is not None:
-            from spark_trace_analysis.records.bytes_kernels import hash_bytes
-
-            hashes = [hash_bytes(topic.encode()) for topic in self._topics]
-            fits &= np.isin(o[Outline.TOPIC_HASH], hashes)
+            fits &= self._has_topic(records, self._topics)
         return np.flatnonzero(fits)
+
+    def _has_topic(self, records: SplitRecords, topics: set[str]) -> Any:
+        """Which records have one of some topics: candidates by a hash, each of them compared."""
+        from spark_trace_analysis.records.bytes_kernels import are_bytes, hash_bytes
+
+        o = records.outlines
+        has_topic = np.zeros(o.shape[1], bool)
+        for topic in topics:
+            raw = np.frombuffer(topic.encode(), np.uint8)
+            candidates = np.flatnonzero(o[Outline.TOPIC_HASH] == hash_bytes(topic.encode()))
+            has_topic[candidates] = are_bytes(
+                records.data, o[Outline.TOPIC_AT, candidates], o[Outline.TOPIC_SIZE, candidates], raw
+            )
+        for number, entry in records.by_python.items():
+            name = entry.topic if isinstance(entry, Record) else entry.topic.decode(errors="replace")
+            has_topic[number] = name in topics
+        return has_topic
+
+
+def _is_exact(topic: object) -> bool:
+    """Whether a topic is shown as the log holds it; bytes that are no UTF-8 are all shown as one character."""
+    return isinstance(topic, str) and "\ufffd" not in topic

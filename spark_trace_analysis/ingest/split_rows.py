@@ -10,8 +10,9 @@ import pyarrow as pa
 from reference.format.properties import parse_properties
 from reference.format.record import MalformedRecordError, Record
 from reference.format.stored_message import host_text
-from spark_trace_analysis.records.property_kernels import gather
-from spark_trace_analysis.records.record_kernels import BORN_HOST_AT, Outline
+from spark_trace_analysis.records.bytes_kernels import gather
+from spark_trace_analysis.records.record_kernels import Outline
+from spark_trace_analysis.records.split_records import encoded_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,8 +58,6 @@ NUMBERS = {
     if kind in ("bigint", "int") and name != "physical_offset"
 }
 """Column to the number of a record's outline that it is."""
-
-_V6_BORN, _V6_STORE = 1 << 4, 1 << 5
 
 
 class SplitRows:
@@ -118,16 +117,7 @@ class SplitRows:
         return pa.Array.from_buffers(pa.binary(), len(chosen), buffers)
 
     def _hosts(self, name: str, chosen: Numbers) -> pa.Array:
-        o = self._records.outlines
-        flags = o[Outline.SYS_FLAG, chosen]
-        born = np.where(flags & _V6_BORN, 20, 8)
-        at = o[Outline.POSITION, chosen] + BORN_HOST_AT
-        size = born
-        if name == "store_host":
-            at, size = at + born + 8, np.where(flags & _V6_STORE, 20, 8)
-        raw, offsets = gather(self._records.data, at, size)
-        buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(raw)]
-        encoded = pa.Array.from_buffers(pa.binary(), len(chosen), buffers).dictionary_encode()
+        encoded = encoded_hosts(self._records, chosen, of_store=name == "store_host")
         words = pa.array([host_text(host) for host in encoded.dictionary.to_pylist()], pa.string())
         return words.take(encoded.indices)
 

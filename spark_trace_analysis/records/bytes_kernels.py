@@ -1,6 +1,8 @@
 """Numbers, checksums and hashes out of raw bytes, as machine code: the parts of the kernels that scan a commit log."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
@@ -8,6 +10,9 @@ from numba import types
 from numba.extending import intrinsic
 
 from model_check.explicit.code_generation.one_compiler import kept
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 HASH_START = np.uint64(0xCBF29CE484222325)
 _HASH_FACTOR = np.uint64(0x100000001B3)
@@ -139,6 +144,61 @@ def crc32(data: Any, start: Any, end: Any, tables: Any) -> Any:
     return np.int64(crc ^ np.uint64(0xFFFFFFFF))
 
 
+def word_table(words: Iterable[bytes]) -> np.ndarray[Any, Any]:
+    """Some words as a table for :func:`is_word` and :func:`begins_with`: a row each, its length first."""
+    listed = list(words)
+    table = np.zeros((len(listed), 1 + max(map(len, listed))), np.uint8)
+    for row, word in zip(table, listed, strict=True):
+        row[0] = len(word)
+        row[1 : 1 + len(word)] = list(word)
+    return table
+
+
+@kept
+def begins_with(data: Any, at: Any, size: Any, words: Any, row: Any) -> bool:
+    """Whether some bytes begin with a word of a table."""
+    length = np.int64(words[row, 0])
+    if size < length:
+        return False
+    for index in range(length):  # noqa: SIM110 - Numba has no all()
+        if data[at + index] != words[row, 1 + index]:
+            return False
+    return True
+
+
+@kept
+def is_word(data: Any, at: Any, size: Any, words: Any, row: Any) -> bool:
+    """Whether some bytes are a word of a table."""
+    return bool(size == words[row, 0] and begins_with(data, at, size, words, row))
+
+
+@kept
+def are_same(data: Any, at: Any, other: Any, size: Any) -> bool:
+    """Whether the same bytes stand at two places."""
+    for index in range(size):  # noqa: SIM110 - Numba has no all()
+        if data[at + index] != data[other + index]:
+            return False
+    return True
+
+
+@kept
+def _are_bytes(data: Any, starts: Any, sizes: Any, wanted: Any, same: Any) -> None:
+    for number in range(len(starts)):
+        at, size = starts[number], sizes[number]
+        same[number] = size == len(wanted)
+        for index in range(min(size, len(wanted))):
+            if data[at + index] != wanted[index]:
+                same[number] = False
+                break
+
+
+def are_bytes(data: Any, starts: Any, sizes: Any, wanted: Any) -> Any:
+    """Which of some stretches of bytes are the wanted bytes."""
+    same = np.empty(len(starts), bool)
+    _are_bytes(data, starts, sizes, wanted, same)
+    return same
+
+
 @kept
 def hash_step(value: Any, byte: Any) -> Any:
     """Take one byte, or any number, into a hash (FNV-1a)."""
@@ -172,3 +232,18 @@ def hash_bytes(raw: bytes) -> int:
     True
     """
     return int(hash_of(np.frombuffer(raw, np.uint8), 0, len(raw)))
+
+
+@kept
+def _gather(data: Any, starts: Any, ends: Any, out: Any) -> None:
+    for number in range(len(starts) - 1):
+        copy_bytes(data, starts[number], ends[number + 1] - ends[number], out, ends[number])
+
+
+def gather(data: Any, starts: Any, sizes: Any) -> tuple[Any, Any]:
+    """Some stretches of bytes, one behind the other, and where each ends up: one offset more than stretches."""
+    offsets = np.zeros(len(starts) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    out = np.empty(int(offsets[-1]), np.uint8)
+    _gather(data, np.append(starts, 0), offsets, out)
+    return out, offsets

@@ -13,12 +13,14 @@ from model_check.explicit.code_generation.one_compiler import kept
 from reference.format.record import BORN_HOST_V6_FLAG, FIXED_BYTES, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG
 from spark_trace_analysis.records.bytes_kernels import (
     CRC_TABLES,
+    begins_with,
     crc32,
-    hash_bytes,
     hash_of,
     int_at,
+    is_word,
     long_at,
     unsigned_at,
+    word_table,
 )
 from spark_trace_analysis.records.transaction_record import DISCARD_TOPIC, HALF_TOPIC, NOT_A_DELIVERY, OP_TOPIC
 
@@ -71,41 +73,37 @@ class TopicKind(IntEnum):
 BORN_HOST_AT = 48
 """In bytes from a record's start."""
 
-_HALF, _OP, _DISCARD = (hash_bytes(topic.encode()) for topic in (HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC))
-_PREFIXES = np.zeros((len(NOT_A_DELIVERY), 1 + max(map(len, NOT_A_DELIVERY))), np.uint8)
-for _row, _prefix in zip(_PREFIXES, NOT_A_DELIVERY, strict=True):
-    _row[0] = len(_prefix)
-    _row[1 : 1 + len(_prefix)] = list(_prefix)
+_TOPICS = word_table(topic.encode() for topic in (HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC))
+"""Those of :class:`TopicKind` that have one name, in its order."""
+
+_PREFIXES = word_table(NOT_A_DELIVERY)
 
 
 @kept
-def _topic_kind(data: Any, at: Any, size: Any, topic_hash: Any, sys_flag: Any, prefixes: Any) -> Any:
+def _topic_kind(data: Any, at: Any, size: Any, sys_flag: Any, topics: Any, prefixes: Any) -> Any:
     """:func:`spark_trace_analysis.records.transaction_record.concerns_a_transaction`, and the kind of it."""
-    if topic_hash == _HALF:
-        return TopicKind.HALF
-    if topic_hash == _OP:
-        return TopicKind.OP
-    if topic_hash == _DISCARD:
-        return TopicKind.DISCARD
+    for number in range(len(topics)):
+        if is_word(data, at, size, topics, number):
+            return number + TopicKind.HALF
     if sys_flag & 12 != 8:
         return TopicKind.ORDINARY
     for number in range(len(prefixes)):
-        length = np.int64(prefixes[number, 0])
-        if size < length:
-            continue
-        same = True
-        for index in range(length):
-            if data[at + index] != prefixes[number, 1 + index]:
-                same = False
-                break
-        if same:
+        if begins_with(data, at, size, prefixes, number):
             return TopicKind.ORDINARY
     return TopicKind.DELIVERED
 
 
 @kept
 def _scan(
-    data: Any, position: Any, end: Any, file_start: Any, columns: Any, checks_bodies: bool, tables: Any, prefixes: Any
+    data: Any,
+    position: Any,
+    end: Any,
+    file_start: Any,
+    columns: Any,
+    checks_bodies: bool,
+    tables: Any,
+    topics: Any,
+    prefixes: Any,
 ) -> Any:
     length = len(data)
     count = 0
@@ -177,7 +175,7 @@ def _scan(
         columns[Outline.PROPERTIES_AT, count] = at
         columns[Outline.PROPERTIES_SIZE, count] = properties_size
         columns[Outline.IS_BODY_SOUND, count] = is_sound
-        columns[Outline.TOPIC_KIND, count] = _topic_kind(data, topic_at, topic_size, topic_hash, sys_flag, prefixes)
+        columns[Outline.TOPIC_KIND, count] = _topic_kind(data, topic_at, topic_size, sys_flag, topics, prefixes)
         columns[Outline.IS_REPAIRED, count] = 0
         count += 1
         position = after
@@ -207,7 +205,7 @@ def scan_records(
         stands at that position. Without that, it stopped at the end or because the columns are full.
     """
     result: tuple[int, int, bool] = _scan(
-        data, position, end, file_start, columns, checks_bodies, CRC_TABLES, _PREFIXES
+        data, position, end, file_start, columns, checks_bodies, CRC_TABLES, _TOPICS, _PREFIXES
     )
     return result
 
@@ -220,4 +218,4 @@ def new_columns(records: int) -> Columns:
 def kind_of_topic(topic: bytes, sys_flag: int) -> TopicKind:
     """The kind of one record whose topic and system flag are known."""
     raw = np.frombuffer(topic, np.uint8)
-    return TopicKind(_topic_kind(raw, 0, len(raw), hash_bytes(topic), sys_flag, _PREFIXES))
+    return TopicKind(_topic_kind(raw, 0, len(raw), sys_flag, _TOPICS, _PREFIXES))

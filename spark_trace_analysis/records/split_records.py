@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from reference.format.commit_log_file import FileReader
 from reference.format.frame import Frame, read_frame
-from reference.format.record import MalformedRecordError, Record
-from spark_trace_analysis.records.bytes_kernels import hash_bytes
+from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG, MalformedRecordError, Record
+from spark_trace_analysis.records.bytes_kernels import gather, hash_bytes
 from spark_trace_analysis.records.record_kernels import (
+    BORN_HOST_AT,
     Bytes,
     Columns,
     Outline,
@@ -92,6 +94,19 @@ class SplitRecords:
             prepared_transaction_offset=int(o[Outline.PREPARED_TRANSACTION_OFFSET]),
             is_body_sound=bool(o[Outline.IS_BODY_SOUND]),
         )
+
+
+def encoded_hosts(records: SplitRecords, numbers: Columns, *, of_store: bool) -> pa.DictionaryArray:
+    """The store host, or the born host, of some records that were not read by Python, as the log holds them."""
+    o = records.outlines
+    flags = o[Outline.SYS_FLAG, numbers]
+    size = np.where(flags & BORN_HOST_V6_FLAG, 20, 8)
+    at = o[Outline.POSITION, numbers] + BORN_HOST_AT
+    if of_store:
+        at, size = at + size + 8, np.where(flags & STORE_HOST_V6_FLAG, 20, 8)
+    raw, offsets = gather(records.data, at, size)
+    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(raw)]
+    return pa.Array.from_buffers(pa.binary(), len(numbers), buffers).dictionary_encode()
 
 
 def read_split(log: CommitLog, split: Split, *, checks_bodies: bool = True) -> SplitRecords:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from reference.format import properties
@@ -84,7 +85,8 @@ def identity_of(record: Record) -> Hashable:
         return unique_key, group
     real_topic = values.get(properties.REAL_TOPIC, record.topic)
     real_queue = values.get(properties.REAL_QUEUE_ID, str(record.queue_id))
-    return group, record.born_timestamp, record.born_host, record.body_crc, len(record.body), real_topic, real_queue
+    body = sha256(record.body).hexdigest() if record.has_sound_body else ""
+    return group, record.born_timestamp, record.born_host, record.body_crc, body, real_topic, real_queue
 
 
 def immunity_ms(text: str | None, timeout_ms: int) -> int | None:
@@ -146,36 +148,35 @@ NOTHING = -(1 << 62)
 class Told(IntEnum):
     """The fields of what a record tells: the rows of the columns that :mod:`property_kernels` fills.
 
-    Texts are given by their positions in the file, 0 and 0 if there are none. Compiled kernels take the numbers for
-    constants and are kept from run to run: a new field goes behind the others.
+    Texts are given by their positions in the file, 0 and 0 if there are none. The hashes only share rows out and find
+    candidates: whatever they bring together is compared. Compiled kernels take the numbers for constants and are kept
+    from run to run: a new field goes behind the others.
     """
 
     KIND = 0
     IS_ODD = 1
     KEY_HASH = 2
-    GROUP_HASH = 3
-    CHECK_TIMES = 4
-    IMMUNITY_SECONDS = 5
-    HAS_PREPARED_QUEUE_OFFSET = 6
-    UNCHANGING = 7
-    REAL_TOPIC = 8
-    REAL_QUEUE = 9
-    PREPARED_QUEUE_OFFSET = 10
-    BIRTH = 11
-    FEATURES = 12
-    STORE_HOST = 13
-    KEY_AT = 14
-    KEY_SIZE = 15
-    GROUP_AT = 16
-    GROUP_SIZE = 17
-    TOPIC_AT = 18
-    TOPIC_SIZE = 19
-    TAGS_CODE = 20
-    ENTRIES = 21
-    KEYS_AT = 22
-    KEYS_SIZE = 23
-    TAGS_AT = 24
-    TAGS_SIZE = 25
+    CHECK_TIMES = 3
+    IMMUNITY_SECONDS = 4
+    CONSTANTS = 5
+    REAL_QUEUE = 6
+    PREPARED_QUEUE_OFFSET = 7
+    BIRTH_HASH = 8
+    FEATURES = 9
+    KEY_AT = 10
+    KEY_SIZE = 11
+    GROUP_AT = 12
+    GROUP_SIZE = 13
+    TOPIC_AT = 14
+    TOPIC_SIZE = 15
+    TAGS_CODE = 16
+    ENTRIES = 17
+    STAYS_AT = 18
+    STAYS_SIZE = 19
+    KEYS_AT = 20
+    KEYS_SIZE = 21
+    TAGS_AT = 22
+    TAGS_SIZE = 23
 
 
 class Feature(IntEnum):

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from spark_trace_analysis.records.transaction_record import RecordKind
+from spark_trace_analysis.records.transaction_record import NOTHING, RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,8 @@ class Bucket:
     """
 
     def __init__(self, records: pa.Table, ops: pa.Table) -> None:
-        key, group, at = (records.column(name).to_numpy() for name in ("key", "group", "at"))
+        at = records.column("at").to_numpy()
+        key, group = _numbers(records.column("unique_key")), _numbers(records.column("producer_group"))
         order = np.lexsort((at, group, key))
         self._records = records.take(pa.array(order)).combine_chunks()
         self._key, group, self.at = key[order], group[order], at[order]
@@ -58,13 +60,24 @@ class Bucket:
         self.sizes = np.diff(np.append(self.starts, len(order)))
         self._join_ops(ops)
         self.is_odd = self.sums(self.column("is_odd")) > 0
-        self.agrees = self._are_one("unchanging", may_lack=False)
-        for name in ("real_topic", "real_queue", "prepared_queue_offset"):
-            self.agrees &= self._are_one(name, may_lack=True)
+        self.agrees = self._agree()
         same = np.diff(self._key[self.starts]) == 0
         self.has_namesakes = np.zeros(self.count, bool)
         self.has_namesakes[1:] |= same
         self.has_namesakes[:-1] |= same
+
+    def _agree(self) -> Flags:
+        """Whether the records of each transaction say the same where they must."""
+        agrees = self._are_one(_numbers(self._records.column("topic")))
+        for name in ("born_timestamp", "body_crc", "constants", "real_queue"):
+            agrees &= self._are_one(self.column(name))
+        prepared = self.column("prepared_queue_offset")
+        agrees &= self._are_one(prepared, prepared == NOTHING)
+        stays = _whole(self._records.column("stays"))
+        repeats = np.ones(len(stays), bool)
+        repeats[1:] = pc.equal(stays[1:], stays[:-1]).to_numpy(zero_copy_only=False)
+        repeats[self.starts] = True
+        return agrees & self.all_of(repeats)
 
     def _join_ops(self, ops: pa.Table) -> None:
         half_at, is_shadow = ops.column("half_at").to_numpy(), ops.column("is_shadow").to_numpy()
@@ -87,8 +100,7 @@ class Bucket:
     def texts(self, name: str, records: Numbers) -> pa.Array:
         """One column of texts of some records."""
         taken = self._records.column(name).take(pa.array(records))
-        flat = taken.combine_chunks()
-        return flat.chunk(0) if isinstance(flat, pa.ChunkedArray) else flat
+        return _whole(taken)
 
     def op_column(self, name: str) -> Any:
         """One column of all op entries."""
@@ -105,10 +117,8 @@ class Bucket:
     def _highest(self, values: Any) -> Numbers:
         return np.maximum.reduceat(values, self.starts) if self.count else np.zeros(0, np.int64)
 
-    def _are_one(self, name: str, *, may_lack: bool) -> Flags:
-        """Whether the records of each transaction have one value; 0 says that a record has none."""
-        values = self.column(name)
-        lacks = (values == 0) & may_lack
+    def _are_one(self, values: Any, lacks: Flags | bool = False) -> Flags:
+        """Whether the records of each transaction have one value, those that lack it aside."""
         high = self._highest(np.where(lacks, _LEAST, values))
         low = -self._highest(-np.where(lacks, _MOST, values))
         return np.asarray(high <= low)
@@ -125,9 +135,9 @@ class Bucket:
         for part in np.split(numbers, np.flatnonzero(np.diff(keys) != 0) + 1) if len(numbers) else ():
             yield sorted(map(int, part), key=lambda number: int(self.at[self.starts[number]]))
 
-    def births(self) -> Numbers:
-        """The birth of every transaction as a number."""
-        births: Numbers = self.column("birth")[self.starts]
+    def birth_hashes(self) -> Numbers:
+        """A number for the birth of every transaction; other births may have it."""
+        births: Numbers = self.column("birth_hash")[self.starts]
         return births
 
     def rows_of(self, numbers: Numbers) -> dict[str, list[Any]]:
@@ -141,6 +151,19 @@ class Bucket:
         rows = ranges(self.op_starts[numbers], self.op_counts[numbers])
         columns: dict[str, list[Any]] = self._ops.take(pa.array(rows)).to_pydict()
         return columns
+
+
+def _whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """A column in one piece."""
+    flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return flat.chunk(0) if isinstance(flat, pa.ChunkedArray) else flat
+
+
+def _numbers(texts: pa.ChunkedArray) -> Numbers:
+    """A number for each text, the same for the same text alone; -1 where there is none."""
+    flat = _whole(texts)
+    encoded = flat if isinstance(flat, pa.DictionaryArray) else flat.dictionary_encode()
+    return np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64))
 
 
 def ranges(starts: Numbers, sizes: Numbers) -> Numbers:

@@ -6,6 +6,7 @@ Columns show at once which records are as they should be; each other one is aske
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from reference.format.consume_queue import ENTRY_BYTES, PRE_BLANK_SIZE, ConsumeQ
 from reference.format.cross_check import INNER_BATCH_FLAG, CrossCheck, wrong_count
 from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT
 from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record, found, order_of
+from spark_trace_analysis.records.bytes_kernels import are_bytes
 from spark_trace_analysis.records.record_kernels import Outline
 from spark_trace_analysis.records.transaction_record import NOTHING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from reference.format.commit_log import CommitLog
@@ -124,7 +127,7 @@ class _Columns:
         topics, queue_ids = o[Outline.TOPIC_HASH, numbers], o[Outline.QUEUE_ID, numbers]
         order = np.lexsort((numbers, queue_ids, topics))
         changes = np.flatnonzero((np.diff(topics[order]) != 0) | (np.diff(queue_ids[order]) != 0)) + 1
-        for chosen in np.split(numbers[order], changes):
+        for chosen in chain.from_iterable(map(self._by_topic, np.split(numbers[order], changes))):
             frame = self.records.frame(int(chosen[0]))
             key = frame.topic.decode(errors="replace"), frame.queue_id
             queue = self.queues.get(key)
@@ -132,6 +135,17 @@ class _Columns:
                 self._check_entries(queue, key, chosen)
             elif not self.queues:
                 self._check_counting(key, chosen)
+
+    def _by_topic(self, numbers: Numbers) -> Iterable[Numbers]:
+        """Records whose topics have one hash, by their topics."""
+        at, size = self.o[Outline.TOPIC_AT, numbers], self.o[Outline.TOPIC_SIZE, numbers]
+        first = self.records.data[at[0] : at[0] + size[0]]
+        if size.all() and are_bytes(self.records.data, at, size, first).all():
+            return [numbers]
+        by_topic: dict[bytes, list[int]] = {}
+        for number in map(int, numbers):
+            by_topic.setdefault(self.records.frame(number).topic, []).append(number)
+        return [np.array(some, np.int64) for some in by_topic.values()]
 
     def _check_entries(self, queue: ConsumeQueue, key: tuple[str, int], chosen: Numbers) -> None:
         """Most records have the entry that they should have; the rules are asked about the others."""

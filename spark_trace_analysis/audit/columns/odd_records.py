@@ -43,7 +43,8 @@ class OddRecords:
     ops
         Commit log offset of each odd op message, and the half offsets in its body.
     texts
-        Place of each other record to its unique key, group, real topic, KEYS and TAGS.
+        Place of each other record to its unique key, group, real topic, KEYS and TAGS; without a unique key to what else
+        names its transaction, and None.
     """
 
     def __init__(self, log: CommitLog, timeout_ms: int) -> None:
@@ -51,7 +52,7 @@ class OddRecords:
         self._timeout_ms = timeout_ms
         self.findings: list[Finding] = []
         self.ops: list[tuple[int, list[int]]] = []
-        self.texts: dict[int, tuple[str, ...]] = {}
+        self.texts: dict[int, tuple[str | None, ...]] = {}
 
     def tell(self, record: Record, told: Any, place: int) -> int:
         """Fill in what a record tells; gives the releases that could have written it as bits.
@@ -71,27 +72,28 @@ class OddRecords:
         told[Told.CHECK_TIMES] = NOTHING if checks is None else checks
         immunity = immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms)
         told[Told.IMMUNITY_SECONDS] = NOTHING if immunity is None else immunity
-        told[Told.HAS_PREPARED_QUEUE_OFFSET] = properties.PREPARED_QUEUE_OFFSET in values
         told[Told.TAGS_CODE] = properties.tags_code_of(values)
-        told[Told.STORE_HOST] = hash_bytes(record.store_host.encode())
-        told[Told.BIRTH] = birth_hash(record.born_timestamp, hash_bytes(host_bytes(record.born_host)), record.body_crc)
+        told[Told.BIRTH_HASH] = birth_hash(
+            record.born_timestamp, hash_bytes(host_bytes(record.born_host)), record.body_crc
+        )
         told[Told.ENTRIES] = 0
-        told[[Told.KEY_SIZE, Told.GROUP_SIZE, Told.TOPIC_SIZE, Told.KEYS_SIZE, Told.TAGS_SIZE]] = 0
+        told[[Told.KEY_SIZE, Told.GROUP_SIZE, Told.TOPIC_SIZE, Told.STAYS_SIZE, Told.KEYS_SIZE, Told.TAGS_SIZE]] = 0
         self.findings.extend(
             at_record(self._log, Rank.FORM, at, reason, rule) for rule, reason in enumerate(wrong_form(record, kind))
         )
         if kind is RecordKind.OP:
             self._tell_op(record)
         elif kind is not RecordKind.OTHER:
-            group = values.get(properties.PRODUCER_GROUP, "")
             unique_key = values.get(properties.UNIQUE_KEY)
-            if unique_key:
-                told[Told.KEY_HASH], told[Told.GROUP_HASH] = hash_bytes(unique_key.encode()), hash_bytes(group.encode())
-            else:
-                told[Told.KEY_HASH], told[Told.GROUP_HASH] = hash_bytes(repr(identity_of(record)).encode()), 2
+            name, group = (
+                (unique_key, values.get(properties.PRODUCER_GROUP, ""))
+                if unique_key
+                else (repr(identity_of(record)), None)
+            )
+            told[Told.KEY_HASH] = hash_bytes(name.encode())
             topic = values.get(properties.REAL_TOPIC, record.topic)
             keys, tags = values.get(properties.KEYS, ""), values.get(properties.TAGS, "")
-            self.texts[place] = unique_key or f"@{at}", group, topic, keys, tags
+            self.texts[place] = name, group, topic, keys, tags
             told[Told.FEATURES] = Feature.SMALL_ORDER if is_in_a_known_order(record) else 0
         return mask_of(writers_of(record, kind))
 

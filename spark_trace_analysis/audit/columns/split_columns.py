@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from spark_trace_analysis.records.property_kernels import gather, list_entries
+from spark_trace_analysis.records.bytes_kernels import gather
+from spark_trace_analysis.records.op_body_kernels import list_entries
 from spark_trace_analysis.records.record_kernels import Outline
 from spark_trace_analysis.records.transaction_record import RecordKind, Told
 
@@ -29,6 +30,8 @@ class SplitEvents:
         Which of them.
     told
         What each tells: a row for each field of :class:`~spark_trace_analysis.records.transaction_record.Told`.
+    stays
+        Bytes in which their fields ``STAYS_AT`` are places.
     odd
         What Python told of those that are not as a broker writes them, the texts by their places here.
     """
@@ -36,6 +39,7 @@ class SplitEvents:
     records: SplitRecords
     numbers: np.ndarray[Any, np.dtype[np.int64]]
     told: np.ndarray[Any, np.dtype[np.int64]]
+    stays: np.ndarray[Any, np.dtype[np.uint8]]
     odd: OddRecords
 
     def outline(self, field: Outline) -> Any:
@@ -49,7 +53,7 @@ class SplitEvents:
 
     def chosen(self, places: Any) -> SplitEvents:
         """Some of them, by place or flag."""
-        return SplitEvents(self.records, self.numbers[places], self.told[:, places], self.odd)
+        return SplitEvents(self.records, self.numbers[places], self.told[:, places], self.stays, self.odd)
 
 
 def entry_columns(events: SplitEvents) -> dict[str, Any]:
@@ -88,8 +92,7 @@ def half_columns(events: SplitEvents) -> dict[str, Any]:
     """The halves and their copies by their place in the queue."""
     halves = events.chosen(events.told[Told.KIND] <= RecordKind.PUT_BACK)
     return {
-        "key": halves.told[Told.KEY_HASH],
-        "group": halves.told[Told.GROUP_HASH],
+        "key_hash": halves.told[Told.KEY_HASH],
         "queue_id": halves.outline(Outline.QUEUE_ID),
         "queue_offset": halves.outline(Outline.QUEUE_OFFSET),
         "at": halves.at,
@@ -103,8 +106,6 @@ def record_columns(events: SplitEvents) -> dict[str, Any]:
     told = chosen.told
     texts = {int(np.searchsorted(places, place)): text for place, text in events.odd.texts.items()}
     return {
-        "key": told[Told.KEY_HASH],
-        "group": told[Told.GROUP_HASH],
         "at": chosen.at,
         "kind": told[Told.KIND].astype(np.int8),
         "is_odd": told[Told.IS_ODD].astype(bool),
@@ -115,13 +116,13 @@ def record_columns(events: SplitEvents) -> dict[str, Any]:
         "born_timestamp": chosen.outline(Outline.BORN_TIMESTAMP),
         "flag": chosen.outline(Outline.FLAG).astype(np.int32),
         "prepared_offset": chosen.outline(Outline.PREPARED_TRANSACTION_OFFSET),
-        "is_renewed": told[Told.HAS_PREPARED_QUEUE_OFFSET].astype(bool),
         "immunity_ms": told[Told.IMMUNITY_SECONDS],
-        "unchanging": told[Told.UNCHANGING],
-        "real_topic": told[Told.REAL_TOPIC],
+        "body_crc": chosen.outline(Outline.BODY_CRC),
+        "constants": told[Told.CONSTANTS],
         "real_queue": told[Told.REAL_QUEUE],
         "prepared_queue_offset": told[Told.PREPARED_QUEUE_OFFSET],
-        "birth": told[Told.BIRTH],
+        "birth_hash": told[Told.BIRTH_HASH],
+        "stays": _gathered(chosen.stays, told, Told.STAYS_AT, pa.binary()),
         "unique_key": _texts(chosen, Told.KEY_AT, texts, 0),
         "producer_group": _texts(chosen, Told.GROUP_AT, texts, 1).dictionary_encode(),
         "topic": _texts(chosen, Told.TOPIC_AT, texts, 2).dictionary_encode(),
@@ -130,10 +131,21 @@ def record_columns(events: SplitEvents) -> dict[str, Any]:
     }
 
 
-def _texts(events: SplitEvents, at: Told, texts: dict[int, tuple[str, ...]], which: int) -> pa.Array:
+def key_hashes(events: SplitEvents) -> Any:
+    """For each row of :func:`record_columns` a number that all records of one transaction have; others may have it."""
+    return events.told[Told.KEY_HASH, events.told[Told.KIND] <= RecordKind.DISCARDED]
+
+
+def _gathered(data: Any, told: Any, at: Told, kind: pa.DataType) -> pa.Array:
+    """A stretch of bytes for each record; its size is the field behind its place."""
+    raw, offsets = gather(data, told[at], told[at + 1])
+    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(raw)]
+    return pa.Array.from_buffers(kind, len(offsets) - 1, buffers)
+
+
+def _texts(events: SplitEvents, at: Told, texts: dict[int, tuple[str | None, ...]], which: int) -> pa.Array:
     """One text of each record: out of the file, or as Python read it."""
-    raw, offsets = gather(events.records.data, events.told[at], events.told[at + 1])
-    array = pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(raw))
+    array = _gathered(events.records.data, events.told, at, pa.string())
     if texts:
         listed = array.to_pylist()
         for place, text in texts.items():

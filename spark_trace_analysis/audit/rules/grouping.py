@@ -116,13 +116,18 @@ class Grouping:
                 key=TransactionKey(key, values.get(properties.PRODUCER_GROUP, "")),
                 topic=values.get(properties.REAL_TOPIC, record.topic),
                 born_timestamp=record.born_timestamp,
-                birth=(record.born_timestamp, record.born_host, record.body_crc),
+                birth=birth_of(record),
                 immunity_ms=immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms),
                 keys=values.get(properties.KEYS, ""),
                 tags=values.get(properties.TAGS, ""),
             )
             self.histories[identity] = history
         return history
+
+
+def birth_of(record: Record) -> tuple[int, str, int]:
+    """The :attr:`~spark_trace_analysis.audit.rules.history.History.birth` of a transaction, from one of its records."""
+    return record.born_timestamp, record.born_host, record.body_crc
 
 
 def beyond_the_end(offset: int, end: int) -> str:

@@ -101,7 +101,7 @@ class _Judging:
         is_crooked = np.ones(bucket.count, bool)
         is_crooked[self.straight.numbers] = False
         histories = self._histories(np.flatnonzero(is_crooked))
-        puts_back, births = bucket.puts_back, bucket.births()
+        puts_back, births = bucket.puts_back, bucket.birth_hashes()
         rows = {}
         for number, history in histories.items():
             if bucket.has_shadow[number] or puts_back[number]:
@@ -160,7 +160,7 @@ class _Judging:
             key=TransactionKey(columns["unique_key"][first], columns["producer_group"][first]),
             topic=columns["topic"][first],
             born_timestamp=columns["born_timestamp"][first],
-            birth=(columns["birth"][first], "", 0),
+            birth=(columns["birth_hash"][first], "", 0),
             immunity_ms=None if immunity == NOTHING else immunity,
             keys=columns["message_keys"][first],
             tags=columns["message_tags"][first],
@@ -185,7 +185,7 @@ class _Judging:
                         check_times=check_times,
                         store_timestamp=time,
                         flag=columns["flag"][row],
-                        is_immunity_put_back=columns["is_renewed"][row]
+                        is_immunity_put_back=columns["prepared_queue_offset"][row] != NOTHING
                         and history.immunity_ms is not None
                         and time - columns["born_timestamp"][row] <= history.immunity_ms,
                     )

@@ -7,6 +7,7 @@ the log is whole (damage may show when records are compared), or whether a trans
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from itertools import groupby, repeat
@@ -20,6 +21,7 @@ from spark_trace_analysis.audit.columns.bucket import Bucket
 from spark_trace_analysis.audit.columns.stage_files import facts_at, read_bucket, read_findings
 from spark_trace_analysis.audit.rules.consistency import unknown_key
 from spark_trace_analysis.audit.rules.damage import Damage, Finding, Rank, at_record
+from spark_trace_analysis.audit.rules.grouping import birth_of
 from spark_trace_analysis.audit.rules.history import first_behind
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
@@ -106,23 +108,23 @@ class JudgingRounds:
                 orphans += [tuple(one) for one in json.loads(path.read_text(encoding="utf-8"))]
         if not orphans:
             return
-        births = np.unique(np.array([birth for birth, _, _ in orphans], np.int64))
+        hashes = np.unique(np.array([birth_hash for birth_hash, _, _ in orphans], np.int64))
         ops = rounds[0].ops
 
-        def count(bucket: int) -> list[tuple[int, int]]:
+        def candidates(bucket: int) -> list[int]:
+            """The first records of transactions whose birth could be that of an orphan."""
             records = read_bucket([ops.scan.path("records", split) for split in ops.splits], bucket)
             entries = read_bucket([ops.path(number) for number in range(ops.scan.buckets)], bucket)
-            own = Bucket(records, entries).births()
-            values, counts = np.unique(own[np.isin(own, births)], return_counts=True)
-            return [(int(value), int(number)) for value, number in zip(values, counts, strict=True)]
+            bucket_of_all = Bucket(records, entries)
+            firsts = bucket_of_all.at[bucket_of_all.starts]
+            return [int(at) for at in firsts[np.isin(bucket_of_all.birth_hashes(), hashes)]]
 
         context = self.spark.sparkContext
         context.setJobDescription("audit: twins")
-        counted: dict[int, int] = {}
-        for birth, number in context.parallelize(range(len(rounds)), len(rounds)).flatMap(count).collect():
-            counted[birth] = counted.get(birth, 0) + number
-        for birth, at, unique_key in orphans:
-            if counted[birth] > 1:
+        firsts = context.parallelize(range(len(rounds)), len(rounds)).flatMap(candidates).collect()
+        births = Counter(birth_of(self.log.record_at(at)) for at in firsts)
+        for _, at, unique_key in orphans:
+            if births[birth_of(self.log.record_at(at))] > 1:
                 yield at_record(self.log, Rank.KEYS, at, unknown_key(unique_key))
 
 

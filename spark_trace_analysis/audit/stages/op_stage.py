@@ -53,15 +53,14 @@ class OpTask:
         shadowed = _shadowed(halves)
         zeros = np.zeros(len(shadowed), np.int64)
         columns = {
-            "key": np.append(halves["key"][named], halves["key"][shadowed]),
-            "group": np.append(halves["group"][named], halves["group"][shadowed]),
             "half_at": np.append(halves["at"][named], halves["at"][shadowed]),
             "is_shadow": np.append(np.zeros(len(named), bool), np.ones(len(shadowed), bool)),
             "op_offset": np.append(entries["op_offset"][is_known], zeros),
             "at": np.append(entries["at"][is_known], zeros),
             "store_timestamp": np.append(entries["store_timestamp"][is_known], zeros),
         }
-        buckets = key_bucket(columns["key"], self.scan.buckets)
+        key_hash = np.append(halves["key_hash"][named], halves["key_hash"][shadowed])
+        buckets = key_bucket(key_hash, self.scan.buckets)
         write_buckets(self.path(bucket), columns, buckets, self.scan.buckets)
         write_findings(self.path(bucket, "jsonl"), findings)
         write_facts(self.path(bucket, "json"), {})

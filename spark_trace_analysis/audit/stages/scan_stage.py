@@ -12,16 +12,23 @@ import numpy as np
 
 from reference.format.commit_log import CommitLog
 from reference.format.record import MalformedRecordError
+from reference.format.stored_message import host_text
 from spark_trace_analysis.audit.columns.columns_cross_check import check_columns
 from spark_trace_analysis.audit.columns.odd_records import OddRecords
-from spark_trace_analysis.audit.columns.split_columns import SplitEvents, entry_columns, half_columns, record_columns
+from spark_trace_analysis.audit.columns.split_columns import (
+    SplitEvents,
+    entry_columns,
+    half_columns,
+    key_hashes,
+    record_columns,
+)
 from spark_trace_analysis.audit.columns.stage_files import write_buckets, write_facts, write_findings
 from spark_trace_analysis.audit.rules.consistency import UNORDERED
 from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record, found, order_of
 from spark_trace_analysis.audit.stages.scan_task import half_bucket, key_bucket
 from spark_trace_analysis.records.property_kernels import tell
 from spark_trace_analysis.records.record_kernels import Outline, TopicKind
-from spark_trace_analysis.records.split_records import SplitRecords, read_split
+from spark_trace_analysis.records.split_records import SplitRecords, encoded_hosts, read_split
 from spark_trace_analysis.records.transaction_record import NOTHING, Feature, RecordKind, Told
 from spark_trace_analysis.records.version import masks_of
 
@@ -63,7 +70,7 @@ class _Scan:
         count = self.task.buckets
         self._write("entries", entries, half_bucket(entries["queue_id"], entries["half_offset"], count))
         self._write("halves", halves, half_bucket(halves["queue_id"], halves["queue_offset"], count))
-        self._write("records", records, key_bucket(records["key"], count))
+        self._write("records", records, key_bucket(key_hashes(events), count))
         name, number = self.task.path, self.split.number
         unordered = self._unordered(events)
         write_findings(name("unordered", number, "jsonl"), unordered)
@@ -74,7 +81,7 @@ class _Scan:
             "end": self.records.end,
             "is_end": self.records.is_end,
             "records": int(np.count_nonzero(self.is_record)),
-            "ordered": len(records["key"]) - len(unordered),
+            "ordered": len(records["at"]) - len(unordered),
             "unordered": len(unordered),
         }
         write_facts(name("scan", number, "json"), facts | self._facts(events, masks) | cross.facts)
@@ -86,7 +93,7 @@ class _Scan:
         """What the records of transactions tell, and the releases that could have written each as bits."""
         o = self.outlines
         numbers = np.flatnonzero((o[Outline.TOPIC_KIND] != TopicKind.ORDINARY) | (o[Outline.IS_REPAIRED] != 0))
-        told = tell(self.records.data, o, numbers)
+        told, stays = tell(self.records.data, o, numbers)
         told[Told.IMMUNITY_SECONDS] = self._immunity(told[Told.IMMUNITY_SECONDS])
         masks = masks_of(told)
         odd = OddRecords(self.log, self.task.timeout_ms)
@@ -102,7 +109,7 @@ class _Scan:
                 continue
             masks[place] = odd.tell(record, told[:, place], place)
         odd.texts = {int(np.count_nonzero(is_kept[:place])): text for place, text in odd.texts.items()}
-        return SplitEvents(self.records, numbers, told, odd).chosen(is_kept), masks[is_kept]
+        return SplitEvents(self.records, numbers, told, stays, odd).chosen(is_kept), masks[is_kept]
 
     def _facts(self, events: SplitEvents, masks: Any) -> dict[str, Any]:
         """What all splits together must know of the records of transactions."""
@@ -122,13 +129,20 @@ class _Scan:
 
     def _hosts(self, events: SplitEvents) -> dict[str, list[int]]:
         """For each store host the number of its records, and where the first one stands."""
-        _, first, counts = np.unique(events.told[Told.STORE_HOST], return_index=True, return_counts=True)
-        places = events.at[first].tolist()
         merged: dict[str, list[int]] = {}
-        for place, at, count in zip(first, places, counts.tolist(), strict=True):
-            name = self.records.record(int(events.numbers[place])).store_host
-            known = merged.setdefault(name, [0, at])
-            merged[name] = [known[0] + count, min(known[1], at)]
+
+        def add(host: str, count: int, first: int) -> None:
+            known = merged.setdefault(host, [0, first])
+            merged[host] = [known[0] + count, min(known[1], first)]
+
+        is_odd = events.told[Told.IS_ODD] != 0
+        hosts = encoded_hosts(self.records, events.numbers[~is_odd], of_store=True)
+        which, first, counts = np.unique(hosts.indices.to_numpy(), return_index=True, return_counts=True)
+        names, places = hosts.dictionary.to_pylist(), events.at[~is_odd][first]
+        for number, at, count in zip(which.tolist(), places.tolist(), counts.tolist(), strict=True):
+            add(host_text(names[number]), count, at)
+        for number, at in zip(events.numbers[is_odd].tolist(), events.at[is_odd].tolist(), strict=True):
+            add(self.records.record(number).store_host, 1, at)
         return merged
 
     def _tell_unsound_bodies(self) -> None:
