@@ -27,7 +27,7 @@ from spark_trace_analysis.audit.explanation.trace_verdict import (
 from spark_trace_analysis.audit.rules.circumstances import Circumstances, LogFacts
 from spark_trace_analysis.audit.rules.consistency import Consistency
 from spark_trace_analysis.audit.rules.grouping import Grouping
-from spark_trace_analysis.audit.rules.history import link_put_backs
+from spark_trace_analysis.audit.rules.history import link_put_backs, passed_by_rounds
 from spark_trace_analysis.audit.rules.transaction_row import row_of
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace
@@ -133,17 +133,23 @@ class OpenedStore:
         self.saved_by = savers_of(path)
         self.timeout_ms = self.conf.or_default("transactionTimeOut", version)
 
-    def circumstances(self, facts: LogFacts, *, log_is_complete: bool) -> Circumstances:
+    def circumstances(self, facts: LogFacts, *, is_damaged: bool) -> Circumstances:
         """What the rules must know beside each history."""
         version = self.version or facts.marks.version(self.saved_by)
+        # Of a queue whose beginning is gone the end is known only where a record of it is left.
+        op_end = facts.op_end if self.log.start else dict.fromkeys(facts.half_end, 0) | facts.op_end
         return Circumstances(
             version=version,
             check_max=self._check_max(facts, version),
             check_interval_ms=self.conf.or_default("transactionCheckInterval", version),
+            is_check_max_known=self.known_conf is not None,
             half_end=facts.half_end,
+            op_end=op_end,
             half_saved={queue_id: self.saved.get(HALF_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
             op_saved={queue_id: self.saved.get(OP_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
-            log_is_complete=log_is_complete,
+            has_offsets=self.saved.source is not None,
+            log_is_complete=self.log.start == 0 and not is_damaged,
+            is_damaged=is_damaged,
         )
 
     def _check_max(self, facts: LogFacts, version: str | None) -> int:
@@ -179,13 +185,19 @@ class OpenedStore:
                 reason = f"{group} reads {topic!r}, expected {HALF_TOPIC} or {OP_TOPIC}"
                 yield CorruptRegion(self.saved.source or "", 0, reason)
 
-    def offsets_ahead(self, facts: LogFacts) -> Iterator[CorruptRegion]:
-        """Saved half offsets beyond the end of their queue."""
-        for queue_id, end in facts.half_end.items():
-            offset = self.saved.get(HALF_TOPIC, queue_id) or 0
-            if offset > end:
-                reason = f"the saved half offset is {offset}, the half queue ends at {end} (B14)"
-                yield CorruptRegion(self.saved.source or "", 0, reason)
+    def offsets_ahead(self, circumstances: Circumstances) -> Iterator[CorruptRegion]:
+        """Saved offsets beyond the end of their queue."""
+        at = circumstances
+        for queue_id, end in at.half_end.items():
+            offset, name = at.half_of(queue_id), "half"
+            if not at.is_half_offset_ahead(queue_id):
+                if not at.is_op_offset_ahead(queue_id):
+                    continue
+                offset, end, name = at.op_of(queue_id), at.op_end[queue_id], "op"  # noqa: PLW2901
+            reason = (
+                f"the saved {name} offset is {offset}, the {name} queue ends at {end}: the log is older than this file"
+            )
+            yield CorruptRegion(self.saved.source or "", 0, f"{reason}, or its end was lost (B14)")
 
     def explain(
         self,
@@ -285,22 +297,24 @@ class _Reading:
         store, facts, saved = self.store, self.facts, self.store.saved
         histories = list(self.grouping.histories.values())
         owner = {copy.commit_log_offset: history for history in histories for copy in history.copies}
-        link_put_backs(self.grouping.put_backs(), owner)
+        put_backs = self.grouping.put_backs()
+        link_put_backs(put_backs, owner)
         if saved.corrupt is not None:
             self._add_corrupt([saved.corrupt])
         self._add_corrupt(
             CorruptRegion(*self.log.place(offset), reason) for offset, reason in self.consistency.finish(histories)
         )
-        facts.half_end = self.grouping.half_end
+        facts.half_end, facts.op_end = self.grouping.half_end, self.grouping.op_end
         for history in histories:
             discard_checks = [discard.check_times or 0 for discard in history.discards]
             copy_checks = [copy.check_times or 0 for copy in history.copies]
             facts.discard_checks = max(facts.discard_checks, *discard_checks, 0)
             facts.copy_checks = max(facts.copy_checks, *copy_checks, 0)
-        is_complete = self.log.start == 0 and not self.corrupt
-        circumstances = store.circumstances(facts, log_is_complete=is_complete)
+        circumstances = replace(
+            store.circumstances(facts, is_damaged=bool(self.corrupt)), passed=passed_by_rounds(put_backs, owner)
+        )
         self._add_corrupt(store.foreign_keys())
-        self._add_corrupt(store.offsets_ahead(facts))
+        self._add_corrupt(store.offsets_ahead(circumstances))
         rows = tuple(row_of(history, circumstances) for history in histories)
         return Audit(
             store=str(store.path),

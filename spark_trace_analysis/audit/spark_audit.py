@@ -147,12 +147,11 @@ class _Job:
             damage.take(read_findings(ops.path(bucket, "jsonl")))
         if self.store.saved.corrupt is not None:
             damage.take([found(Rank.SAVED_OFFSETS, 0, self.store.saved.corrupt)])
-        is_complete = self.log.start == 0 and not damage.count
-        tasks = (self._group_task(ops, whole, is_complete=is_sound) for is_sound in (is_complete, False))
+        tasks = (self._group_task(ops, whole, is_damaged=is_damaged) for is_damaged in (bool(damage.count), True))
         groups, rounds = JudgingRounds(self.spark, self.log, *tasks).run(damage)
         require_deliveries_from_the_queue(self.store.path, self.log, damage.broken_links())
         damage.take(found(Rank.FOREIGN_QUEUE, 0, region) for region in self.store.foreign_keys())
-        damage.take(found(Rank.OFFSET_AHEAD, 0, region) for region in self.store.offsets_ahead(whole))
+        damage.take(found(Rank.OFFSET_AHEAD, 0, region) for region in self.store.offsets_ahead(groups.circumstances))
         audit = self._result(groups, rounds, whole, damage)
         if self.options.out is not None:
             self._publish(self.options.out, rounds, audit)
@@ -197,13 +196,13 @@ class _Job:
         for number, _ in items:
             damage.take(read_findings(task.path(number, "jsonl")))
 
-    def _group_task(self, ops: OpTask, whole: WholeLog, *, is_complete: bool) -> GroupTask:
+    def _group_task(self, ops: OpTask, whole: WholeLog, *, is_damaged: bool) -> GroupTask:
         reach = self.log.files[-1].end - self.log.start
         return GroupTask(
             ops=ops,
-            circumstances=self.store.circumstances(whole, log_is_complete=is_complete),
+            circumstances=self.store.circumstances(whole, is_damaged=is_damaged),
             log_start=self.log.start,
-            round="complete" if is_complete else "damaged",
+            round="damaged" if is_damaged else "sound",
             range_bytes=reach // self.buckets + 1,
         )
 

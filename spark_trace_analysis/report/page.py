@@ -21,7 +21,7 @@ from spark_trace_analysis.report.verdict_table import Takes
 from spark_trace_analysis.statistics.intervals import wilson
 from spark_trace_analysis.traces.manifest import QUIET
 
-_STATES = ("lost", "doubled", "parked", "pending", "delivered", "rolled_back")
+_STATES = ("lost", "doubled", "parked", "unknown", "pending", "delivered", "rolled_back")
 
 
 def render(data: ReportData) -> str:

@@ -2,7 +2,7 @@
 
 A history is straight if it is one half, put back any number of times, each time once and from the copy before, and then
 delivered, rolled back or discarded once from the last copy, with nothing that disagrees and nothing after it. Of these
-:func:`spark_trace_analysis.audit.rules.state.states_of` says one state and no rule of
+:func:`spark_trace_analysis.audit.rules.state.judge` says one state and no rule of
 :mod:`spark_trace_analysis.audit.rules.resembles` speaks; whatever is not surely so is left to those rules.
 """
 

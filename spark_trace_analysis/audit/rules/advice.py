@@ -13,23 +13,48 @@ if TYPE_CHECKING:
 _FILE = Path(__file__).with_name("advice.toml")
 
 
-def advice(state: str, resembles: Sequence[str], also: Sequence[str] = ()) -> str:
-    """One line: that of the first defect with a line of its own for this state, or else the state's.
+def advice(state: str, resembles: Sequence[str], also: Sequence[str] = (), unknown_cause: str | None = None) -> str:
+    """What to do about a transaction now, and what prevents it next time.
 
-    A transaction in which other states hold, too, has the line of two of them together, if there is one.
+    Parameters
+    ----------
+    state, also
+        Its states, the gravest first: they alone say what is to be done about this message.
+    resembles
+        The defects that it looks like, which say what prevents it.
+    unknown_cause
+        Why a state is unknown.
 
     Examples
     --------
     >>> advice("pending", ())
     'Wait: the next check rounds ask its producer. If it stays, see that a producer of its group is online.'
     """
-    lines = _lines()
-    for defect in resembles:
-        for name in (f"{defect}.{state}", defect):
-            if name in lines:
-                return lines[name]
-    together = (f"{state} and {other}" for other in also)
-    return next((lines[name] for name in together if name in lines), lines[state])
+    lines = _content()
+    return " ".join(lines[table][name] for table, name in rows_of(state, resembles, also, unknown_cause))
+
+
+def rows_of(
+    state: str, resembles: Sequence[str], also: Sequence[str] = (), unknown_cause: str | None = None
+) -> list[tuple[str, str]]:
+    """The table and the name of each line that an answer is put together from, see :func:`advice`."""
+    states = (state, *also)
+    settled = next((one for one in _SETTLED if one in states), None)
+    is_open = next((one for one in _OPEN if one in states), None)
+    main = [one for one in states if one in (settled, is_open)] or [state]
+    rows = [("now", " and ".join(main))]
+    rows += [("beside", one) for one in states if one not in main]
+    if unknown_cause is not None:
+        rows.append(("learn", unknown_cause))
+        if settled is None:
+            rows.append(("otherwise", unknown_cause))
+    known = _content()["next"]
+    return rows + [("next", defect) for defect in resembles if defect in known]
+
+
+_SETTLED = ("doubled", "delivered", "rolled_back", "parked")
+"""What came of a message, that first beside which the others are of less weight for what is to be done."""
+_OPEN = ("unknown", "pending")
 
 
 def on_refusal(profile: str, broker_conf: str | None, *, is_complete: bool) -> list[str]:
@@ -47,12 +72,6 @@ def on_refusal(profile: str, broker_conf: str | None, *, is_complete: bool) -> l
     if not is_complete and broker_conf:
         wanted.insert(1, "cut_short")
     return [lines[name].format(profile=profile, broker_conf=broker_conf) for name in wanted]
-
-
-@cache
-def _lines() -> dict[str, str]:
-    content = _content()
-    return {**content["state"], **content["defect"]}
 
 
 @cache

@@ -10,6 +10,9 @@ from spark_trace_analysis.records.version import RECORDED_DISCARDS, VersionMarks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from spark_trace_analysis.audit.rules.history import HalfCopy
+    from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
+
 
 @dataclass(slots=True)
 class LogFacts:
@@ -21,8 +24,8 @@ class LogFacts:
         How many there are, and how many of them are part of a transaction.
     discard_checks, copy_checks
         The highest check counts of discards, and of halves and their copies; 0 if there is none.
-    half_end
-        Half queue id to the offset behind its last record.
+    half_end, op_end
+        Queue id to the offset behind its last record, in the half queue and in its op queue.
     """
 
     records: int = 0
@@ -31,6 +34,7 @@ class LogFacts:
     discard_checks: int = 0
     copy_checks: int = 0
     half_end: dict[int, int] = field(default_factory=dict)
+    op_end: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +47,40 @@ class Circumstances:
         The store's version, or range of versions, or None.
     check_max, check_interval_ms
         Of the broker that wrote it.
-    half_end
-        Half queue id to the end of the queue.
+    is_check_max_known
+        Whether its settings say the first, and not what the records look like.
+    half_end, op_end
+        Half queue id to the end of the queue, and of its op queue; no op queue has an end in a log without op messages
+        whose beginning is gone.
     half_saved, op_saved
         Half queue id to the saved offsets: in the half queue, and in its op queue.
+    has_offsets
+        Whether any offsets are saved.
     log_is_complete
         Whether the log is kept from its first byte and nothing in it is damaged.
+    is_damaged
+        Whether something is damaged.
+    passed
+        Half queue id to the last half that a round surely passed, by the copies in the log: what a put-back was made
+        from.
+    unknown_queues, unknown_halves
+        What makes the saved offsets of a half queue, or the commit log offset of a half, say nothing.
     """
 
     version: str | None
     check_max: int
     check_interval_ms: int
+    is_check_max_known: bool
     half_end: Mapping[int, int]
+    op_end: Mapping[int, int]
     half_saved: Mapping[int, int]
     op_saved: Mapping[int, int]
+    has_offsets: bool
     log_is_complete: bool
+    is_damaged: bool
+    passed: Mapping[int, int] = field(default_factory=dict)
+    unknown_queues: Mapping[int, UnknownCause] = field(default_factory=dict)
+    unknown_halves: Mapping[int, UnknownCause] = field(default_factory=dict)
 
     @property
     def discards_silently(self) -> bool:
@@ -71,3 +94,19 @@ class Circumstances:
     def op_of(self, queue_id: int) -> int:
         """The op offset at which the next round begins."""
         return self.op_saved.get(queue_id, 0)
+
+    def is_half_offset_ahead(self, queue_id: int) -> bool:
+        """Whether the saved half offset lies beyond the end of the queue."""
+        return self.half_of(queue_id) > self.half_end.get(queue_id, 0)
+
+    def is_op_offset_ahead(self, queue_id: int) -> bool:
+        """Whether the saved op offset lies beyond the end of the op queue, as far as that is known."""
+        return queue_id in self.op_end and self.op_of(queue_id) > self.op_end[queue_id]
+
+    def has_passed(self, copy: HalfCopy) -> bool:
+        """Whether the log itself shows that a round has passed a copy."""
+        return copy.queue_offset < self.passed.get(copy.queue_id, -1)
+
+    def unknown_cause_of(self, copy: HalfCopy) -> UnknownCause | None:
+        """Why the saved offsets say nothing of a copy, if something was found that makes it so."""
+        return self.unknown_queues.get(copy.queue_id) or self.unknown_halves.get(copy.commit_log_offset)

@@ -37,8 +37,8 @@ class Grouping:
     ----------
     histories
         By identity, in the order of their first record.
-    half_end
-        Half queue id to the offset behind its last record so far.
+    half_end, op_end
+        Queue id to the offset behind its last record so far, in the half queue and in its op queue.
     strange_ops
         Op records that can't be right, with the reason.
     """
@@ -46,6 +46,7 @@ class Grouping:
     def __init__(self, transaction_timeout_ms: int) -> None:
         self.histories: dict[Hashable, History] = {}
         self.half_end: dict[int, int] = {}
+        self.op_end: dict[int, int] = {}
         self.strange_ops: list[tuple[Record, str]] = []
         self._timeout_ms = transaction_timeout_ms
         self._copies: dict[tuple[int, int], HalfCopy] = {}
@@ -93,6 +94,7 @@ class Grouping:
 
     def _add_op(self, record: Record) -> None:
         queue_id = record.queue_id
+        self.op_end[queue_id] = max(self.op_end.get(queue_id, 0), record.queue_offset + 1)
         offsets = parse_op_body(record.body) if record.has_sound_body else None
         if offsets is None:
             if record.has_sound_body:

@@ -191,6 +191,16 @@ def link_put_backs(put_backs: Iterable[HalfCopy], owner: Mapping[CommitLogOffset
             scan[copy.queue_id] = offset
 
 
+def passed_by_rounds(put_backs: Iterable[HalfCopy], owner: Mapping[CommitLogOffset, History]) -> dict[int, int]:
+    """Half queue id to the last half that a round surely passed: the first one that a put-back could be made from."""
+    passed: dict[int, int] = {}
+    for copy in put_backs:
+        parents = owner[copy.commit_log_offset].parents_of(copy)
+        if parents:
+            passed[copy.queue_id] = max(passed.get(copy.queue_id, -1), parents[0].queue_offset)
+    return passed
+
+
 def first_behind(offsets: Sequence[int], at: int) -> int:
     """The first of some half offsets that lies behind the place of the scan; the first of all if the scan went back."""
     return next((offset for offset in offsets if offset > at), offsets[0])

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.rules.unknown_cause import has_used_up_checks
 from spark_trace_analysis.records.version import RECORDED_DISCARDS, is_before, is_since
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _commit_after_discard(history: History, _states: list[TransactionState], at:
 
 def _silent_discard(history: History, states: list[TransactionState], at: Circumstances) -> bool:
     """A31: its last copy has used up the checks and is behind the saved offset; 4.5.1 discards without a record."""
-    return states[0] is TransactionState.LOST and at.discards_silently and _has_used_up_checks(history, at)
+    return states[0] is TransactionState.LOST and at.discards_silently and has_used_up_checks(history, at)
 
 
 def _twin_halves(history: History, _states: list[TransactionState], _at: Circumstances) -> bool:
@@ -136,13 +137,13 @@ def _offset_before_copy(history: History, states: list[TransactionState], at: Ci
     return (
         states[0] is TransactionState.LOST
         and at.log_is_complete
-        and not _has_used_up_checks(history, at)
+        and not has_used_up_checks(history, at)
         and not _is_offset_ahead(history, at)
     )
 
 
 def _offset_ahead_of_queue(history: History, states: list[TransactionState], at: Circumstances) -> bool:
-    """B14: the saved half offset lies beyond the end of the half queue, so that this half is never visited."""
+    """B14: lost, and the saved half offset lies beyond the end of the half queue."""
     return states[0] is TransactionState.LOST and _is_offset_ahead(history, at)
 
 
@@ -164,7 +165,7 @@ def _discard_not_written(history: History, states: list[TransactionState], at: C
         states[0] is TransactionState.LOST
         and is_since(at.version, RECORDED_DISCARDS)
         and at.log_is_complete
-        and _has_used_up_checks(history, at)
+        and has_used_up_checks(history, at)
     )
 
 
@@ -274,14 +275,10 @@ def _after_discard(history: History, delivery: Delivery, at: Circumstances) -> b
     """
     if any(discard.commit_log_offset < delivery.commit_log_offset for discard in history.discards):
         return True
-    if not at.discards_silently or not _has_used_up_checks(history, at):
+    if not at.discards_silently or not has_used_up_checks(history, at):
         return False
     return delivery.store_timestamp - history.copies[-1].store_timestamp > 2 * at.check_interval_ms
 
 
-def _has_used_up_checks(history: History, at: Circumstances) -> bool:
-    return bool(history.copies) and (history.copies[-1].check_times or 0) >= at.check_max
-
-
 def _is_offset_ahead(history: History, at: Circumstances) -> bool:
-    return any(at.half_of(copy.queue_id) > at.half_end.get(copy.queue_id, 0) for copy in history.copies)
+    return any(at.is_half_offset_ahead(copy.queue_id) for copy in history.copies)

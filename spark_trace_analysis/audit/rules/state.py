@@ -2,17 +2,21 @@
 
 The broker's own rules decide, not the looks of the records (``TransactionalMessageServiceImpl#check``): a half that was
 put back has no op, only the saved half offset hides it; an op counts only if it names a copy at or beyond that offset
-and was itself not yet passed by the saved op offset.
+and was itself not yet passed by the saved op offset. Whether those offsets can be believed is asked besides
+(:mod:`spark_trace_analysis.audit.rules.unknown_cause`).
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from spark_trace_analysis.audit.rules.unknown_cause import why_not_surely_lost, why_not_surely_pending
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.rules.circumstances import Circumstances
     from spark_trace_analysis.audit.rules.history import HalfCopy, History
+    from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
 
 
 class TransactionState(StrEnum):
@@ -21,6 +25,7 @@ class TransactionState(StrEnum):
     LOST = "lost"
     DOUBLED = "doubled"
     PARKED = "parked"
+    UNKNOWN = "unknown"
     PENDING = "pending"
     DELIVERED = "delivered"
     ROLLED_BACK = "rolled_back"
@@ -34,19 +39,43 @@ def is_live(copy: HalfCopy, at: Circumstances) -> bool:
     return not any(op.op_offset >= first_op for op in copy.ops)
 
 
-def states_of(history: History, at: Circumstances) -> list[TransactionState]:
-    """Every state that holds of a history, the gravest first; never empty.
+class Judged(NamedTuple):
+    """What holds of a history.
+
+    Attributes
+    ----------
+    states
+        Every state, the gravest first; never empty.
+    unknown_cause
+        Why one of them is ``unknown``; None if none is.
+    """
+
+    states: list[TransactionState]
+    unknown_cause: UnknownCause | None
+
+
+def judge(history: History, at: Circumstances) -> Judged:
+    """Every state that holds of a history.
 
     ``lost`` holds when nothing else does: the half is behind the saved offset, nobody will ask for it again, and there
     is neither a delivered nor a rolled back nor a discarded message. ``rolled_back`` beside a delivery says that an END
-    more than the delivered ones was accepted, so both decisions were.
+    more than the delivered ones was accepted, so both decisions were. ``unknown`` stands for ``pending`` or ``lost``
+    where the files do not say it.
     """
     deliveries = len(history.deliveries)
+    open_causes = [why_not_surely_pending(history, copy, at) for copy in history.copies if is_live(copy, at)]
+    is_pending = None in open_causes
+    cause = None if is_pending else next(iter(open_causes), None)
     holding = {
         TransactionState.DOUBLED: deliveries > 1,
         TransactionState.PARKED: bool(history.discards),
-        TransactionState.PENDING: any(is_live(copy, at) for copy in history.copies),
+        TransactionState.UNKNOWN: cause is not None,
+        TransactionState.PENDING: is_pending,
         TransactionState.DELIVERED: deliveries == 1,
         TransactionState.ROLLED_BACK: len(history.ops) > deliveries,
     }
-    return [state for state, holds in holding.items() if holds] or [TransactionState.LOST]
+    states = [state for state, holds in holding.items() if holds]
+    if states:
+        return Judged(states, cause)
+    cause = why_not_surely_lost(history, at)
+    return Judged([TransactionState.LOST if cause is None else TransactionState.UNKNOWN], cause)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spark_trace_analysis.audit.rules.advice import advice
 from spark_trace_analysis.audit.rules.moments import Moments, local_time, moments
 from spark_trace_analysis.audit.rules.resembles import catalogue_ids
-from spark_trace_analysis.audit.rules.state import TransactionState, states_of
+from spark_trace_analysis.audit.rules.state import TransactionState, judge
+from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
 from spark_trace_analysis.records.transaction_record import RecordKind
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class TransactionRow:
         KEYS (blanks between them) and TAGS of the message, as the producer set them.
     born
         When the producer made the message, by its own clock, in milliseconds since the epoch.
+    unknown_cause
+        Why a state of it is unknown; None if none is.
     history
         What happened to it, in the order of the log.
     """
@@ -84,6 +87,7 @@ class TransactionRow:
     keys: str = ""
     tags: str = ""
     born: int = 0
+    unknown_cause: UnknownCause | None = None
     history: tuple[HistoryEvent, ...] = ()
 
     @classmethod
@@ -92,13 +96,15 @@ class TransactionRow:
         values = {field.name: told[field.name] for field in fields(cls)}
         values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         values["state"], values["also"] = TransactionState(told["state"]), tuple(map(TransactionState, told["also"]))
+        cause = told["unknown_cause"]
+        values["unknown_cause"] = None if cause is None else UnknownCause(cause)
         values["history"] = tuple(HistoryEvent(**event) for event in told["history"])
         return cls(**values)
 
     @property
     def advice(self) -> str:
         """What an operator can do: by the first defect that it looks like, or else by its states."""
-        return advice(self.state, self.resembles, self.also)
+        return advice(self.state, self.resembles, self.also, self.unknown_cause)
 
     @property
     def moments(self) -> Moments:
@@ -136,7 +142,7 @@ class TransactionRow:
 
 def row_of(history: History, circumstances: Circumstances) -> TransactionRow:
     """Judge one history."""
-    states = states_of(history, circumstances)
+    states, unknown_cause = judge(history, circumstances)
     put_backs = sum(copy.check_times is not None for copy in history.copies)
     last = (
         history.copies[-1].check_times
@@ -158,6 +164,7 @@ def row_of(history: History, circumstances: Circumstances) -> TransactionRow:
         keys=history.keys,
         tags=history.tags,
         born=history.born_timestamp,
+        unknown_cause=unknown_cause,
         history=_events(history),
     )
 

@@ -115,12 +115,13 @@ class _Judging:
             for place, reason in wrong_groups([histories[number] for number in namesakes]):
                 self._find(Rank.GROUPS, place, reason)
         told = write_rows(task.path("rows", self.number, "parquet"), bucket, self.straight, rows.values())
-        self._write_links()
+        passed = self._write_links()
         write_findings(task.path("rows", self.number, "jsonl"), self.findings)
         facts = {
             **told,
             "ambiguous": sum(bool(candidates) for *_, candidates in self.links),
             "orphans": len(self.orphans),
+            "passed": passed,
         }
         if self.orphans:
             with appearing(task.path("orphans", self.number, "json")) as name, open(name, "w") as stream:  # noqa: PTH123
@@ -222,8 +223,12 @@ class _Judging:
             self.links.append((at, copy.queue_id, offset, candidates if is_open else []))
             copy.link(next(other for other in parents if other.queue_offset == offset))
 
-    def _write_links(self) -> None:
-        """Write the put-backs by their place in the log, for the scan over all of them."""
+    def _write_links(self) -> dict[int, int]:
+        """Write the put-backs by their place in the log, for the scan over all of them.
+
+        Gives for each half queue the last half that a round surely passed, as
+        :func:`spark_trace_analysis.audit.rules.history.passed_by_rounds` does.
+        """
         bucket, straight = self.bucket, self.straight
         copies = ranges(bucket.starts[straight.numbers] + 1, straight.put_backs)
         queue_id, queue_offset = bucket.column("queue_id"), bucket.column("queue_offset")
@@ -236,3 +241,7 @@ class _Judging:
         }
         buckets = (columns["at"] - self.task.log_start) // self.task.range_bytes
         write_buckets(self.task.path("links", self.number, "arrow"), columns, buckets, self.task.ops.scan.buckets)
+        firsts = [offsets[0] if offsets else one for one, offsets in zip(parent, candidates, strict=True)]
+        columns["parent"][len(copies) :] = np.array(firsts, np.int64)
+        queues = columns["queue_id"]
+        return {int(queue): int(columns["parent"][queues == queue].max()) for queue in np.unique(queues)}

@@ -1,7 +1,8 @@
 """Judges all buckets in rounds, each again where something was learnt that it needs; and reads what was judged.
 
 A bucket alone cannot know from which of several copies a put-back was made (the scan of all put-backs says it), whether
-the log is whole (damage may show when records are compared), or whether a transaction without a half has a twin.
+the log is whole (damage may show when records are compared), how far rounds have come (all put-backs say it), or
+whether a transaction without a half has a twin.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class JudgingRounds:
         rounds = self._round(task)
         learnt = Damage()
         self._take(rounds, learnt)
-        if task.circumstances.log_is_complete and learnt.count:
+        if not task.circumstances.is_damaged and learnt.count:
             task = self.if_damaged
             rounds = self._round(task)
         self._take(rounds, damage)
@@ -80,6 +81,13 @@ class JudgingRounds:
             scans = scans_before(task, len(rounds))
             again = replace(task, round=f"{task.round}-scanned", scans=scans)
             rounds = [again if fact["ambiguous"] else one for fact, one in zip(facts, rounds, strict=True)]
+            facts = self._judge(rounds)
+        passed = _passed(facts)
+        if passed and any(fact["counts"][TransactionState.UNKNOWN] for fact in facts):
+            rounds = [
+                _knowing(one, passed) if fact["counts"][TransactionState.UNKNOWN] else one
+                for fact, one in zip(facts, rounds, strict=True)
+            ]
             self._judge(rounds)
         return rounds
 
@@ -126,6 +134,19 @@ class JudgingRounds:
         for _, at, unique_key in orphans:
             if births[birth_of(self.log.record_at(at))] > 1:
                 yield at_record(self.log, Rank.KEYS, at, unknown_key(unique_key))
+
+
+def _passed(facts: Sequence[dict[str, Any]]) -> dict[int, int]:
+    """Half queue id to the last half that a round surely passed, by all buckets."""
+    passed: dict[int, int] = {}
+    for fact in facts:
+        for queue, offset in fact["passed"].items():
+            passed[int(queue)] = max(passed.get(int(queue), -1), offset)
+    return passed
+
+
+def _knowing(task: GroupTask, passed: dict[int, int]) -> GroupTask:
+    return replace(task, round=f"{task.round}-passed", circumstances=replace(task.circumstances, passed=passed))
 
 
 def facts_of(task: GroupTask, bucket: int) -> dict[str, Any]:

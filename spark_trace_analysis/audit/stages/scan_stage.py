@@ -123,7 +123,8 @@ class _Scan:
             "last_half": int(masks[halves[-1]]) if len(halves) else None,
             "discard_checks": int(counted[kind == RecordKind.DISCARDED].max(initial=0)),
             "copy_checks": int(counted[kind <= RecordKind.PUT_BACK].max(initial=0)),
-            "half_end": _half_end(events.chosen(halves)),
+            "half_end": _queue_ends(events.chosen(halves)),
+            "op_end": _queue_ends(events.chosen(np.flatnonzero(kind == RecordKind.OP))),
             "hosts": self._hosts(events),
         }
 
@@ -171,7 +172,7 @@ class _Scan:
         return int(self.records.reader.file.start) + position
 
 
-def _half_end(halves: SplitEvents) -> dict[str, int]:
-    """Where each half queue ends as far as this split knows it."""
-    queues, offsets = halves.outline(Outline.QUEUE_ID), halves.outline(Outline.QUEUE_OFFSET)
+def _queue_ends(events: SplitEvents) -> dict[str, int]:
+    """Where each queue of some records ends as far as this split knows it."""
+    queues, offsets = events.outline(Outline.QUEUE_ID), events.outline(Outline.QUEUE_OFFSET)
     return {str(queue): int(offsets[queues == queue].max()) + 1 for queue in np.unique(queues)}

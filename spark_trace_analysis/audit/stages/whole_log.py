@@ -77,7 +77,7 @@ def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> Who
     last_dispatched = -1
     times = _Times(log)
     counting = _Counting(log)
-    ends: dict[int, int] = {}
+    file_ends: dict[int, int] = {}
     for split in splits:
         facts = _facts(scan, split)
         whole.records += facts["records"]
@@ -88,8 +88,9 @@ def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> Who
         whole.discard_checks = max(whole.discard_checks, facts["discard_checks"])
         whole.copy_checks = max(whole.copy_checks, facts["copy_checks"])
         whole.half_ends.append(dict(whole.half_end))
-        for queue, end in facts["half_end"].items():
-            whole.half_end[int(queue)] = max(whole.half_end.get(int(queue), 0), end)
+        for ends, of_split in ((whole.half_end, facts["half_end"]), (whole.op_end, facts["op_end"])):
+            for queue, end in of_split.items():
+                ends[int(queue)] = max(ends.get(int(queue), 0), end)
         for host, (count, first) in facts["hosts"].items():
             known = hosts.setdefault(host, [0, first])
             known[0] += count
@@ -98,10 +99,10 @@ def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> Who
         whole.matched.update(facts["matched"])
         times.add(facts["records"], facts["first_times"], facts["last_times"])
         counting.add(facts["edges"])
-        ends[split.file] = ends.get(split.file, 0) if facts["end"] is None else facts["end"]
+        file_ends[split.file] = file_ends.get(split.file, 0) if facts["end"] is None else facts["end"]
     whole.findings += times.finish()
     whole.findings += counting.findings
-    whole.findings += _file_ends(log, ends)
+    whole.findings += _file_ends(log, file_ends)
     whole.findings += _of_splits(splits, scan, last_dispatched, has_unordered=unordered < ordered)
     total = sum(count for count, _ in hosts.values())
     for host, (count, first) in hosts.items():

@@ -85,11 +85,32 @@ def test_a_discard_is_parked_and_what_else_it_is_is_listed(tmp_path: Path) -> No
 
 
 @BOTH
-def test_a_half_at_the_saved_offset_is_pending_and_one_behind_it_is_lost(tmp_path: Path, version: str) -> None:
+def test_a_half_at_the_saved_offset_is_pending_and_of_one_behind_it_nobody_knows(tmp_path: Path, version: str) -> None:
     writer = StoreWriter(version)
     writer.half()
     assert states(writer.write(tmp_path / "s", half=0)) == ["pending"]
-    assert states(writer.write(tmp_path / "t", half=1)) == ["lost"]
+    row = only_row(writer.write(tmp_path / "t", half=1))
+    assert (row.state, row.unknown_cause) == ("unknown", "passed_without_trace")
+
+
+@BOTH
+def test_a_half_that_a_round_has_passed_without_a_trace_in_the_log_is_lost(tmp_path: Path, version: str) -> None:
+    writer = StoreWriter(version)
+    writer.half()
+    writer.commit(writer.put_back(writer.half("K2", body=b"other")))
+    for folder, half, state in (("s", None, "lost"), ("t", 0, "pending")):
+        rows = assert_both(writer.write(tmp_path / folder, half=half), split_bytes=300).transactions
+        assert next(row.state for row in rows) == state
+
+
+def test_of_a_half_that_a_damaged_record_may_have_settled_nobody_knows(tmp_path: Path) -> None:
+    writer = StoreWriter()
+    writer.half()
+    writer.commit(writer.put_back(writer.half("K2", body=b"other")))
+    writer.put("T", b"ordinary", {"WAIT": "true"})
+    writer.log[writer.log.index(b"ordinary")] ^= 1
+    row = assert_both(writer.write(tmp_path / "s")).transactions[0]
+    assert (row.state, row.unknown_cause) == ("unknown", "damaged")
 
 
 def test_a_superseded_half_is_hidden_by_the_offset_alone(tmp_path: Path) -> None:
@@ -97,7 +118,9 @@ def test_a_superseded_half_is_hidden_by_the_offset_alone(tmp_path: Path) -> None
     copy = writer.put_back(writer.half())
     writer.commit(copy)
     assert states(writer.write(tmp_path / "s", half=1, op=0)) == ["delivered"]
-    assert states(writer.write(tmp_path / "t", half=0, op=0)) == ["pending", "delivered"]
+    row = only_row(writer.write(tmp_path / "t", half=0, op=0))
+    assert ([row.state, *row.also], row.unknown_cause) == (["unknown", "delivered"], "passed_already")
+    assert states(writer.write(tmp_path / "u", half=1, op=1)) == ["pending", "delivered"]
 
 
 def test_an_op_that_the_saved_op_offset_has_passed_does_not_resolve_a_half_that_is_still_ahead(tmp_path: Path) -> None:
@@ -111,7 +134,7 @@ def test_without_saved_offsets_every_copy_is_checked_again_and_a_note_says_so(tm
     writer = StoreWriter()
     writer.commit(writer.put_back(writer.half()))
     audit = assert_both(writer.write(tmp_path / "s", has_offsets=False))
-    assert [row.state for row in audit.transactions] == ["pending"]
+    assert [(row.state, row.unknown_cause) for row in audit.transactions] == [("unknown", "no_offsets")]
     assert audit.notes == ("no saved consumer offsets: a broker that starts here checks every copy again",)
 
 
@@ -132,6 +155,9 @@ def test_without_a_broker_conf_the_highest_check_count_in_the_store_counts_as_th
     for _ in range(3):
         copy = writer.put_back(copy)
     row = only_row(writer.write(tmp_path / "s"))
+    assert (row.state, row.checks, row.unknown_cause) == ("unknown", 3, "passed_without_trace")
+    writer.commit(writer.put_back(writer.half("K2", body=b"other")))
+    row = assert_both(writer.write(tmp_path / "t")).transactions[0]
     assert (row.state, row.checks, row.resembles) == ("lost", 3, ("A31",))
 
 
@@ -233,12 +259,29 @@ def test_bytes_that_are_no_records_at_all_are_not_a_store(tmp_path: Path) -> Non
         audit_store(tmp_path)
 
 
-def test_an_offset_beyond_the_half_queue_is_named_and_the_skipped_half_is_lost(tmp_path: Path) -> None:
+def test_an_offset_beyond_the_half_queue_is_named_and_nobody_knows_of_the_skipped_half(tmp_path: Path) -> None:
     writer = StoreWriter()
     writer.half()
     audit = assert_both(writer.write(tmp_path / "s", half=9))
-    assert [(row.state, row.resembles) for row in audit.transactions] == [("lost", ("B14",))]
+    (row,) = audit.transactions
+    assert (row.state, row.resembles, row.unknown_cause) == ("unknown", (), "half_offset_ahead")
     assert [region.file for region in audit.corrupt] == ["config/consumerOffset.json"]
+    writer.commit(writer.put_back(writer.half("K2", body=b"other")))
+    row = assert_both(writer.write(tmp_path / "t", half=9)).transactions[0]
+    assert (row.state, row.resembles) == ("lost", ("B14",))
+
+
+def test_an_op_offset_beyond_the_op_queue_is_named_and_nobody_knows_of_what_is_open(tmp_path: Path) -> None:
+    writer = StoreWriter()
+    writer.commit(writer.half())
+    writer.half("K2", body=b"other")
+    audit = assert_both(writer.write(tmp_path / "s", half=1, op=4))
+    assert [(row.state, row.unknown_cause) for row in audit.transactions] == [
+        ("delivered", None),
+        ("unknown", "op_offset_ahead"),
+    ]
+    assert [region.file for region in audit.corrupt] == ["config/consumerOffset.json"]
+    assert "op queue ends at 1" in audit.corrupt[0].reason
 
 
 def test_errors_of_a_store_share_one_family() -> None:

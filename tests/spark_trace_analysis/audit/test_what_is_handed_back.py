@@ -28,7 +28,7 @@ MANY = {**FEW, "bucket_bytes": 1_500}
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Delivered, doubled, parked, pending and lost transactions in turn, and two ops that name halves to come."""
+    """Delivered, doubled, parked, pending and unknown transactions in turn, and two ops that name halves to come."""
     writer = StoreWriter()
     pending = []
     for number in range(40):
@@ -56,7 +56,7 @@ def store(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("limit", [0, 1, 7, 31, 32, 1000])
 def test_the_gravest_rows_of_all_buckets_are_listed_up_to_the_limit(store: Path, limit: int) -> None:
     one = audit_store(store, question=NO_TRACE)
-    assert {"doubled", "lost", "parked", "pending"} <= {row.state.value for row in one.transactions}
+    assert {"doubled", "unknown", "parked", "pending"} <= {row.state.value for row in one.transactions}
     other = in_stages(store, everything=False, limit=limit, **MANY)
     assert len(other.transactions) == min(limit, 32)
     assert list(other.listed(everything=False, limit=limit)) == list(one.listed(everything=False, limit=limit))
