@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from files.temporary_folder import temporary_folder
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.audit.audit import Audit
 
@@ -109,8 +111,8 @@ def _broken_in(trace: Path, conf: BrokerConf, release: str) -> list[BrokenProper
         check_max=conf.or_default("transactionCheckMax", release),
         timeout=conf.or_default("transactionTimeOut", release),
     )
-    with TemporaryDirectory(prefix="halfcheck-") as folder:
-        run = record_run(trace, Path(folder) / "run", profile, settings).run
+    with temporary_folder() as folder:
+        run = record_run(trace, folder / "run", profile, settings).run
         content = pa.py_buffer((run.folder / run.manifest.files[0].name).read_bytes())
         # What producers decided, a broker's trace does not show.
         seen = set(pl.read_parquet(content.to_pybytes(), columns=["event"])["event"].unique())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from files.temporary_folder import temporary_folder
 from halfcheck.options import USUAL_PROFILE, Conf, Master
 from halfcheck.printing.progress import live_line, resumable, timed
 
@@ -142,7 +142,7 @@ def _runs_of(
         check_max=conf.or_default("transactionCheckMax", profile),
         timeout=conf.or_default("transactionTimeOut", profile),
     )
-    folder = Path(stack.enter_context(TemporaryDirectory(prefix="halfcheck-")))
+    folder = stack.enter_context(temporary_folder())
     runs = []
     for number, file in enumerate(files):
         try:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
+from files.temporary_folder import temporary_folder
 from halfcheck.diff.sides import Answer, Side, SideKind
 from halfcheck.printing.progress import counting_bar
 from model_check.instances import switches_of, unturned
@@ -22,6 +21,7 @@ from spark_trace_analysis.ingest.driver_log import find_driver_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     Report = Callable[[int, int], None]
 
@@ -45,8 +45,8 @@ def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | 
         )
         if side.kind is SideKind.STORE:
             return _explain_store(side.name, side.path, question)
-        with TemporaryDirectory(prefix="halfcheck-") as folder:
-            store = Path(folder) / side.path.resolve().name
+        with temporary_folder() as folder:
+            store = folder / side.path.resolve().name
             _write_reference_store(side.path, broker_conf, store)
             return _explain_store(side.name, store, question)
 

@@ -55,7 +55,9 @@ def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-PACKAGES = ("spec", "model_check", "reference", "fuzz", "spark_trace_analysis", "conformance", "wire", "halfcheck")
+PACKAGES = (
+    "spec", "files", "model_check", "reference", "fuzz", "spark_trace_analysis", "conformance", "wire", "halfcheck",
+)  # fmt: skip
 _MISSING = object()
 
 

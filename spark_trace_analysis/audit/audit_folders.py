@@ -13,13 +13,13 @@ import shutil
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
 import reference.format
 import spark_trace_analysis
+from files.temporary_folder import temporary_folder
 from model_check.cache_folder import can_be_written
 from model_check.errors import BadFile
 from reference.format.consume_queue import FOLDER as CONSUME_QUEUES
@@ -136,11 +136,8 @@ def count_finished(folder: Path) -> int:
 def work_folder(key: dict[str, Any], folder: Path | None) -> Iterator[Path]:
     """The folder of the files between the stages; it is removed when the audit is done, and kept if it is cut short."""
     if folder is None:
-        temporary = Path(mkdtemp(prefix="halfcheck-audit-"))
-        try:
+        with temporary_folder() as temporary:
             yield temporary
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
         return
     folder = folder.absolute()
     told = read_facts(folder / _KEY) if folder.is_dir() else None

@@ -11,9 +11,8 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -21,6 +20,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from files.temporary_folder import temporary_folder
 from spark_trace_analysis.cluster.shipped_project import FOLDER, WORKERS_ENVIRONMENT, pack
 from spark_trace_analysis.errors import BadOptionError, SparkFailedError
 
@@ -94,8 +94,7 @@ def spark_session(
     given = _settings(conf)
     require_java()
     _require_answer(master)
-    folder = Path(tempfile.mkdtemp(prefix="halfcheck-spark-")) if work is None else work
-    try:
+    with temporary_folder() if work is None else nullcontext(work) as folder:
         folder.mkdir(parents=True, exist_ok=True)
         with failures_in_one_line(), _without_py4j_tracebacks():
             spark = _start(master, folder, given)
@@ -106,9 +105,6 @@ def spark_session(
                 yield spark
             finally:
                 spark.stop()
-    finally:
-        if work is None:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

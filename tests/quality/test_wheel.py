@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROJECT = Path(__file__).parents[2]
-PACKAGES = ("conformance", "fuzz", "halfcheck", "model_check", "reference", "spark_trace_analysis", "spec", "wire")
+PACKAGES = (
+    "conformance",
+    "files",
+    "fuzz",
+    "halfcheck",
+    "model_check",
+    "reference",
+    "spark_trace_analysis",
+    "spec",
+    "wire",
+)
 STEPS = "send_half t=0 immunity=-1; commit_locally t=0"
 
 

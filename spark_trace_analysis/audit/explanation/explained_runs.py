@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from files.temporary_folder import temporary_folder
 from model_check.instances import switches_of
 from reference.format.broker_conf import BrokerConf
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, judge_recorded
@@ -136,8 +136,8 @@ def _ask(path: Path, place: int, question: RecordedQuestion) -> dict[str, Any]:
     table = pq.read_table(path)
     numbers = pc.unique(table["trace"]).sort().to_pylist()
     rows = table.filter(pc.equal(table["trace"], numbers[place])).cast(EVENT_SCHEMA)
-    with TemporaryDirectory(prefix="halfcheck-") as folder:
-        file = Path(folder) / "trace.parquet"
+    with temporary_folder() as folder:
+        file = folder / "trace.parquet"
         pq.write_table(rows, file)
         try:
             verdict = judge_recorded(file, question)

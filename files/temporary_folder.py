@@ -1,0 +1,71 @@
+"""A folder for one command, which the next command takes away where the first was killed before it could."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PREFIX: Final = "halfcheck-"
+
+_OWNER: Final = ".owner"
+"""A file that the command which uses the folder has locked (``flock``); nobody has where that is dead."""
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder that is deleted when the context ends, or by the next command if this process is killed.
+
+    Yields
+    ------
+    pathlib.Path
+        Below ``TMPDIR``. Folders of others that nobody uses any more are deleted before.
+    """
+    sweep()
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    owner = _lock(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(owner)
+
+
+def sweep() -> None:
+    """Delete the folders whose command is gone; what does not belong to this user, or bears no lock, stays."""
+    with suppress(OSError):
+        for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+            if _is_left(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock(folder: Path) -> int:
+    """Lock the file before it bears its name, as whoever sweeps meanwhile takes one that is free for left."""
+    unnamed = folder / f"{_OWNER}.new"
+    descriptor = os.open(unnamed, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    unnamed.rename(folder / _OWNER)
+    return descriptor
+
+
+def _is_left(folder: Path) -> bool:
+    try:
+        descriptor = os.open(folder / _OWNER, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        if os.fstat(descriptor).st_uid != os.getuid():
+            return False
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
