@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from reference.format.errors import BrokenConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from reference.store.disk import Disk
     from reference.versions.switches import VersionSwitches
@@ -61,6 +61,24 @@ def config_json(value: Any, switches: VersionSwitches) -> str:
     return to_pretty_json(value, each_item=switches.prints_each_item, spreads_empty=switches.spreads_empty_tables)
 
 
+class Printed(str):
+    """What was printed before, and goes into the text as it is."""
+
+    __slots__ = ()
+
+
+def printed_table(items: Iterable[str], switches: VersionSwitches) -> Printed:
+    """A table that stands directly in a configuration file, of its items by :func:`printed_item`."""
+    text = ",".join(items)
+    return Printed(f"{{{text}\n\t}}" if text else to_pretty_json({}, 1, spreads_empty=switches.spreads_empty_tables))
+
+
+def printed_item(name: str, entry: Any, switches: VersionSwitches) -> str:
+    """One item of such a table; it changes when its entry does, while the file is saved with all of them each time."""
+    style = {"each_item": switches.prints_each_item, "spreads_empty": switches.spreads_empty_tables}
+    return f"\n\t\t{json.dumps(name, ensure_ascii=False)}:{to_pretty_json(entry, 2, **style)}"
+
+
 def to_pretty_json(value: Any, depth: int = 0, **style: bool) -> str:
     r"""The text of a value (``RemotingSerializable#toJson`` with ``prettyFormat``).
 
@@ -77,6 +95,8 @@ def to_pretty_json(value: Any, depth: int = 0, **style: bool) -> str:
     >>> to_pretty_json({"t": {0: 16}, "l": ["a", "b"]}, each_item=True)
     '{\n\t"t":{\n\t\t0:16\n\t},\n\t"l":[\n\t\t"a",\n\t\t"b"\n\t]\n}'
     """
+    if isinstance(value, Printed):
+        return value
     if not isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
     brackets = "{}" if isinstance(value, dict) else "[]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from functools import lru_cache
 
 TREEIFY_THRESHOLD = 8
@@ -64,3 +65,40 @@ def hash_map_order(keys: tuple[str, ...], initial_capacity: int) -> tuple[str, .
         if count > capacity * 3 // 4:
             capacity *= 2
     return tuple(sorted(keys, key=lambda key: hashes[key] & (capacity - 1)))
+
+
+class HashMapKeys:
+    """The keys of one large map in the order of :func:`hash_map_order`, as they are put one behind the other.
+
+    Parameters
+    ----------
+    initial_capacity
+        64 buckets or more, so that only the number of keys makes the map grow.
+
+    Examples
+    --------
+    >>> keys = HashMapKeys(64)
+    >>> for key in ("TAGS", "KEYS", "UNIQ_KEY"):
+    ...     keys.put(key)
+    >>> keys.in_order == list(hash_map_order(("TAGS", "KEYS", "UNIQ_KEY"), 64))
+    True
+    """
+
+    def __init__(self, initial_capacity: int) -> None:
+        self.in_order: list[str] = []
+        self._capacity = initial_capacity
+        self._hashes: dict[str, int] = {}
+
+    def put(self, key: str) -> None:
+        """Put a key; nothing happens if it is there."""
+        if key in self._hashes:
+            return
+        self._hashes[key] = spread(key)
+        if len(self._hashes) > self._capacity * 3 // 4:
+            self._capacity *= 2
+            self.in_order = sorted(self._hashes, key=self._bucket)
+        else:
+            insort(self.in_order, key, key=self._bucket)
+
+    def _bucket(self, key: str) -> int:
+        return self._hashes[key] & (self._capacity - 1)

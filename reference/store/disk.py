@@ -154,6 +154,7 @@ class DirectoryDisk:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._small_files: dict[str, tuple[os.stat_result, bytes]] = {}
         try:
             root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -171,15 +172,21 @@ class DirectoryDisk:
 
     def read(self, name: str) -> bytes | None:
         """See :class:`Disk`."""
+        known = self._known(name)
+        if known is not None:
+            return known
         path = self.root / name
         return path.read_bytes() if path.is_file() else None
 
     def write(self, name: str, content: bytes) -> None:
-        """See :class:`Disk`."""
+        """See :class:`Disk`; a file that holds that already stays, as a broker saves its tables over and over."""
+        if self._known(name) == content:
+            return
         path = self.root / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
+            self._small_files[name] = path.stat(), content
         except OSError as error:
             message = f"{path} can't be written: {error.strerror}"
             raise NoSpaceLeftError(message) from error
@@ -187,6 +194,9 @@ class DirectoryDisk:
     def rename(self, old: str, new: str) -> None:
         """See :class:`Disk`."""
         (self.root / old).replace(self.root / new)
+        moved = self._small_files.pop(old, None)
+        if moved is not None:
+            self._small_files[new] = moved
 
     def delete(self, name: str) -> None:
         """See :class:`Disk`."""
@@ -201,3 +211,15 @@ class DirectoryDisk:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+
+    def _known(self, name: str) -> bytes | None:
+        """What was written into a small file, if it is still the file that was written."""
+        if name not in self._small_files:
+            return None
+        before, content = self._small_files[name]
+        try:
+            now = (self.root / name).stat()
+        except OSError:
+            return None
+        is_same = (now.st_ino, now.st_size, now.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)
+        return content if is_same else None
