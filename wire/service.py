@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from wire.connections.listener import Listener
 from wire.control.http_port import LOOPBACK, ControlPort
 from wire.control.orders import carry_out
+from wire.errors import WireError
 from wire.node.broker_node import BrokerNode
 from wire.node.trace_file import TraceFile
 
@@ -81,25 +82,24 @@ class Service:
         BadOrderError
             One of the orders is none.
         """
-        self.start.store.mkdir(parents=True, exist_ok=True)
+        _make_folder(self.start.store)
         node = self.node = BrokerNode(self.start, self.say)
         node.recorder = TraceFile(node.clock, self.trace)
         node.on_failure = self._fail
         listener, control = Listener(node, self.ports.host, self.ports.port), ControlPort(node, self.ports.control_port)
         threads: asyncio.Task[None] | None = None
+        if heeds_signals:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, self._stopping.set)
         try:
             await listener.listen()
             node.boot()
             await control.listen()
-            for name, arguments in self.orders:
-                carry_out(node, name, arguments)
-            threads = asyncio.create_task(node.run())
-            threads.add_done_callback(node.note_end)
-            if heeds_signals:
-                for number in (signal.SIGINT, signal.SIGTERM):
-                    asyncio.get_running_loop().add_signal_handler(number, self._stopping.set)
-            on_ready(Told(listener.address, control.address, control.token))
-            await self._stopping.wait()
+            if await self._has_carried_out_orders(node):
+                threads = asyncio.create_task(node.run())
+                threads.add_done_callback(node.note_end)
+                on_ready(Told(listener.address, control.address, control.token))
+                await self._stopping.wait()
         finally:
             await control.stop()
             listener.stop()
@@ -117,6 +117,24 @@ class Service:
             raise self._failure
         return node
 
+    async def _has_carried_out_orders(self, node: BrokerNode) -> bool:
+        """Whether all orders of the start are carried out; False where it was told to stop in between."""
+
+        async def give() -> None:
+            for name, arguments in self.orders:
+                await carry_out(node, name, arguments)
+
+        given, stopped = asyncio.create_task(give()), asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait({given, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if given.done():
+                given.result()
+            return given.done()
+        finally:
+            for task in (given, stopped):
+                task.cancel()
+            await asyncio.wait({given, stopped})
+
     def _fail(self, error: BaseException) -> None:
         """The broker can't go on; it is stopped as far as it can be, and the error is raised."""
         self._failure = error
@@ -125,3 +143,19 @@ class Service:
     def stop(self) -> None:
         """Tell it to stop; from its own event loop."""
         self._stopping.set()
+
+
+def _make_folder(store: Path) -> None:
+    """Make the store's folder.
+
+    Raises
+    ------
+    WireError
+        Something else is there, or it may not be made.
+    """
+    try:
+        store.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "a file" if isinstance(error, FileExistsError | NotADirectoryError) else error.strerror
+        message = f"{store}: can't be a store directory: {why}; give --store another place"
+        raise WireError(message) from None

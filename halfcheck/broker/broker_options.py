@@ -30,7 +30,9 @@ Store = Annotated[
     Path | None, typer.Option(metavar="DIR", help="The store; without it a temporary one, gone when it stops.")
 ]
 Conf = Annotated[Path | None, typer.Option(metavar="FILE", help="The broker's settings; else the release's defaults.")]
-Speed = Annotated[float, typer.Option(help="How many seconds of the broker's clock are a real one.")]
+Speed = Annotated[
+    float | None, typer.Option(help="How many seconds of the broker's clock are a real one; 1 if left out.")
+]
 ClockKind = Annotated[Clock, typer.Option(help="virtual: only the control port moves the clock.")]
 Orders = Annotated[
     list[str] | None,
@@ -57,7 +59,7 @@ class BrokerOptions:
     control_port: ControlPort = 0
     store: Store = None
     broker_conf: Conf = None
-    speed: Speed = 1.0
+    speed: Speed = None
     clock: ClockKind = Clock.REAL
     seed: Seed = 7
     order: Orders = None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import shlex
 from contextlib import ExitStack
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import typer
 
+from files.temporary_folder import temporary_folder
 from halfcheck.broker.broker_options import Clock
 from halfcheck.broker.run_verdict import judge_run
 from halfcheck.errors import ExitCode
@@ -35,14 +35,14 @@ def serve(options: BrokerOptions) -> ExitCode:
     conf = BrokerConf() if options.broker_conf is None else read_broker_conf(options.broker_conf)
     orders = [order_of_words(shlex.split(text)) for text in options.order or ()]
     with ExitStack() as stack:
-        temporary = Path(stack.enter_context(TemporaryDirectory(prefix="halfcheck-")))
+        temporary = stack.enter_context(temporary_folder())
         store = options.store or temporary / "store"
         trace = options.trace or (temporary / "trace.jsonl" if options.record else None)
         start = Start.of(
             options.profile,
             store,
             options.broker_conf,
-            speed=options.speed if options.clock is Clock.REAL else None,
+            speed=(options.speed or 1.0) if options.clock is Clock.REAL else None,
             seed=options.seed,
             restart_ms=options.restart_ms,
         )
@@ -71,8 +71,11 @@ def serve(options: BrokerOptions) -> ExitCode:
 
 
 def _require_sound(options: BrokerOptions) -> None:
-    if options.speed <= 0:
+    if options.speed is not None and not (options.speed > 0 and math.isfinite(options.speed)):
         message = f"--speed {options.speed}: expected a number above 0; 1 is real time, --clock virtual stands still"
+        raise typer.BadParameter(message)
+    if options.speed is not None and options.clock is Clock.VIRTUAL:
+        message = f"--speed {options.speed}: not with --clock virtual, which stands still; leave one of them out"
         raise typer.BadParameter(message)
     if options.trace is not None and options.trace.is_dir():
         message = f"--trace {options.trace}: a directory; give a file for the trace"

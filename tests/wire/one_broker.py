@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -54,5 +55,6 @@ def wait_until_it_serves(running: BrokerThread) -> None:
         try:
             Channel(Address.of(running.address)).close()
         except NoAnswerError:
+            time.sleep(0.002)
             continue
         return

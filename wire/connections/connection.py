@@ -61,6 +61,7 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._active_at = self._loop.time()
         self._timer: asyncio.TimerHandle | None = None
+        self._is_held = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See :class:`asyncio.Protocol`."""
@@ -100,6 +101,19 @@ class Connection(asyncio.Protocol):
             self._timer.cancel()
         self._on_close(self, self._why)
 
+    def hold(self) -> None:
+        """Read nothing from now on; what the client sends waits."""
+        if self.is_open and self._transport is not None:
+            self._is_held = True
+            self._transport.pause_reading()
+
+    def go_on(self) -> None:
+        """Read again."""
+        if self.is_open and self._transport is not None and self._is_held:
+            self._is_held = False
+            self._active_at = self._loop.time()
+            self._transport.resume_reading()
+
     def close(self, why: str = "") -> None:
         """End it now; what waits to be sent is dropped."""
         if self.is_open and self._transport is not None:
@@ -132,7 +146,8 @@ class Connection(asyncio.Protocol):
 
     def _watch(self) -> None:
         """Close it where nothing came or went for too long (``NettyRemotingServer``'s ``IdleStateHandler``)."""
-        left = self._active_at + MOST_IDLE_SECONDS - self._loop.time()
+        since = self._loop.time() if self._is_held else self._active_at
+        left = since + MOST_IDLE_SECONDS - self._loop.time()
         if left > 0:
             self._timer = self._loop.call_later(left, self._watch)
         else:

@@ -38,7 +38,9 @@ class Listener:
         self._host = host
         self._port = port
         self._server: asyncio.Server | None = None
+        self._closing: asyncio.Future[None] | None = None
         node.on_death = self.stop
+        node.on_settle = self.closed
         node.on_return = self.listen
 
     async def listen(self) -> None:
@@ -77,10 +79,19 @@ class Listener:
             loop = asyncio.get_running_loop()
             for port in self._server.sockets:
                 loop.remove_reader(port)
-            loop.call_soon(self._server.close)
+            self._closing = loop.create_future()
+            loop.call_soon(_close, self._server, self._closing)
             self._server = None
         for connection in list(self._node.connections.values()):
             connection.close()
+
+    async def closed(self) -> None:
+        """Wait until a port that is to be closed is, and each connection that has ended is gone."""
+        if self._closing is not None:
+            await self._closing
+        connections = self._node.connections
+        while any(not connection.is_open for connection in connections.values()):
+            await asyncio.sleep(0)  # the loop closes their sockets
 
     def _connect(self) -> Connection:
         return Connection(self._take, self._read, self._open, self._close)
@@ -89,6 +100,8 @@ class Listener:
         self._node.connections[connection.address] = connection
         if self._server is None:  # it came as the port was closed
             connection.close()
+        elif self._node.is_pushed:
+            connection.hold()
 
     def _close(self, connection: Connection, why: str) -> None:
         node = self._node
@@ -117,3 +130,8 @@ class Listener:
             return
         if answer is not None and not command.is_oneway:
             connection.send(answer)
+
+
+def _close(server: asyncio.Server, closed: asyncio.Future[None]) -> None:
+    server.close()
+    closed.set_result(None)

@@ -42,7 +42,7 @@ class Controller:
         WireError
             Nobody answers there, the token is wrong, or it can't be done now.
         """
-        connection = HTTPConnection(self.host, self.port, timeout=_SECONDS)
+        connection = HTTPConnection(self.host, self.port, timeout=None if name == "push_clock" else _SECONDS)
         try:
             headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
             connection.request("POST", f"/{name}", json.dumps(arguments), headers)

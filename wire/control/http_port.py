@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LOOPBACK: Final = "127.0.0.1"
 _MOST_BODY: Final = 1 << 16
 _MOST_HEADERS: Final = 64
+_MOST_DIGITS: Final = 18
 _PATIENCE_SECONDS: Final = 10.0
 _REASONS: Final = {
     200: "OK",
@@ -84,7 +85,8 @@ class ControlPort:
         task = asyncio.current_task()
         self._open.add(task)
         try:
-            await self._serve_one(reader, writer)
+            with suppress(asyncio.CancelledError):  # the broker stops; streams of 3.11 log a task that was cancelled
+                await self._serve_one(reader, writer)
         finally:
             self._open.discard(task)
             writer.close()
@@ -93,7 +95,7 @@ class ControlPort:
 
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
-            code, answer = await asyncio.wait_for(self._answer(reader), _PATIENCE_SECONDS)
+            code, answer = await self._answer(reader)
             body = json.dumps(answer).encode() + b"\n"
             head = f"HTTP/1.1 {code} {_REASONS[code]}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
             writer.write(head.encode() + b"\r\nConnection: close\r\n\r\n" + body)
@@ -101,9 +103,10 @@ class ControlPort:
 
     async def _answer(self, reader: asyncio.StreamReader) -> tuple[int, object]:
         try:
-            words = (await reader.readline()).decode("latin-1").split()
-            headers = await _headers(reader)
-            length = int(headers.get("content-length", "0"))
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                words = (await reader.readline()).decode("latin-1").split()
+                headers = await _headers(reader)
+            length = _length(headers.get("content-length", "0"))
         except ValueError as error:
             return 400, {"error": f"not a request of HTTP/1.1: {error}"}
         if not hmac.compare_digest(headers.get("authorization", "").encode(), f"Bearer {self.token}".encode()):
@@ -112,9 +115,11 @@ class ControlPort:
             return 413, {"error": f"a body of {length} bytes; at most {_MOST_BODY} were expected"}
         if len(words) != 3 or words[0] not in ("GET", "POST"):
             return 400, {"error": "expected POST /ORDER with a JSON object, or GET /status"}
-        return self._carry_out(words[1].strip("/"), await reader.readexactly(length))
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            body = await reader.readexactly(length)
+        return await self._carry_out(words[1].strip("/"), body)
 
-    def _carry_out(self, name: str, body: bytes) -> tuple[int, object]:
+    async def _carry_out(self, name: str, body: bytes) -> tuple[int, object]:
         try:
             arguments: Any = json.loads(body) if body else {}
         except (ValueError, RecursionError) as error:
@@ -122,11 +127,20 @@ class ControlPort:
         if not isinstance(arguments, dict):
             return 400, {"error": f"the body is a {type(arguments).__name__}; an object was expected"}
         try:
-            return 200, carry_out(self._node, name or "status", arguments)
+            return 200, await carry_out(self._node, name or "status", arguments)
         except BadOrderError as error:
             return 404 if "order '" in str(error) else 400, {"error": str(error)}
         except (BrokerError, StoreError, WireError) as error:
             return 409, {"error": str(error)}
+        except asyncio.CancelledError:
+            return 409, {"error": f"{name}: the broker was told to stop before this was done"}
+
+
+def _length(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or len(text) > _MOST_DIGITS:
+        message = f"Content-Length is {text[:40]!r}; a number of bytes was expected"
+        raise ValueError(message)
+    return int(text)
 
 
 async def _headers(reader: asyncio.StreamReader) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Final
 
 from reference.broker.broker_settings import BrokerRole
@@ -27,18 +28,21 @@ class Order:
     takes
         The names of what it takes, with the type of each.
     does
-        Does it, and gives what is answered.
+        Does it, and gives what is answered, or what is to be awaited for that.
     about
         A line of help.
+    waits
+        Whether it is carried out when the order before it is; else at once.
     """
 
     takes: Mapping[str, type]
     does: Callable[[BrokerNode, Arguments], object]
     about: str
+    waits: bool = True
 
 
-def carry_out(node: BrokerNode, name: str, arguments: Mapping[str, Any]) -> object:
-    """Carry out an order.
+async def carry_out(node: BrokerNode, name: str, arguments: Mapping[str, Any]) -> object:
+    """Carry out an order; its effect is there when this is over, as whoever gave it counts on that.
 
     Raises
     ------
@@ -51,7 +55,14 @@ def carry_out(node: BrokerNode, name: str, arguments: Mapping[str, Any]) -> obje
         raise BadOrderError(message)
     if name != "fault":
         _require_arguments(name, order, arguments)
-    return order.does(node, dict(arguments))
+    if not order.waits:
+        return order.does(node, dict(arguments))
+    async with node.orders:
+        answer = order.does(node, dict(arguments))
+        if isawaitable(answer):
+            answer = await answer
+        await node.on_settle()
+    return answer
 
 
 def _require_arguments(name: str, order: Order, arguments: Mapping[str, Any]) -> None:
@@ -70,7 +81,7 @@ def _status(node: BrokerNode, _: Arguments) -> object:
     return {
         "profile": node.start.release,
         "address": node.settings.store_host,
-        "is_up": node.is_up,
+        "is_up": node.serves,
         "role": node.role.value,
         "now": node.clock.now,
         "elapsed": node.clock.elapsed,
@@ -93,20 +104,21 @@ def _shown(fault: Any) -> dict[str, object]:
     return {"fault": shown.pop("kind"), **shown}
 
 
-def _push_clock(node: BrokerNode, arguments: Arguments) -> object:
+async def _push_clock(node: BrokerNode, arguments: Arguments) -> object:
     by_ms = arguments.get("ms", 0)
-    if by_ms <= 0:
-        message = f"push_clock: ms is {by_ms}, expected a positive number of milliseconds"
+    if not 0 < by_ms <= MOST_PUSHED_MS:
+        message = f"push_clock: ms is {by_ms}, expected 1 to {MOST_PUSHED_MS} milliseconds, which is 30 days"
         raise BadOrderError(message)
-    node.pace.push(by_ms)
-    while not node.run_threads():
-        pass
-    node.poke()
+    await node.push_clock(by_ms)
     return {"now": node.clock.now}
 
 
 def _step_clock(node: BrokerNode, arguments: Arguments) -> object:
-    node.step_clock(arguments.get("ms", 0))
+    by_ms = arguments.get("ms", 0)
+    if not 0 <= node.clock.now + by_ms <= LAST_MOMENT_MS:
+        message = f"step_clock: ms is {by_ms}, expected milliseconds that lead to a time between 1970 and 9999"
+        raise BadOrderError(message)
+    node.step_clock(by_ms)
     return {"now": node.clock.now}
 
 
@@ -160,10 +172,16 @@ def _clear(node: BrokerNode, _: Arguments) -> object:
     return {}
 
 
+MOST_PUSHED_MS: Final = 30 * 86_400_000
+"""The most that one order lets pass: nobody waits for more, and who gives nanoseconds gets an answer."""
+
+LAST_MOMENT_MS: Final = 253_402_300_799_999
+"""The last millisecond of the year 9999, behind which nothing shows a time."""
+
 _NAMES: Final = {int: "a whole number", str: "a text", bool: "true or false"}
 
 ORDERS: Final[dict[str, Order]] = {
-    "status": Order({}, _status, "what the broker is doing"),
+    "status": Order({}, _status, "what the broker is doing", waits=False),
     "push_clock": Order({"ms": int}, _push_clock, "let time pass at once, and all that is due in it happen"),
     "step_clock": Order({"ms": int}, _step_clock, "set the wall clock forward or back, while no time passes"),
     "crash": Order({"at_write": int}, _crash, "kill the process now, or at a write from now on; it starts again"),

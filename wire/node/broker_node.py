@@ -30,7 +30,7 @@ from wire.node.trace_file import TraceFile
 from wire.remoting.versions import version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from wire.connections.connection import Connection
     from wire.node.start import Start
@@ -62,8 +62,13 @@ class BrokerNode:
         How often its process died, and when the one that serves began, by its clock.
     role, settings
         What a process is to its group, and its settings, also as an operator has changed them.
-    on_death, on_return, on_failure
-        Called when the process has died, when the next one serves, and when none can.
+    on_death, on_settle, on_return, on_failure
+        Called when the process has died, to wait until its port and its connections are gone, when the next one serves,
+        and when none can.
+    orders
+        Held while an order is carried out, so that they are one behind the other.
+    is_pushed
+        Whether time is pushed just now: clients wait until it has passed.
     say
         Takes what an operator would find in the broker's log, a line each.
     """
@@ -89,7 +94,10 @@ class BrokerNode:
         self.died = 0
         self.booted_at = now
         self.on_death: Callable[[], None] = lambda: None
-        self.on_return: Callable[[], Any] = lambda: None
+        self.on_settle: Callable[[], Awaitable[None]] = _nothing
+        self.on_return: Callable[[], Awaitable[None]] = _nothing
+        self.is_pushed = False
+        self.orders = asyncio.Lock()
         self.on_failure: Callable[[BaseException], None] = lambda _: None
         self._broker: BrokerController | None = None
         self._poked = asyncio.Event()
@@ -113,8 +121,13 @@ class BrokerNode:
 
     @property
     def is_up(self) -> bool:
-        """Whether a process serves."""
+        """Whether a process is there; its port may not be open yet."""
         return self._broker is not None
+
+    @property
+    def serves(self) -> bool:
+        """Whether clients reach a process."""
+        return self.is_up and (self._returning is None or self._returning.done())
 
     def boot(self) -> None:
         """Start a process on what the store holds.
@@ -183,12 +196,20 @@ class BrokerNode:
 
     async def _return(self) -> None:
         await asyncio.sleep(self.start.restart_ms / 1_000)
+        await self.on_settle()
         self.boot()
         self.poke()
         await self.on_return()
 
     def restart(self) -> None:
-        """Stop the process as told, and start the next one at once; its connections end in between."""
+        """Stop the process as told, and start the next one at once; its connections end in between.
+
+        Raises
+        ------
+        BrokerIsDownError
+            It has died; the next one comes by itself.
+        """
+        _ = self.broker
         self.stop()
         for connection in list(self.connections.values()):
             connection.close()
@@ -249,6 +270,27 @@ class BrokerNode:
             self.clock.advance(1)
         return False
 
+    async def push_clock(self, by_ms: int) -> None:
+        """Let time pass at once, and all that is due in it happen: one step to clients, who wait until it has passed.
+
+        In between the event loop goes on, so that signals are heeded, and who asks how far it is gets an answer.
+        """
+        self.pace.push(by_ms)
+        until = self.pace.target
+        self.is_pushed = True
+        for connection in self.connections.values():
+            connection.hold()
+        try:
+            while not self.run_threads() and (self.pace.speed is None or self.clock.elapsed < until):
+                await asyncio.sleep(0)
+        finally:
+            self.is_pushed = False
+            task = asyncio.current_task()
+            if task is None or not task.cancelling():  # else the broker stops, and serves nobody any more
+                for connection in self.connections.values():
+                    connection.go_on()
+        self.poke()
+
     def keep_time(self) -> None:
         """Let the clock stand where time is, and what was due by now be done: a request comes now.
 
@@ -273,6 +315,10 @@ class BrokerNode:
         self.poke()
 
 
+async def _nothing() -> None:
+    """Nobody waits."""
+
+
 def _until_death(steps: Steps[None]) -> Steps[None]:
     """A thread of the broker ends where its process dies."""
     try:
@@ -289,13 +335,24 @@ def _lock_store(start: Start) -> Any:
     WireError
         Another one is in it.
     """
-    file = (start.store / LOCK).open("w")
+    path = start.store / LOCK
+    try:
+        file = path.open("w")
+    except OSError as error:
+        message = f"{path}: can't be written: {error.strerror}; free some room, or give --store another place"
+        raise WireError(message) from None
     try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.close()
         message = f"{start.store}: another broker uses this store; stop it, or give --store another place"
         raise WireError(message) from None
-    file.write("lock")
-    file.flush()
+    try:
+        file.write("lock")
+        file.flush()
+    except OSError as error:
+        with suppress(OSError):
+            file.close()
+        message = f"{path}: can't be written: {error.strerror}; free some room, or give --store another place"
+        raise WireError(message) from None
     return file
