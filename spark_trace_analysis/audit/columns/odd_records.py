@@ -43,8 +43,8 @@ class OddRecords:
     ops
         Commit log offset of each odd op message, and the half offsets in its body.
     texts
-        Place of each other record to its unique key, group, real topic, KEYS and TAGS; without a unique key to what else
-        names its transaction, and None.
+        Place of each other record to its unique key, group, real topic, KEYS and TAGS; without a unique key to what
+        else names its transaction, and None.
     """
 
     def __init__(self, log: CommitLog, timeout_ms: int) -> None:

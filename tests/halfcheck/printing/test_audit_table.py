@@ -174,4 +174,3 @@ def test_the_page_says_what_to_do_about_a_refusal(tmp_path: Path, capfd: pytest.
     text = unescape(page.read_text(encoding="utf-8"))
     assert advice_on_trace
     assert [line for line in advice_on_trace if line not in text] == []
-
