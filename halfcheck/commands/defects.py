@@ -21,27 +21,43 @@ if TYPE_CHECKING:
 def command(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="WORD", help="B01, S1.immune_half, settles_once; all defects when none is given."),
+        typer.Argument(
+            metavar="WORD",
+            help="B01, S1.immune_half, settles_once, 5.3.3, 'delivered twice', 重复消费; none: all defects.",
+        ),
     ] = None,
     *,
     search: Annotated[
         bool, typer.Option("--search", help="Search for every defect again; with ids, this is done in any case.")
     ] = False,
+    play: Annotated[
+        bool,
+        typer.Option("--play", help="Play each scenario on the reference broker; with ids, this is done in any case."),
+    ] = False,
+    version: Annotated[
+        str | None, typer.Option(metavar="X.Y.Z", help="Only what this release has, such as 5.3.3.")
+    ] = None,
     threads: Annotated[int, typer.Option(min=1, max=64, help="Threads of the compiled search.")] = 1,
     as_json: AsJson = False,
 ) -> ExitCode:
-    """List the known defects of RocketMQ's transactional messages, or show some of them in full.
+    """List the known defects of RocketMQ's transactional messages, by symptom or by release, or show some in full.
 
-    The list gives the depth and the seconds on record of each search; of a property or a clause it has the defects that
-    break it, of a switch those that it mends or makes. With an id the search is made again: in the profile that has the
-    defect, where the shortest counterexample must be one of it, and in the profile that is rid of it, where there must
-    be none. Where a defect stops something for ever, or seems to, runs without an end are searched as well. What shows
-    in a broker only is played on the reference broker each time, in two profiles likewise. The exit code is 75 when a
-    search or a scenario does not find what the catalogue says.
+    The words may be what a user sees, in English or Chinese, a line of the broker's log or the number of an issue: the
+    answer is a list of what it may be. --version leaves those that a release has; a release alone lists all of them.
+
+    The list of all gives the depth and the seconds on record of each search; of a property or a clause it has the
+    defects that break it, of a switch those that it mends or makes. With an id the search is made again: in the profile
+    that has the defect, where the shortest counterexample must be one of it, and in the profile that is rid of it,
+    where there must be none. Where a defect stops something for ever, or seems to, runs without an end are searched as
+    well. What shows in a broker only is played on the reference broker, in two profiles likewise. The exit code is 75
+    when a search or a scenario does not find what the catalogue says.
 
     Examples
     --------
     halfcheck defects
+    halfcheck defects delivered twice --version 5.3.3
+    halfcheck defects 一直回查
+    halfcheck defects 5.3.3
     halfcheck defects B01
     halfcheck defects S1.immune_half
     halfcheck defects settles_once
@@ -49,32 +65,42 @@ def command(
     halfcheck defects A11 A12 --json
     halfcheck defects --search --threads 2
     """
+    from halfcheck.printing.defect_lists import OnRecord
     from model_check.defects.catalogue import catalogue
-    from model_check.defects.findings import read_findings, read_lasso_findings
-    from model_check.defects.lookup import Lookup, look_up
+    from model_check.defects.findings import read_broker_findings, read_findings, read_lasso_findings
+    from model_check.defects.lookup import in_release, look_up_all
 
-    answers = [look_up(word) for word in words] if words else [Lookup("", tuple(catalogue().values()))]
+    answers = look_up_all(words or ())
+    in_full = [defect for answer in answers if not answer.title for defect in answer.defects]
+    if version is not None:
+        answers = [answer.of_release(version) if answer.title else answer for answer in answers] or [
+            in_release(version)
+        ]
     chosen = list(dict.fromkeys(defect for answer in answers for defect in answer.defects))
-    in_full = [defect for answer in answers if words and not answer.title for defect in answer.defects]
+    if not answers:
+        chosen = list(catalogue().values())
     findings, endless = read_findings(), read_lasso_findings()
+    on_record = OnRecord(findings, read_broker_findings())
     failures: dict[str, str] = {}
-    searched = _searches(chosen if search else in_full, findings, failures, threads=threads, quiet=as_json)
-    lassos = _lassos(chosen if search else in_full, endless, failures, quiet=as_json)
-    played = _plays(chosen, failures)
+    asked = chosen if search else in_full
+    searched = _searches(asked, findings, failures, threads=threads, quiet=as_json) if asked else {}
+    lassos = _lassos(asked, endless, failures, quiet=as_json) if asked else {}
+    played = _plays(chosen if play else in_full, failures) if play or in_full else {}
     if as_json:
-        from halfcheck.printing.defects import defect_to_json
+        from halfcheck.printing.defects_json import defect_to_json
 
         content = {
-            d.identifier: defect_to_json(d, findings, searched, played.get(d.identifier), endless.get(d.identifier))
+            d.identifier: defect_to_json(d, on_record, searched, played.get(d.identifier), endless.get(d.identifier))
             for d in chosen
         }
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
-        from halfcheck.printing.defects import print_answers, print_list
+        from halfcheck.printing.defect_lists import print_list
+        from halfcheck.printing.defects import print_answers
 
-        print_answers(answers if words else (), in_full, findings, searched, played, lassos)
-        if not words:
-            print_list(chosen, findings, searched, played)
+        print_answers(answers, in_full, on_record, searched, played, lassos, version)
+        if not answers:
+            print_list(chosen, on_record, searched, played)
     for identifier, reason in failures.items():
         typer.echo(f"halfcheck: {identifier}: {reason}", err=True)
     return ExitCode.EVALUATION_ERROR if failures else ExitCode.OK

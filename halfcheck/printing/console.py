@@ -30,13 +30,32 @@ def wide_console() -> Console:
     return console if console.is_terminal else Console(highlight=False, width=PIPE_COLUMNS)
 
 
-def counterexample_table(events: Iterable[Event]) -> FittingTable:
-    """A row a step: its number, the clock, the action with its parameters, and the fields that it changed."""
+def counterexample_table(events: Iterable[Event], most_changes: int | None = None) -> FittingTable:
+    """A row a step: its number, the clock, the action with its parameters, and the fields that it changed.
+
+    Parameters
+    ----------
+    most_changes
+        So many of a step at most, in one line; how many more there are is said.
+    """
     table = FittingTable(">step", ">tick", "action", "~what changed")
     for event in events:
-        changes = "\n".join(str(change) for change in event.changes)
-        table.add_row(str(event.number), str(event.time), str(event.step), changes)
+        changes = [str(change) for change in event.changes]
+        told = "\n".join(changes) if most_changes is None else _the_first(changes, most_changes)
+        table.add_row(str(event.number), str(event.time), str(event.step), told)
     return table
+
+
+def _the_first(changes: Sequence[str], most: int) -> str:
+    """Some changes in a line, and how many more there are.
+
+    Examples
+    --------
+    >>> _the_first(["half_length: 0 → 1", "a: 1 → 2", "b: 1 → 2"], 1)
+    'half_length: 0 → 1 (and 2 more)'
+    """
+    more = len(changes) - most
+    return "; ".join(changes[:most]) + (f" (and {more} more)" if more > 0 else "")
 
 
 _MARGIN = "    "

@@ -73,6 +73,9 @@ class Defect:
         `0fff4a8d84` for a commit.
     affected, fixed : str
         The first and last version that have it, and the first that has not; `fixed` is empty while it is open.
+    in_releases : str or None
+        The releases that have it as ranges, `4.3.0–4.5.2, 5.0.0–5.0.0`, where `affected` is in words or does not say
+        the last one; `5.1.1–` is open, and empty is none (`model_check.defects.in_releases`).
     effect : str
         What a user sees.
     properties : tuple of str
@@ -101,6 +104,7 @@ class Defect:
     issues: tuple[str, ...] = ()
     affected: str
     fixed: str = ""
+    in_releases: str | None = None
     effect: str
     properties: tuple[str, ...]
     evidence: tuple[str, ...]

@@ -1,20 +1,22 @@
-"""What a word on the command line means in the catalogue: a defect, a guarantee or clause that it breaks, a switch."""
+"""What words on the command line mean in the catalogue: a defect, a clause, a switch, a release, or a symptom."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from model_check.check import chosen_clauses
 from model_check.defects.catalogue import catalogue, defect_called
+from model_check.defects.in_releases import defects_in
+from model_check.defects.symptoms import named_in_the_text, of, symptoms_called
 from model_check.did_you_mean import require_known
-from model_check.switch_effects import on_record
 from model_check.switches import switch_records
 from model_check.wording.clauses import clause_names
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from model_check.defects.catalogue import Defect
 
 
@@ -28,14 +30,44 @@ class Lookup:
         What the defects have to do with it; empty for a defect that was named itself.
     defects : tuple of Defect
         In the order of the catalogue.
+    by_symptom : bool
+        Whether the word is one of a user's, to whom the searches say nothing.
     """
 
     title: str
     defects: tuple[Defect, ...]
+    by_symptom: bool = False
+
+    def of_release(self, release: str) -> Lookup:
+        """Those that a release has."""
+        has = {defect.identifier for defect in defects_in(release)}
+        kept = tuple(defect for defect in self.defects if defect.identifier in has)
+        return replace(self, title=f"{self.title}, of {release}", defects=kept)
+
+
+def look_up_all(words: Sequence[str]) -> list[Lookup]:
+    """What each word means; those that are no names are one phrase, and where that says nothing, words again.
+
+    Raises
+    ------
+    ModelCheckError
+        A word means nothing; names what may have been meant.
+
+    Examples
+    --------
+    >>> [answer.title for answer in look_up_all(["delivered", "twice"])]
+    ['what shows as “delivered twice”']
+    """
+    named = [answer for word in words if (answer := _named(word)) is not None]
+    rest = [word for word in words if _named(word) is None]
+    told = _described(" ".join(rest)) if len(rest) > 1 else []
+    return [*named, *(told or [answer for word in rest for answer in (_described(word) or [_refused(word)])])]
 
 
 def look_up(word: str) -> Lookup:
-    """A defect by its id, the defects that break a property or a clause, or those that a switch mends or makes.
+    """A defect by its id, the defects that break a property or a clause, those that a switch mends or makes.
+
+    Also all that a release has.
 
     Raises
     ------
@@ -49,8 +81,15 @@ def look_up(word: str) -> Lookup:
     >>> [defect.identifier for defect in look_up("heeds_settled_originals").defects]
     ['A15', 'B01', 'B47']
     """
-    if re.fullmatch(r"[A-Za-z]?\d+[A-Za-z]?", word.strip()) and word.strip()[0].upper() not in "SLR":
+    return _named(word) or _refused(word)
+
+
+def _named(word: str) -> Lookup | None:
+    """What has a name; None for other words."""
+    if re.fullmatch(r"[A-Za-z]?\d{1,3}[A-Za-z]?", word.strip()) and word.strip()[0].upper() not in "SLR":
         return Lookup("", (defect_called(word),))
+    if re.fullmatch(r"\d+(\.\d+)+", word.strip()):
+        return in_release(word.strip())
     clauses = {name.lower(): name for name in clause_names()}
     properties = {name.partition(".")[0].lower(): name.partition(".")[0] for name in clause_names()}
     lowered = word.strip().lower()
@@ -61,18 +100,43 @@ def look_up(word: str) -> Lookup:
             f"{properties[lowered]} is broken by",
             tuple(defect for defect in catalogue().values() if properties[lowered] in defect.properties),
         )
+    return _of_switch(lowered) if lowered in switch_records() else None
+
+
+def in_release(release: str) -> Lookup:
+    """The defects that a release has.
+
+    Raises
+    ------
+    ModelCheckError
+        When it is no release of 4.3.0 and later.
+    """
+    found = defects_in(release)
+    return Lookup(f"RocketMQ {release} has {len(found)} of {len(catalogue())} known defects", found, by_symptom=True)
+
+
+def _described(text: str) -> list[Lookup]:
+    """The symptoms that the text names; or the defects that are described in its words."""
+    found = [Lookup(f"what shows as “{one.name}”", of(one.defects), by_symptom=True) for one in symptoms_called(text)]
+    described = named_in_the_text(text)
+    return found or ([Lookup(f"{text!r} is in the description of", described, by_symptom=True)] if described else [])
+
+
+def _refused(word: str) -> Lookup:
+    names = (*switch_records(), *clause_names(), *(name.partition(".")[0] for name in clause_names()))
     require_known(
-        "defect, clause or switch",
-        lowered if lowered in switch_records() else word.strip(),
-        (*switch_records(), *clauses.values(), *properties.values()),
-        there="ids such as B01, clauses such as S1.immune_half and switches such as settles_once",
+        "defect, clause, switch or symptom",
+        word.strip(),
+        names,
+        there="ids such as B01, clauses such as S1.immune_half, switches such as settles_once, releases such as 5.3.3 "
+        "and symptoms such as 'delivered twice'",
     )
-    return _of_switch(lowered)
+    raise AssertionError(word)
 
 
 def _breaking(clause: str) -> tuple[Defect, ...]:
     """Those that the clause resembles, and those whose search asks about it."""
-    (declared,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [clause])
+    declared = next(one for one in TRANSACTIONAL_MESSAGES.clauses if f"{one.identifier}.{one.clause}" == clause)
     return tuple(
         defect
         for defect in catalogue().values()
@@ -81,6 +145,8 @@ def _breaking(clause: str) -> tuple[Defect, ...]:
 
 
 def _of_switch(name: str) -> Lookup:
+    from model_check.switch_effects import on_record  # loads the engines, which a list of symptoms must not wait for
+
     record = switch_records()[name]
     named = {*record.defects, *(one.name for one in on_record(name) if one.mends)}
     verb = "mends" if record.kind == "repair" else "makes or mends"
