@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spark_trace_analysis.audit.audit import Audit
+    from spark_trace_analysis.audit.row_files import RowFiles
 
 _SMALL_BYTES: Final = 64 << 20
 _BLOCK_BYTES: Final = 512
@@ -29,8 +30,14 @@ def audited(
     *,
     everything: bool = False,
     limit: int = 1_000,
+    row_files: RowFiles,
 ) -> Audit:
     """What became of every transaction in a store; the parameters are the options of the command.
+
+    Parameters
+    ----------
+    row_files
+        The files with a line for each transaction, and which are asked for.
 
     Raises
     ------
@@ -45,10 +52,10 @@ def audited(
         if out is not None:
             require_new(out)
         with progress as on_progress:
-            small = audit_store(store, version, on_progress)
+            small = audit_store(store, version, on_progress, row_files=row_files)
         if out is not None:
             write_audit(small, out)
-        return small
+        return small.narrowed(row_files.selection)
     from spark_trace_analysis.audit.audit_folders import count_finished, place_of
     from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
     from spark_trace_analysis.cluster.session import spark_session
@@ -60,7 +67,14 @@ def audited(
         progress as on_progress,
     ):
         options = Options(
-            version=version, limit=limit, everything=everything, out=out, work=work, on_progress=on_progress
+            version=version,
+            limit=limit,
+            everything=everything,
+            out=out,
+            work=work,
+            selection=row_files.selection,
+            row_files=row_files,
+            on_progress=on_progress,
         )
         return replace(audit_by_spark(spark, store, options), store=str(store))
 

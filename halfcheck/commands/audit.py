@@ -8,6 +8,17 @@ from typing import Annotated
 
 import typer
 
+from halfcheck.audit.asked_for import (
+    FailOn,
+    Groups,
+    Keys,
+    Since,
+    States,
+    Topics,
+    exit_code,
+    require_known_failures,
+    selection_of,
+)
 from halfcheck.audit.whole_store import audited
 from halfcheck.errors import ExitCode
 from halfcheck.options import Conf
@@ -29,6 +40,17 @@ def command(
     out: Annotated[
         Path | None, typer.Option(help="A new directory for the rows of all transactions, as Parquet.")
     ] = None,
+    csv: Annotated[Path | None, typer.Option(help="A file for the rows as CSV, lists and times as text.")] = None,
+    resend: Annotated[
+        Path | None,
+        typer.Option(help="A file for what nobody will deliver or roll back any more, where it stands, who decides."),
+    ] = None,
+    topics: Topics = None,
+    groups: Groups = None,
+    states: States = "",
+    since: Since = None,
+    keys: Keys = None,
+    fail_on: FailOn = None,
     report: Annotated[Path | None, typer.Option(help="A file for a page with the counts and the gravest rows.")] = None,
     master: Annotated[
         str | None,
@@ -42,8 +64,11 @@ def command(
     """Say which transactions in a RocketMQ store are lost, doubled, parked or pending.
 
     Reads commitlog/, and consumequeue/ and config/ if they are there; a broker.conf in the store or beside it is used.
-    What is lost or doubled does not change the exit code: this is a report. Damaged records do: the table shows what
-    could be read, the damage is listed with it, and the exit code is 150.
+    What is lost or doubled does not change the exit code: this is a report; --fail-on lost,doubled makes it 12. Damaged
+    records do: the table shows what could be read, the damage is listed with it, and the exit code is 150.
+
+    --topic, --group, --state, --since and --transaction leave what is listed, and what --csv, --resend and --fail-on
+    take; --out always has all rows.
 
     Examples
     --------
@@ -51,13 +76,23 @@ def command(
     halfcheck audit conformance/golden/5.3.3/late --all --json
     halfcheck audit /backup/store --version 4.9.7 --limit 20
     halfcheck audit /backup/store --out rows --report audit.html
+    halfcheck audit /home/rocketmq/store --since 2h --fail-on lost,doubled,damage
+    halfcheck audit /home/rocketmq/store --state lost,parked --csv rows.csv --resend resend.csv
+    halfcheck audit /home/rocketmq/store --transaction order-4711
     halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
     """
     from conformance.golden_stores import golden_path
 
-    _refuse(version, report, out)
+    selection = selection_of(topics, groups, states, since, keys)
+    require_known_failures(fail_on)
+    _refuse(version, out, {"--report": report, "--csv": csv, "--resend": resend})
+    from spark_trace_analysis.audit.row_files import RowFiles
+
+    files = RowFiles(csv_path=csv, resend_path=resend, selection=selection)
     store_dir = golden_path(store_dir)
-    audit = audited(store_dir, version, out, work, master, conf or (), everything=everything, limit=limit)
+    audit = audited(
+        store_dir, version, out, work, master, conf or (), everything=everything, limit=limit, row_files=files
+    )
     if report is not None:
         from spark_trace_analysis.report.audit_page import write_audit_page
 
@@ -71,11 +106,10 @@ def command(
     if audit.corrupt:
         more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
         typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
-        return ExitCode.BAD_CONTENT
-    return ExitCode.OK
+    return exit_code(audit, fail_on)
 
 
-def _refuse(version: str | None, report: Path | None, out: Path | None) -> None:
+def _refuse(version: str | None, out: Path | None, files: dict[str, Path | None]) -> None:
     """Say before the audit what its answer could not be made of, or written to."""
     from spark_trace_analysis.audit.audit_folders import require_takes_files
 
@@ -83,10 +117,11 @@ def _refuse(version: str | None, report: Path | None, out: Path | None) -> None:
         from model_check.releases import profile_for
 
         profile_for(version)
-    if report is not None and report.is_dir():
-        message = f"--report {report} is a directory; give a file for the page"
-        raise typer.BadParameter(message)
-    if report is not None:
-        require_takes_files("--report", report)
+    for option, path in files.items():
+        if path is not None and path.is_dir():
+            message = f"{option} {path} is a directory; give a file"
+            raise typer.BadParameter(message)
+        if path is not None:
+            require_takes_files(option, path)
     if out is not None:
         require_takes_files("--out", out)

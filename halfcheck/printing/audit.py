@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from halfcheck.printing.console import below, counted, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
+from spark_trace_analysis.audit.rules.moments import local_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
@@ -21,6 +22,9 @@ _MANY: Final = 50
 
 _NAMED: Final = 3
 """So many transactions of one kind are named beside what to do about them; the table has them all."""
+
+_WITH_KEYS_AND_TIMES: Final = 180
+"""Columns from which the table has KEYS, and when the first record was stored."""
 
 _NARROWEST_KEY: Final = 16
 _BESIDE_THE_KEY: Final = 55
@@ -36,21 +40,24 @@ def print_audit(audit: Audit, *, everything: bool, limit: int) -> None:
         List all transactions, or at most so many that are not plainly delivered or rolled back.
     """
     console = wide_console()
-    rows = audit.listed(everything=everything or audit.total <= min(_MANY, limit), limit=limit)
+    asked = audit.asked_for
+    rows = audit.listed(everything=everything or asked.total <= min(_MANY, limit), limit=limit)
     _print_what_is_wrong(console, audit, [row for row in rows if not row.is_plain])
     if rows:
         console.print(_table(rows, console.width))
-    counts = ", ".join(f"{count} {state}" for state, count in audit.counts.items() if count) or "none"
-    say(console, f"{counted(audit.total, 'transaction')}: {counts}")
+    if not audit.selection.is_everything:
+        say(console, f"{counted(asked.total, 'transaction')} asked for: {_of_each_state(asked.counts)}")
+    say(console, f"{counted(audit.total, 'transaction')}: {_of_each_state(audit.counts)}")
     version = (audit.version or "an unknown version").replace("-", " to ")
     say(console, f"{counted(audit.records, 'record')}, written by {version}")
     say(console, f"trace: {audit.trace.sentence()}")
     if audit.trace.why_profile:
         say(console, audit.trace.why_profile)
-    omitted = audit.total - len(rows)
+    omitted = asked.total - len(rows)
     if omitted:
         not_shown = f"{counted(omitted, 'transaction')} {'is' if omitted == 1 else 'are'} not shown"
-        say(console, f"{not_shown}, {audit.plain} of them plainly delivered or rolled back")
+        plain = asked.plain - sum(row.is_plain for row in rows)
+        say(console, f"{not_shown}, {plain} of them plainly delivered or rolled back")
     if audit.tasks_found:
         say(console, f"gone on with: {counted(audit.tasks_found, 'task')} finished before")
     for note in audit.notes:
@@ -61,9 +68,13 @@ def print_audit(audit: Audit, *, everything: bool, limit: int) -> None:
         say(console, f"{audit.damage - min(len(audit.corrupt), limit)} more pieces of damage are not shown")
 
 
+def _of_each_state(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {state}" for state, count in counts.items() if count) or "none"
+
+
 def _print_what_is_wrong(console: Console, audit: Audit, rows: Sequence[TransactionRow]) -> None:
     """What became of transactions, the gravest first; then damage, and a trace that is not explained."""
-    grave = audit.total - audit.plain
+    grave = audit.asked_for.total - audit.asked_for.plain
     if len(rows) < grave:
         named = f"the {len(rows)} gravest are" if rows else "none is"
         say(console, f"{grave} transactions are not plainly delivered or rolled back; {named} named (--limit)")
@@ -86,15 +97,18 @@ def _print_what_is_wrong(console: Console, audit: Audit, rows: Sequence[Transact
         for line in advice_on_trace:
             below(console, line)
     if not grave and not audit.damage and not advice_on_trace:
-        say(console, "Nothing is lost, doubled, parked or pending.")
+        what = "Nothing" if audit.selection.is_everything else "Nothing that is asked for"
+        say(console, f"{what} is lost, doubled, parked or pending.")
     console.print()
 
 
 def _table(rows: Sequence[TransactionRow], width: int) -> FittingTable:
-    table = FittingTable(
+    headings = [
         "transaction", "~group", "~topic", "state", "~also",
         ">delivered", ">checks", ">put back", ">halves", ">ops", "~resembles",
-    )  # fmt: skip
+    ]  # fmt: skip
+    is_wide = width >= _WITH_KEYS_AND_TIMES
+    table = FittingTable(*headings, *(["~keys", "stored"] if is_wide else []))
     keys = _fitting_keys([row.unique_key for row in rows], width - _BESIDE_THE_KEY)
     for key, row in zip(keys, rows, strict=True):
         table.add_row(
@@ -109,6 +123,7 @@ def _table(rows: Sequence[TransactionRow], width: int) -> FittingTable:
             str(len(row.half_offsets)),
             str(len(row.op_offsets)),
             " ".join(row.resembles),
+            *([row.keys, local_time(row.moments.stored_at) or ""] if is_wide else []),
         )
     return table
 

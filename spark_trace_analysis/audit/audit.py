@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spark_trace_analysis.audit.columns.row_tables import rows_chosen
 from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from reference.format.errors import CorruptRegion
     from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
@@ -18,6 +20,30 @@ if TYPE_CHECKING:
 
 SCHEMA = Path(__file__).with_name("schema.json")
 """The JSON Schema of :meth:`Audit.to_json`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """How many transactions are asked for.
+
+    Attributes
+    ----------
+    counts
+        State to their number, every state named.
+    holding
+        State to the number of those in which it holds, be it the gravest or not.
+    plain
+        How many of them are plainly delivered or rolled back.
+    """
+
+    counts: dict[str, int]
+    holding: dict[str, int]
+    plain: int
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(self.counts.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +72,8 @@ class Audit:
         Whether the specification explains the store.
     tasks_found
         How many tasks an audit that was cut short had finished, and this one went on from; in one process none.
+    selection, asked_for
+        Which transactions are asked for, and how many there are; `counts` and `plain` are of the whole store.
     """
 
     store: str
@@ -60,6 +88,14 @@ class Audit:
     notes: tuple[str, ...]
     trace: TraceVerdict
     tasks_found: int = 0
+    selection: Selection = field(default_factory=Selection)
+    asked_for: Selected
+
+    @property
+    def listable(self) -> int:
+        """How many transactions a list without a limit has, if it leaves out what is plain."""
+        asked = self.asked_for
+        return asked.total - (0 if self.selection.lists_plain else asked.plain)
 
     @property
     def total(self) -> int:
@@ -67,12 +103,22 @@ class Audit:
         return sum(self.counts.values())
 
     def listed(self, *, everything: bool, limit: int) -> Sequence[TransactionRow]:
-        """The rows to show: all that are held, or those that are not plain, at most ``limit``, the gravest first."""
+        """The rows to show: all that are held, or those that are not plain, at most ``limit``, the gravest first.
+
+        A selection that names states or keys lists what is plain, too.
+        """
         if everything:
             return self.transactions
         gravity = {state: rank for rank, state in enumerate(TransactionState)}
-        rows = sorted((row for row in self.transactions if not row.is_plain), key=lambda row: gravity[row.state])
-        return rows[:limit]
+        rows = (row for row in self.transactions if self.selection.lists_plain or not row.is_plain)
+        return sorted(rows, key=lambda row: gravity[row.state])[:limit]
+
+    def narrowed(self, selection: Selection) -> Audit:
+        """The same audit, of which only some transactions are listed; all of them must be held."""
+        if selection.is_everything:
+            return self
+        rows = tuple(rows_chosen(self.transactions, selection))
+        return replace(self, transactions=rows, selection=selection, asked_for=selected(rows))
 
     def to_json(self, *, everything: bool = False, limit: int = 1000) -> dict[str, Any]:
         """The audit as JSON values, see ``schema.json``.
@@ -85,7 +131,7 @@ class Audit:
             How many that are not plainly delivered or rolled back to list.
         """
         rows = self.listed(everything=everything, limit=limit)
-        listable = self.total if everything else self.total - self.plain
+        listable = self.asked_for.total if everything else self.listable
         return {
             "store": self.store,
             "version": self.version,
@@ -97,13 +143,23 @@ class Audit:
             "transactions": [row.to_json() for row in rows],
             "omitted": listable - len(rows),
             "counts": self.counts,
+            "selected": None if self.selection.is_everything else self.asked_for.counts,
             "notes": list(self.notes),
             "trace": self.trace.to_json(),
             "tasks_found": self.tasks_found,
         }
 
 
-def counted(rows: Sequence[TransactionRow]) -> dict[str, int]:
-    """State to the number of some transactions, every state named."""
-    counter = Counter(row.state for row in rows)
-    return {state.value: counter[state] for state in TransactionState}
+def selected(rows: Sequence[TransactionRow]) -> Selected:
+    """How many transactions some rows are."""
+    holding = Counter(state.value for row in rows for state in (row.state, *row.also))
+    return Selected(
+        of_each_state(Counter(row.state.value for row in rows)),
+        of_each_state(holding),
+        sum(row.is_plain for row in rows),
+    )
+
+
+def of_each_state(counter: Mapping[str, int]) -> dict[str, int]:
+    """State to a number, every state named."""
+    return {state.value: counter.get(state, 0) for state in TransactionState}

@@ -16,7 +16,8 @@ from reference.format.consumer_offsets import TRANSACTION_GROUP, read_consumer_o
 from reference.format.cross_check import CrossCheck
 from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.frame import Frame
-from spark_trace_analysis.audit.audit import Audit, counted
+from spark_trace_analysis.audit.audit import Audit, selected
+from spark_trace_analysis.audit.columns.row_tables import rows_chosen
 from spark_trace_analysis.audit.explanation.trace_verdict import (
     TraceVerdict,
     judge_trace,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from spark_trace_analysis.audit.row_files import RowFiles
     from spec.switches import Switches
 
 _PROGRESS_RECORDS = 10_000
@@ -50,6 +52,7 @@ def audit_store(
     version: str | None = None,
     on_progress: Callable[[int, int], None] | None = None,
     question: Question | None = None,
+    row_files: RowFiles | None = None,
 ) -> Audit:
     """Say what became of every transaction in a store, and whether the specification explains it.
 
@@ -64,6 +67,8 @@ def audit_store(
     question
         Which specification to hold the trace against; the default is the version's own, for stores of some thousand
         records at most.
+    row_files
+        Files that take a line for each transaction of a selection.
 
     Raises
     ------
@@ -74,7 +79,10 @@ def audit_store(
     """
     reading = _Reading(OpenedStore(store, version, question or Question()))
     reading.read(on_progress)
-    return reading.judge()
+    audit = reading.judge()
+    if row_files is not None:
+        row_files.write(rows_chosen(audit.transactions, row_files.selection), reading.log)
+    return audit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,6 +324,7 @@ class _Reading:
         self._add_corrupt(store.foreign_keys())
         self._add_corrupt(store.offsets_ahead(circumstances))
         rows = tuple(row_of(history, circumstances) for history in histories)
+        counts = selected(rows)
         return Audit(
             store=str(store.path),
             version=circumstances.version,
@@ -324,8 +333,9 @@ class _Reading:
             corrupt=tuple(self.corrupt),
             damage=len(self.corrupt),
             transactions=rows,
-            counts=counted(rows),
-            plain=sum(row.is_plain for row in rows),
+            counts=counts.counts,
+            plain=counts.plain,
+            asked_for=counts,
             notes=store.notes(facts),
             trace=store.explain(facts, circumstances, next(iter(self.corrupt), None), lambda: self.trace),
         )

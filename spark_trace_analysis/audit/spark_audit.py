@@ -28,12 +28,12 @@ from spark_trace_analysis.audit.audit_store import OpenedStore, Question
 from spark_trace_analysis.audit.columns.stage_files import read_findings
 from spark_trace_analysis.audit.rules.damage import Damage, Rank, found
 from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.selection import Selection
 from spark_trace_analysis.audit.stages.group_stage import GroupTask
+from spark_trace_analysis.audit.stages.judged_rows import all_rows, count_selected, gravest_rows, rows_asked_for
 from spark_trace_analysis.audit.stages.judging_rounds import (
     JudgingRounds,
-    all_rows,
     facts_of,
-    gravest_rows,
     places_of_records,
 )
 from spark_trace_analysis.audit.stages.op_stage import OpTask
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import SparkSession
+
+    from spark_trace_analysis.audit.row_files import RowFiles
 
 
 BUCKET_BYTES = 256 << 20
@@ -79,6 +81,10 @@ class Options:
         How the work is shared out.
     question
         Which specification to hold a short trace against.
+    selection
+        Which transactions the result lists.
+    row_files
+        Files that take a line for each transaction of a selection.
     on_progress
         Called now and then with the bytes read and the bytes in all.
     """
@@ -91,6 +97,8 @@ class Options:
     split_bytes: int = SPLIT_BYTES
     bucket_bytes: int = BUCKET_BYTES
     question: Question = field(default_factory=Question)
+    selection: Selection = field(default_factory=Selection)
+    row_files: RowFiles | None = None
     on_progress: Callable[[int, int], None] | None = None
 
 
@@ -153,6 +161,8 @@ class _Job:
         damage.take(found(Rank.FOREIGN_QUEUE, 0, region) for region in self.store.foreign_keys())
         damage.take(found(Rank.OFFSET_AHEAD, 0, region) for region in self.store.offsets_ahead(groups.circumstances))
         audit = self._result(groups, rounds, whole, damage)
+        if self.options.row_files is not None:
+            self.options.row_files.write(rows_asked_for(rounds, self.options.selection), self.log)
         if self.options.out is not None:
             self._publish(self.options.out, rounds, audit)
         return audit
@@ -207,6 +217,7 @@ class _Job:
         )
 
     def _result(self, task: GroupTask, rounds: Sequence[GroupTask], whole: WholeLog, damage: Damage) -> Audit:
+        selection = self.options.selection
         counts = {state.value: 0 for state in TransactionState}
         plain = 0
         for bucket, one in enumerate(rounds):
@@ -224,8 +235,12 @@ class _Job:
             counts=counts,
             plain=plain,
             transactions=tuple(
-                all_rows(rounds) if self.options.everything else gravest_rows(rounds, self.options.limit)
+                all_rows(rounds, selection)
+                if self.options.everything
+                else gravest_rows(rounds, self.options.limit, selection)
             ),
+            selection=selection,
+            asked_for=count_selected(rounds, selection),
             notes=self.store.notes(whole),
             trace=self.store.explain(
                 whole, task.circumstances, next(damage.regions(), None), lambda: self._trace(task)

@@ -405,7 +405,7 @@ def test_a_place_that_takes_no_files_is_named_before_an_audit(run: Runner, optio
     [
         (("simulate", "--traces", "9" * 23, "--out"), f"halfcheck: --traces {'9' * 23}: expected at most"),
         (("simulate", "--steps", "9" * 23, "--out"), f"halfcheck: --steps {'9' * 23}: expected at most 1,000,000"),
-        (("audit", "no-store", "--report"), "is a directory; give a file for the page; see halfcheck audit --help"),
+        (("audit", "no-store", "--report"), "is a directory; give a file; see halfcheck audit --help"),
     ],
 )
 def test_a_slip_is_refused_before_anything_is_done(

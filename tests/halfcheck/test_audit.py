@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import time
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -58,7 +60,11 @@ def test_the_table_names_every_transaction_and_what_it_resembles(capfd: pytest.C
     assert app.run(["audit", str(golden_store("4.9.7", "late").path)]) == ExitCode.OK
     out, err = capfd.readouterr()
     assert err == ""
-    assert re.search(r"^C0\w{30} +late-group +TopicLate +doubled +parked +2 +3 +3 +4 +2 +A11 A14 *$", out, re.MULTILINE)
+    assert re.search(
+        r"^C0\w{30} +late-group +TopicLate +doubled +parked +2 +3 +3 +4 +2 +A11 A14 +k6 +20\d\d-\d\d-\d\dT\S+ *$",
+        out,
+        re.MULTILINE,
+    )
     assert "7 transactions: 4 doubled, 3 delivered" in out
     assert "46 records, written by 4.9.7" in out
 
@@ -332,3 +338,70 @@ def test_what_is_lost_or_doubled_does_not_change_the_exit_code(
     writer.commit(writer.put_back(writer.half("K2", body=b"other")))
     assert app.run(["audit", str(writer.write(tmp_path / "s"))]) == ExitCode.OK
     assert "2 transactions: 1 lost, 1 delivered" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ([], 0),
+        (["--fail-on", "doubled"], 12),
+        (["--fail-on", "lost,damage"], 0),
+        (["--fail-on", "lost,Doubled,damage"], 12),
+        (["--fail-on", "doubled", "--transaction", "k4"], 0),
+        (["--fail-on", "doubled", "--transaction", "k5", "--state", "parked"], 12),
+        (["--fail-on", "doubled", "--since", "1h"], 0),
+        (["--fail-on", "rolled back", "--topic", "TopicLate"], 12),
+        (["--fail-on", "doubled", "--topic", "Other"], 0),
+    ],
+)
+def test_what_is_to_fail_makes_the_exit_code(words: list[str], code: int, capfd: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["audit", str(golden_store("4.9.7", "late").path), "--json", *words]) == code
+    content = json.loads(capfd.readouterr().out)
+    assert not list(Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).iter_errors(content))
+
+
+def test_damage_fails_unless_something_else_is_to_fail(store: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    flip(store / LOG, 88)
+    for words, code in (([], 150), (["--fail-on", "lost"], 0), (["--fail-on", "damage"], 150)):
+        assert app.run(["audit", str(store), *words]) == code
+        assert "does not match its checksum" in capfd.readouterr().err
+
+
+def test_one_transaction_is_found_by_its_key_with_where_and_when(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    try:
+        assert app.run(["audit", str(golden_store("4.9.7", "late").path), "--key", "k4", "--json"]) == ExitCode.OK
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    content = json.loads(capfd.readouterr().out)
+    (row,) = content["transactions"]
+    assert (row["keys"], row["tags"], row["state"]) == ("k4", "TagL", "delivered")
+    assert content["selected"]["delivered"] == 1
+    assert row["born_at"].endswith("+08:00")
+    assert datetime.fromisoformat(row["born_at"]).timestamp() * 1000 == pytest.approx(row["born"])
+    kinds = [(event["event"], event["queue"]) for event in row["history"]]
+    assert kinds[0] == ("half", 0)
+    assert row["history"][0]["offset"] == row["half_offsets"][0]
+    assert [event["offset"] for event in row["history"] if event["event"] == "op"] == row["op_offsets"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--state", "gone"], "no state 'gone'; there are lost"),
+        (["--since", "soon"], "--since 'soon': expected a time such as"),
+        (["--fail-on", "everything"], "no state 'everything'"),
+        (["--csv", "/"], "--csv / is a directory; give a file"),
+    ],
+)
+def test_a_filter_that_is_none_is_refused_in_one_line(
+    words: list[str], said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert app.run(["audit", str(FIVE), *words]) == ExitCode.BAD_OPTION
+    out, err = capfd.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert said in err

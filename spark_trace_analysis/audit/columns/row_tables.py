@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, chain
+from itertools import accumulate, chain, compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +15,17 @@ from spark_trace_analysis.audit.columns.straight_histories import STATES
 from spark_trace_analysis.audit.rules.moments import EARLIEST_MS, LATEST_MS, Moments
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import EVENTS
+from spark_trace_analysis.audit.selection import COLUMNS
 from spark_trace_analysis.records.transaction_record import RecordKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from spark_trace_analysis.audit.columns.bucket import Bucket, Flags, Numbers
     from spark_trace_analysis.audit.columns.straight_histories import Straight
     from spark_trace_analysis.audit.rules.transaction_row import HistoryEvent, TransactionRow
+    from spark_trace_analysis.audit.selection import Selection
 
 _WORD = pa.dictionary(pa.int8(), pa.string())
 _NAME = pa.dictionary(pa.int32(), pa.string())
@@ -85,6 +87,16 @@ def _times(milliseconds: Numbers) -> pa.Array:
     """Times as a column; null for none and for what is no date."""
     is_none = (milliseconds < EARLIEST_MS) | (milliseconds > LATEST_MS)
     return pa.array(milliseconds, pa.timestamp("ms", "UTC"), mask=is_none)
+
+
+def rows_chosen(rows: Sequence[TransactionRow], selection: Selection) -> Iterator[TransactionRow]:
+    """The rows that a selection asks for."""
+    if selection.is_everything:
+        yield from rows
+        return
+    for start in range(0, len(rows), _ROWS_OF_A_GROUP):
+        chunk = rows[start : start + _ROWS_OF_A_GROUP]
+        yield from compress(chunk, selection.flags(table_of(chunk).select(COLUMNS)))
 
 
 def _histories(histories: Sequence[tuple[HistoryEvent, ...]], kind: pa.ListType) -> pa.ListArray:

@@ -10,13 +10,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, replace
-from heapq import nsmallest
-from itertools import groupby, repeat
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from spark_trace_analysis.audit.columns.bucket import Bucket
 from spark_trace_analysis.audit.columns.stage_files import facts_at, read_bucket, read_findings
@@ -24,15 +20,12 @@ from spark_trace_analysis.audit.rules.consistency import unknown_key
 from spark_trace_analysis.audit.rules.damage import Damage, Finding, Rank, at_record
 from spark_trace_analysis.audit.rules.grouping import birth_of
 from spark_trace_analysis.audit.rules.history import first_behind
-from spark_trace_analysis.audit.rules.state import TransactionState
-from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from spark_trace_analysis.cluster.jobs import run_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from reference.format.commit_log import CommitLog
@@ -174,42 +167,6 @@ def scans_before(task: GroupTask, buckets: int) -> dict[int, int]:
                 offset = first_behind(candidates, scans[at])
             scan[queue_id] = offset
     return scans
-
-
-def gravest_rows(rounds: Sequence[GroupTask], limit: int) -> list[TransactionRow]:
-    """The gravest rows that are not plain, of all buckets: first looked for in two columns, then read."""
-    rank_of = {state.value: rank for rank, state in enumerate(TransactionState)}
-    ranked: list[tuple[int, int, int, int]] = []
-    for bucket, task in enumerate(rounds):
-        table = _not_plain(task, bucket, ["state", "first_offset"])
-        gravity = [rank_of[state] for state in table.column("state").to_pylist()]
-        offsets = table.column("first_offset").to_pylist()
-        ranked += zip(gravity, offsets, repeat(bucket), range(table.num_rows), strict=False)
-        ranked = nsmallest(limit, ranked)
-    rows = {}
-    for bucket, places in groupby(sorted(ranked, key=itemgetter(2, 3)), key=itemgetter(2)):
-        chosen = list(places)
-        table = _not_plain(rounds[bucket], bucket, None)
-        for rank, told in zip(chosen, table.take([rank[3] for rank in chosen]).to_pylist(), strict=True):
-            rows[rank] = TransactionRow.of(told)
-    return [rows[rank] for rank in ranked]
-
-
-def _not_plain(task: GroupTask, bucket: int, columns: list[str] | None) -> pa.Table:
-    """The rows of a bucket that are not plain; they stand in the last row groups of its file."""
-    with pq.ParquetFile(task.path("rows", bucket, "parquet")) as file:
-        groups = range(facts_of(task, bucket)["plain_groups"], file.num_row_groups)
-        return file.read_row_groups(list(groups), columns)
-
-
-def all_rows(rounds: Sequence[GroupTask]) -> list[TransactionRow]:
-    """All rows of all buckets, in the order of their first records; they are all held."""
-    rows = [
-        TransactionRow.of(told)
-        for bucket, task in enumerate(rounds)
-        for told in pq.read_table(task.path("rows", bucket, "parquet"), partitioning=None).to_pylist()
-    ]
-    return sorted(rows, key=lambda row: row.first_offset)
 
 
 def places_of_records(task: GroupTask) -> list[int]:

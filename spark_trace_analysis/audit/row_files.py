@@ -1,0 +1,114 @@
+"""Files with a line for each transaction: all that is said of it in flat columns, and what must be decided about."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from reference.format.stored_message import create_message_id
+from spark_trace_analysis.audit.columns.stage_files import appearing
+from spark_trace_analysis.audit.rules.moments import Moments, local_time
+from spark_trace_analysis.audit.rules.resend import DECIDED_BY_THE_DATABASE, needs_a_decision
+from spark_trace_analysis.audit.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from reference.format.commit_log import CommitLog
+    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+
+CSV_COLUMNS: Final = (
+    "unique_key", "keys", "tags", "group", "topic", "state", "also", "deliveries", "checks", "put_backs", "resembles",
+    *Moments._fields, "half_at", "half_offsets", "op_offsets", "delivered_offsets", "first_offset", "advice",
+)  # fmt: skip
+"""One line a transaction; lists are words with a blank between them, times are in the local zone."""
+
+RESEND_COLUMNS: Final = (
+    "decided_by", "topic", "keys", "unique_key", "tags", "group", "state", "born_at", "stored_at", "message_id",
+    "commit_log_offset", "file", "byte", "body_bytes",
+)  # fmt: skip
+"""One line a transaction that nobody will deliver or roll back any more, and where its record stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFiles:
+    """The files to write, each under its name when it is whole.
+
+    Attributes
+    ----------
+    csv_path
+        Takes all that is said of each transaction.
+    resend_path
+        Takes those about which the producer's database must decide.
+    selection
+        Of which transactions.
+    """
+
+    csv_path: Path | None = None
+    resend_path: Path | None = None
+    selection: Selection = field(default_factory=Selection)
+
+    def write(self, rows: Iterator[TransactionRow], log: CommitLog) -> None:
+        """Write a line for each row.
+
+        Parameters
+        ----------
+        log
+            Where their records stand.
+        """
+        with ExitStack() as stack:
+            takers: list[Callable[[TransactionRow], None]] = []
+            if self.csv_path is not None:
+                take = _lines(stack, self.csv_path, CSV_COLUMNS)
+                takers.append(lambda row: take(flat(row)))
+            if self.resend_path is not None:
+                resend = _lines(stack, self.resend_path, RESEND_COLUMNS)
+                takers.append(lambda row: resend(to_resend(row, log)) if needs_a_decision(row) else None)
+            for row in rows if takers else ():
+                for taker in takers:
+                    taker(row)
+
+
+def _lines(stack: ExitStack, path: Path, columns: tuple[str, ...]) -> Callable[[dict[str, Any]], None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = stack.enter_context(appearing(path))
+    stream = stack.enter_context(open(unfinished, "w", encoding="utf-8", newline=""))  # noqa: PTH123, SIM115
+    writer = csv.DictWriter(stream, columns)
+    writer.writeheader()
+    return writer.writerow
+
+
+def flat(row: TransactionRow) -> dict[str, Any]:
+    """A row in `CSV_COLUMNS`."""
+    told: dict[str, Any] = {
+        "advice": row.advice,
+        "half_at": row.half_at,
+        "first_offset": row.first_offset,
+        "delivered_offsets": [f"{queue}:{offset}" for queue, offset in row.delivered_offsets],
+        **{name: local_time(time) for name, time in row.moments._asdict().items()},
+    }
+    values = {name: told[name] if name in told else getattr(row, name) for name in CSV_COLUMNS}
+    return {
+        name: " ".join(map(str, value)) if isinstance(value, list | tuple) else value for name, value in values.items()
+    }
+
+
+def to_resend(row: TransactionRow, log: CommitLog) -> dict[str, Any]:
+    """A row in `RESEND_COLUMNS`: the half, or if that is gone the first record that is left of it."""
+    at = row.first_offset if row.half_at is None else row.half_at
+    record = log.record_at(at)
+    file, byte = log.place(at)
+    return {
+        "decided_by": DECIDED_BY_THE_DATABASE,
+        **{name: getattr(row, name) for name in ("topic", "keys", "unique_key", "tags", "group", "state")},
+        "born_at": local_time(row.born),
+        "stored_at": local_time(row.moments.stored_at),
+        "message_id": create_message_id(record.store_host, record.physical_offset),
+        "commit_log_offset": at,
+        "file": file,
+        "byte": byte,
+        "body_bytes": len(record.body),
+    }

@@ -1,0 +1,31 @@
+"""Which transactions ended without a message and without a rollback, so that somebody must decide about them.
+
+The store never says whether a local transaction was committed: each of these is to be sent again only if the producer's
+database says so. What a broker will still ask for, what was delivered and what was rolled back is none of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from spark_trace_analysis.audit.rules.state import TransactionState
+
+if TYPE_CHECKING:
+    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+
+DECIDED_BY_THE_DATABASE: Final = "the producer's database: send it again if the local transaction was committed"
+"""Who decides; no record of a store can."""
+
+_SETTLED: Final = {TransactionState.PENDING, TransactionState.DELIVERED, TransactionState.ROLLED_BACK}
+
+
+def needs_a_decision(row: TransactionRow) -> bool:
+    """Whether nobody will deliver or roll it back any more: lost, or parked and nothing besides.
+
+    A parked one that is pending, too, has a copy that will be checked again (B16); one that was delivered before or
+    after, or rolled back, has its outcome.
+    """
+    if row.deliveries:
+        return False
+    states = {row.state, *row.also}
+    return row.state is TransactionState.LOST or (TransactionState.PARKED in states and not states & _SETTLED)

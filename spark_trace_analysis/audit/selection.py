@@ -1,0 +1,149 @@
+"""Which transactions of an audit are asked for: by topic, group, state, time or key."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.errors import BadOptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spark_trace_analysis.audit.columns.bucket import Flags
+
+COLUMNS: Final = ["unique_key", "keys", "group", "topic", "state", "also", "last_at"]
+"""What a selection must see of a row."""
+
+_UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What is asked for; a transaction must fit all that is given, and one of several values.
+
+    Attributes
+    ----------
+    topics, groups
+        The real topic, the producer group.
+    states
+        One that it is in, the gravest or another.
+    since_ms
+        A record of it was stored then or later, in milliseconds since the epoch.
+    keys
+        Its UNIQ_KEY, or one of its KEYS.
+    """
+
+    topics: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    states: tuple[TransactionState, ...] = ()
+    since_ms: int | None = None
+    keys: tuple[str, ...] = ()
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing is asked for, so that all transactions are meant."""
+        return self == Selection()
+
+    @property
+    def lists_plain(self) -> bool:
+        """Whether it names what may be plainly delivered, so that this is listed, too."""
+        return bool(self.states or self.keys)
+
+    def flags(self, table: pa.Table) -> Flags:
+        """Which rows of a table with `COLUMNS` are asked for."""
+        chosen = np.ones(table.num_rows, bool)
+        for name, wanted in (("topic", self.topics), ("group", self.groups)):
+            if wanted:
+                chosen &= _is_one_of(table.column(name), wanted)
+        if self.states:
+            chosen &= self._has_state(table)
+        if self.since_ms is not None:
+            last = pc.cast(table.column("last_at"), pa.int64())
+            chosen &= np.asarray(pc.fill_null(pc.greater_equal(last, self.since_ms), fill_value=False))
+        if self.keys:
+            chosen &= self._has_key(table)
+        return chosen
+
+    def _has_state(self, table: pa.Table) -> Flags:
+        names = [state.value for state in self.states]
+        chosen = _is_one_of(table.column("state"), names)
+        also = table.column("also").combine_chunks()
+        rows = np.asarray(pc.list_parent_indices(also))
+        chosen[rows[_is_one_of(pc.list_flatten(also), names)]] = True
+        return chosen
+
+    def _has_key(self, table: pa.Table) -> Flags:
+        chosen = _is_one_of(table.column("unique_key"), self.keys)
+        padded = pc.binary_join_element_wise(" ", table.column("keys"), " ", "")
+        for key in self.keys:
+            chosen |= np.asarray(pc.match_substring(padded, f" {key} "))
+        return chosen
+
+
+def _is_one_of(column: pa.ChunkedArray | pa.Array, wanted: Sequence[str]) -> Flags:
+    values = column.cast(pa.string())
+    return np.array(pc.is_in(values, pa.array(wanted, pa.string())))
+
+
+def states_called(text: str) -> tuple[TransactionState, ...]:
+    """The states of a list with commas, ``rolled back`` or ``rolled_back``.
+
+    Raises
+    ------
+    BadOptionError
+        There is no such state; names those that there are.
+
+    Examples
+    --------
+    >>> [state.value for state in states_called("Lost, rolled-back")]
+    ['lost', 'rolled_back']
+    """
+    known = {state.value: state for state in TransactionState}
+    found = []
+    for word in filter(None, (part.strip() for part in text.split(","))):
+        name = re.sub(r"[\s-]+", "_", word.lower())
+        if name not in known:
+            message = f"no state {word!r}; there are {', '.join(known)}"
+            raise BadOptionError(message)
+        found.append(known[name])
+    return tuple(found)
+
+
+def since(text: str, now: datetime) -> int:
+    """A time in milliseconds since the epoch: ISO 8601, in the local zone where it names none; or so long ago, ``2h``.
+
+    Parameters
+    ----------
+    now
+        What is meant by so long ago.
+
+    Raises
+    ------
+    BadOptionError
+        It is neither.
+
+    Examples
+    --------
+    >>> now = datetime.fromisoformat("2026-03-01T12:00:00+00:00")
+    >>> since("2h", now) == since("2026-03-01T10:00:00Z", now) == since("2026-03-01 11:00+01:00", now)
+    True
+    """
+    ago = re.fullmatch(r"(\d{1,9})\s*([smhdw])", text.strip().lower())
+    if ago is not None:
+        return int(now.timestamp() * 1_000) - int(ago[1]) * _UNITS_MS[ago[2]]
+    try:
+        return int(datetime.fromisoformat(text.strip()).timestamp() * 1_000)
+    except (ValueError, OverflowError) as error:
+        message = (
+            f"--since {text!r}: expected a time such as 2026-03-01T10:00 or 2026-03-01T10:00+08:00, "
+            "or how long ago: 30m, 2h, 7d"
+        )
+        raise BadOptionError(message) from error
