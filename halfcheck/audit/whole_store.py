@@ -6,13 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from halfcheck.printing.progress import counting_bar, resumable
+from spark_trace_analysis.audit.sole_writer import sole_writer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.row_files import RowFiles
+    from spark_trace_analysis.audit.spark_audit import Options
 
 _SMALL_BYTES: Final = 64 << 20
 _BLOCK_BYTES: Final = 512
@@ -44,28 +47,11 @@ def audited(
     reference.format.errors.StoreError
         It is no store, or a file of its configuration can't be understood.
     """
-    progress = counting_bar(f"reading {store}", "DownloadColumn", "TransferSpeedColumn")
-    if master is None and work is None and not conf and _is_small(store):
-        from spark_trace_analysis.audit.audit_folders import require_new, write_audit
-        from spark_trace_analysis.audit.audit_store import audit_store
+    with sole_writer("--out", out), sole_writer("--work", work):
+        if master is None and work is None and not conf and _is_small(store):
+            return _in_one_process(store, version, out, row_files)
+        from spark_trace_analysis.audit.spark_audit import Options
 
-        if out is not None:
-            require_new(out)
-        with progress as on_progress:
-            small = audit_store(store, version, on_progress, row_files=row_files)
-        if out is not None:
-            write_audit(small, out)
-        return small.narrowed(row_files.selection)
-    from spark_trace_analysis.audit.audit_folders import count_finished, place_of
-    from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
-    from spark_trace_analysis.cluster.session import spark_session
-
-    place = place_of(work, out)
-    with (
-        resumable(lambda: 0 if place is None else count_finished(place), "task"),
-        spark_session(master or _ALL_CORES, conf=conf) as spark,
-        progress as on_progress,
-    ):
         options = Options(
             version=version,
             limit=limit,
@@ -74,9 +60,40 @@ def audited(
             work=work,
             selection=row_files.selection,
             row_files=row_files,
-            on_progress=on_progress,
         )
-        return replace(audit_by_spark(spark, store, options), store=str(store))
+        return _by_spark(store, options, master or _ALL_CORES, conf)
+
+
+def _in_one_process(store: Path, version: str | None, out: Path | None, row_files: RowFiles) -> Audit:
+    from spark_trace_analysis.audit.audit_folders import require_new, write_audit
+    from spark_trace_analysis.audit.audit_store import audit_store
+
+    if out is not None:
+        require_new(out)
+    with _progress(store) as on_progress:
+        audit = audit_store(store, version, on_progress, row_files=row_files)
+    if out is not None:
+        write_audit(audit, out)
+    return audit.narrowed(row_files.selection)
+
+
+def _by_spark(store: Path, options: Options, master: str, conf: Sequence[str]) -> Audit:
+    from spark_trace_analysis.audit.audit_folders import count_finished, place_of
+    from spark_trace_analysis.audit.spark_audit import audit_by_spark
+    from spark_trace_analysis.cluster.session import spark_session
+
+    place = place_of(options.work, options.out)
+    with (
+        resumable(lambda: 0 if place is None else count_finished(place), "task"),
+        spark_session(master, conf=conf) as spark,
+        _progress(store) as on_progress,
+    ):
+        audit = audit_by_spark(spark, store, replace(options, on_progress=on_progress))
+        return replace(audit, store=str(store))
+
+
+def _progress(store: Path) -> AbstractContextManager[Callable[[int, int], None] | None]:
+    return counting_bar(f"reading {store}", "DownloadColumn", "TransferSpeedColumn")
 
 
 def _is_small(store: Path) -> bool:

@@ -6,6 +6,7 @@ files in it are of the same audit.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -26,6 +27,7 @@ from reference.format.consume_queue import FOLDER as CONSUME_QUEUES
 from reference.format.errors import StoreError
 from spark_trace_analysis.audit.columns.row_tables import table_of
 from spark_trace_analysis.audit.columns.stage_files import appearing, read_facts, write_facts
+from spark_trace_analysis.audit.sole_writer import another
 from spark_trace_analysis.errors import BadOptionError
 
 if TYPE_CHECKING:
@@ -76,7 +78,12 @@ def writing_audit(audit: Audit, out: Path) -> Iterator[Path]:
     try:
         yield unfinished
         write_facts(unfinished / SUMMARY, replace(audit, transactions=()).to_json(limit=0))
-        unfinished.rename(out)
+        try:
+            unfinished.rename(out)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise
+            raise another(out, "--out") from None
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 

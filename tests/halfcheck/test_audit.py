@@ -16,7 +16,9 @@ from jsonschema import Draft202012Validator
 from conformance.golden_stores import golden_store, golden_stores
 from halfcheck import app
 from halfcheck.errors import ExitCode
+from spark_trace_analysis.audit import audit_folders
 from spark_trace_analysis.audit.audit import SCHEMA
+from spark_trace_analysis.audit.sole_writer import sole_writer
 from tests.reference.format.store_writer import HALF, StoreWriter
 
 if TYPE_CHECKING:
@@ -405,3 +407,21 @@ def test_a_filter_that_is_none_is_refused_in_one_line(
     out, err = capfd.readouterr()
     assert (out, len(err.splitlines())) == ("", 1)
     assert said in err
+
+
+def test_two_audits_do_not_write_to_one_place(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for option in ("--out", "--work"):
+        with sole_writer(option, tmp_path / "rows"):
+            assert app.run(["audit", str(FIVE), option, str(tmp_path / "rows")]) == ExitCode.BAD_OPTION
+        _, err = capfd.readouterr()
+        assert err == (
+            f"halfcheck: {option} {tmp_path / 'rows'}: another audit is writing there; "
+            "wait for it, or name another directory\n"
+        )
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(audit_folders, "require_new", lambda _: (tmp_path / "rows" / "there").mkdir(parents=True))
+    assert app.run(["audit", str(FIVE), "--out", str(tmp_path / "rows")]) == ExitCode.BAD_OPTION
+    assert "another audit is writing there" in capfd.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["rows"]
