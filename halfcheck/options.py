@@ -56,7 +56,7 @@ def choose_instance(profile: str, faults: Sequence[str], properties: Sequence[st
     why
         Why one is needed, or why it is this one, such as `as --coverage counts over the states of one`.
     """
-    from model_check.portfolio import instance_that_shows
+    from model_check.chosen_instances import instance_that_shows
 
     name = instance_that_shows(profile, faults, properties)
     say_choice(name, why, properties)

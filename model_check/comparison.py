@@ -8,7 +8,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict
-from model_check.instances import switches_of
 from model_check.portfolio import search_portfolio
 
 if TYPE_CHECKING:
@@ -132,9 +131,7 @@ def compare(before: str, after: str, faults: Sequence[str] = (), **question: Any
     """
     answers = []
     for profile in (before, after):
-        switches_of(profile)  # an unknown name is named before anything is searched
-    for profile in (before, after):
-        answer = search_portfolio(profile, faults, **question)
+        answer = search_portfolio(profile, faults, compared_with=(before, after), **question)
         if answer.is_interrupted:
             raise KeyboardInterrupt
         answers.append(answer)

@@ -1,9 +1,10 @@
 """A verdict over a family of instances: broken as soon as one of them breaks a clause, held only if all of them do.
 
-The portfolio is the plan of the table of verdicts. Instances that forget come last: what they break is broken, and what
-they do not decide still holds to the bounds of the others. An instance alone says little: `small` has no immunities, so
-that nothing there can break what immunities break. What searches have found is judged, of one instance as of several
-together: what cannot occur there is no guarantee, and of other instances the table of verdicts may know better.
+`chosen_instances.py` says which they are. What an instance breaks that forgets, or that is searched besides, is broken,
+and what it does not decide still holds to the bounds of the others. An instance alone says little: `small` has no
+immunities, so that nothing there can break what immunities break. What searches have found is judged, of one instance
+as of several together: what cannot occur there is no guarantee, and of other instances the table of verdicts may know
+better.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import SIZES, CheckResult, ClauseResult, Verdict, check, chosen_clauses
-from model_check.instances import constants_for, load_instance, unturned
-from model_check.occurrence import unmet_needs, why_it_cannot_occur
-from model_check.verdicts.environment import faults_of
+from model_check.chosen_instances import is_besides, portfolio_of
+from model_check.instances import constants_for, load_instance
+from model_check.occurrence import why_it_cannot_occur
+from model_check.searched_together import longest_time, searched_together
 from model_check.verdicts.table import known_violation, table_of_verdicts
 from model_check.wording.clauses import meaning_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from model_check.explicit.exploration import Progress
     from model_check.explicit.state_store.resources import Resources
+    from model_check.searched_together import SearchedTogether
     from model_check.verdicts.table import Minimal
     from spec.constants import Instance
     from spec.language import Property
@@ -112,10 +115,22 @@ class Judged:
 
     @property
     def bounds(self) -> dict[str, int]:
-        """The largest sizes that were searched, of instances that do not forget if there are any."""
+        """The largest sizes of any instance, of those that do not forget if there are any: not searched together."""
         sizes = [result.instance for result in _bounded(self.searched)]
-        times = [(size.timeout, *size.immunities, size.check_interval, size.reserved_time) for size in sizes]
-        return {**_largest(sizes), "checks": max(size.check_max for size in sizes), "ticks": max(map(max, times))}
+        return {
+            **_largest(sizes),
+            "checks": max(size.check_max for size in sizes),
+            "ticks": max(map(longest_time, sizes)),
+        }
+
+    @property
+    def searched_together(self) -> tuple[SearchedTogether, ...]:
+        """To the bounds of which instances something holds, those left out that another one covers.
+
+        Of instances that forget those in which nothing is left open, of those that are searched besides as much as was
+        seen.
+        """
+        return searched_together([s for s in self.searched if not (s.instance.forgets and s.undecided)])
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain data: that of `CheckResult.to_json`, and what is known besides."""
@@ -135,6 +150,7 @@ class Judged:
         ]
         told["instances_left_out"] = list(self.left_out)
         told["bounds"] = self.bounds
+        told["searched_together"] = [one.to_json() for one in self.searched_together]
         return told
 
     def _clause_to_json(self, row: ClauseResult) -> dict[str, Any]:
@@ -182,7 +198,7 @@ def _judged_together(searched: Sequence[CheckResult], left_out: Sequence[str], *
     of_all = zip(*(result.clauses for result in searched), strict=True)
     of_bounded = zip(*(result.clauses for result in bounded), strict=True)
     rows = [_shortest(rows, otherwise) for rows, otherwise in zip(of_all, of_bounded, strict=True)]
-    missed = [name for name in left_out if is_interrupted and not load_instance(name).forgets]
+    missed = [n for n in left_out if is_interrupted and not load_instance(n).forgets and not is_besides(n)]
     rows = [_with_instances(row, bounded, missed) for row in rows]
     sizes = [result.instance for result in bounded]
     largest: dict[str, Any] = {"name": ", ".join(result.instance.name for result in searched), **_largest(sizes)}
@@ -211,8 +227,10 @@ def together(searched: Sequence[CheckResult], rows: Sequence[ClauseResult]) -> C
 
 
 def _bounded(searched: Sequence[CheckResult]) -> Sequence[CheckResult]:
-    """The instances that do not forget; all where all do."""
-    return [result for result in searched if not result.instance.forgets] or searched
+    """The instances that do not forget, and are not besides and cut short; all where there are no others."""
+    return [
+        s for s in searched if not s.instance.forgets and (s.complete or not is_besides(s.instance.name))
+    ] or searched
 
 
 def _shortest(rows: Sequence[ClauseResult], otherwise: Sequence[ClauseResult]) -> ClauseResult:
@@ -244,6 +262,7 @@ def search_portfolio(
     *,
     properties: Sequence[str] = (),
     instances: Sequence[str] = (),
+    compared_with: Sequence[str] = (),
     threads: int | None = None,
     most_states: int | None = None,
     resources: Resources | None = None,
@@ -257,12 +276,12 @@ def search_portfolio(
     ----------
     profile, faults, properties, resources
         See `model_check.check.check`; there are no checkpoints.
-    instances
-        Those of the plan of the table of verdicts when none is given.
+    instances, compared_with
+        `portfolio_of` the profile, beside those that it is compared with, when no instance is given.
     threads
         Of each search; all processors when None. No number and no path depends on it.
     most_states
-        Where each search is cut short; where the plan says, when None.
+        Where each search is cut short; where the portfolio says, when None.
 
     Raises
     ------
@@ -272,15 +291,15 @@ def search_portfolio(
         When a value leaves its declared range, or a counterexample does not replay.
     """
     clauses = chosen_clauses(TRANSACTIONAL_MESSAGES, properties)
-    constants_for(profile, faults, load_instance("tiny"))  # an unknown name is named before anything is searched
-    names = list(instances) or [*smallest_first(profile, faults), *those_that_forget()]
-    plan, searched, is_interrupted = table_of_verdicts().plan, dict[str, CheckResult](), False
+    portfolio = portfolio_of(profile, faults, compared_with=compared_with)
+    names = list(instances or portfolio)
+    searched, is_interrupted = dict[str, CheckResult](), False
     depths: dict[Property, int] = {}
     for number, name in enumerate(names, start=1):
         still_open = _still_open(clauses, depths, table_of_verdicts().depths(profile, name, faults))
         if is_interrupted or not still_open:
             continue
-        most = most_states or (plan[name].most_states if name in plan else None)
+        most = most_states or portfolio.get(name)
         found = searched[name] = check(
             profile,
             faults,
@@ -294,45 +313,16 @@ def search_portfolio(
         )
         violated = {row.clause: row.depth for row in found.clauses if row.depth is not None}
         depths |= {clause: min(depth, depths.get(clause, depth)) for clause, depth in violated.items()}
-        is_at_its_limit = most is not None and found.distinct >= most
-        is_interrupted = not (found.complete or is_at_its_limit or violated.keys() >= set(still_open))
+        is_interrupted = _was_interrupted(found, most, has_all=violated.keys() >= set(still_open))
     left_out = [name for name in names if name not in searched]
     return _judged_together(tuple(searched.values()), left_out, is_interrupted=is_interrupted)
+
+
+def _was_interrupted(found: CheckResult, most_states: int | None, *, has_all: bool) -> bool:
+    """Whether Ctrl-C ended a search: not its end, its limit, nor that it had all that it was to find."""
+    return not (found.complete or has_all or (most_states is not None and found.distinct >= most_states))
 
 
 def _still_open(clauses: Sequence[Property], depths: dict[Property, int], known: dict[str, int]) -> list[Property]:
     """The clauses that are not violated yet, and those that the table of verdicts has a shorter violation of."""
     return [c for c in clauses if c not in depths or known.get(f"{c.identifier}.{c.clause}", depths[c]) < depths[c]]
-
-
-def smallest_first(profile: str, faults: Sequence[str]) -> list[str]:
-    """The instances of the plan, by the states that the table of verdicts has for this world, or for a part of it.
-
-    Without those that forget.
-    """
-    table = table_of_verdicts()
-
-    def states(instance: str) -> int:
-        entries = table.of(unturned(profile), instance)
-        parts = (entry.distinct for name, entry in entries.items() if set(faults_of(name)) <= set(faults))
-        return max(parts, default=0)
-
-    return sorted((name for name in table.plan if not load_instance(name).forgets), key=states)
-
-
-def those_that_forget() -> list[str]:
-    """The instances of the plan whose runs have no end."""
-    return [name for name in table_of_verdicts().plan if load_instance(name).forgets]
-
-
-def instance_that_shows(profile: str, faults: Sequence[str], properties: Sequence[str]) -> str:
-    """The one instance to ask: where most of the clauses are known to break, or could; the smallest one of several."""
-    clauses = chosen_clauses(TRANSACTIONAL_MESSAGES, properties)
-    names = {f"{clause.identifier}.{clause.clause}" for clause in clauses}
-
-    def fitness(instance: str) -> tuple[int, int]:
-        constants = constants_for(profile, faults, instance)
-        broken = table_of_verdicts().depths(profile, instance, faults)
-        return len(names & broken.keys()), sum(not unmet_needs(clause, constants) for clause in clauses)
-
-    return max(smallest_first(profile, faults), key=fitness)

@@ -37,8 +37,10 @@ class CheckOptions:
     instance: Annotated[
         str | None,
         typer.Option(
-            help="One of tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, lasting, endless, or a "
-            ".toml. Nothing: the portfolio, tiny, odd, skewed, deep and small, one after the other."
+            help="One of tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, lasting, pair, endless, "
+            "roomy, or a .toml. Nothing: the portfolio, one after the other: tiny, odd, skewed, deep and small, then "
+            "lasting and pair (runs of any length), then large@2x3x2 and trio; where the profile is no release, medium "
+            "and large, too."
         ),
     ] = None
     faults: Faults = ""

@@ -160,7 +160,7 @@ def _to_json(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int)
 def _print(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int) -> None:
     from rich.text import Text
 
-    from halfcheck.printing.console import counted, wide_console
+    from halfcheck.printing.console import beside, counted, wide_console
     from model_check.wording.faults import in_world
 
     console = wide_console()
@@ -174,15 +174,18 @@ def _print(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int) -
     if kept:
         console.print(Text(f"the other {kept} are not violated there" if found else "there is nothing to repair"))
     if found:
-        instances = dict.fromkeys(name for one in found for name in one.instances)
+        bounds = {size.instance: size for one in found for size in one.bounds}
         searched, ruled_out = sum(one.searched for one in found), sum(one.ruled_out for one in found)
         console.print(
             Text(
-                f"'holds' is to the bounds of {', '.join(instances)}; all sets of at most {most_repairs} of "
-                f"{len(found[0].candidates)} repairs: {searched:,} searched, "
+                f"all sets of at most {most_repairs} of {len(found[0].candidates)} repairs: {searched:,} searched, "
                 f"{ruled_out:,} ruled out by a counterexample"
             )
         )
+        if bounds:
+            console.print(Text("'holds' is to the bounds of what was searched, each by itself:"))
+        for size in bounds.values():
+            beside(console, f"  {size.instance}: ", size.in_words(result.faults))
 
 
 def _print_one(console: Console, one: MinimalRepairs) -> None:

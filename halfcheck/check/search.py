@@ -109,7 +109,8 @@ def _why_one_instance(options: CheckOptions) -> str:
 def _search_one(options: CheckOptions, resources: Resources, why: str) -> Judged:
     from halfcheck.printing.progress import search_progress
     from model_check.check import check
-    from model_check.portfolio import instance_that_shows, judged
+    from model_check.chosen_instances import instance_that_shows
+    from model_check.portfolio import judged
 
     profile, faults, clauses = options.only_profile, options.environment, options.clauses
     instance = options.instance or instance_that_shows(profile, faults, clauses)

@@ -38,9 +38,9 @@ def print_judgement(judgement: Judgement, title: str, suggestions: Suggestions |
         All counterexamples, what holds, what cannot occur here, and the orders that the ticks keep, as `--all` asks.
     """
     console, result, broken = wide_console(), judgement.result, judgement.broken
-    verb = "is" if len(broken) == 1 else "are"
+    verb = "are" if len(broken) > 1 else "is"
     gravest = ", gravest first" if len(broken) > 1 else ""
-    count = f"{len(broken)} of {counted(len(result.clauses), 'guarantee')} {verb} broken{gravest}"
+    count = f"{len(broken) or 'none'} of {counted(len(result.clauses), 'guarantee')} {verb} broken{gravest}"
     say(console, f"{title}, {in_world(result.faults)}: {count}", "bold")
     for fault in result.faults:
         say(console, f"  {fault}: {FAULTS_IN_WORDS[fault]}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from halfcheck.printing.console import counted, counterexample_table, listed, say, wide_console
+from halfcheck.printing.console import beside, counted, counterexample_table, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.defects.resemblance import unrepaired
 from model_check.instances import switches_of
@@ -15,7 +15,7 @@ from model_check.wording.clauses import meaning_of
 from model_check.wording.faults import in_world
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
 
@@ -160,38 +160,12 @@ def _print_holding(console: Console, answer: Judged, *, everything: bool) -> Non
     if not rows:
         return
     verb = "holds" if len(rows) == 1 else "hold"
-    extents = [*_bounded(answer), *_unbounded(answer)]
-    print_holding(
-        console, rows, f"{counted(len(rows), 'guarantee')} {verb}, {'; and '.join(extents)}", everything=everything
-    )
-
-
-def _bounded(answer: Judged) -> Iterator[str]:
-    """To which bounds something holds, if an instance was searched that does not forget."""
-    if not all(search.instance.forgets for search in answer.searched):
-        size = answer.bounds
-        yield (
-            f"to the bounds of the search: at most {counted(size['transactions'], 'transaction')}, "
-            f"{size['half_slots']} half slots and {size['op_slots']} op slots, {counted(size['checks'], 'check')}, "
-            f"times of up to {size['ticks']} ticks"
-        )
-
-
-def _unbounded(answer: Judged) -> Iterator[str]:
-    """In runs of which kind something holds for any length, where that is decided."""
-    sizes = [search.instance for search in answer.unbounded if not search.undecided]
-    if sizes:
-        alive = " or ".join(
-            f"at most {counted(size.transactions, 'transaction')} alive at a time, {counted(size.check_max, 'check')}"
-            f"{'' if size.longest_immunity else ', no immunities'}"
-            for size in sizes
-        )
-        reach, crashes = min(size.reach for size in sizes), min(size.crashes for size in sizes)
-        limits = [f"faults that reach {counted(reach, 'place')} back"] if answer.result.faults and reach >= 0 else []
-        limits += (
-            [f"crashes at most {counted(crashes, 'time')}"] if "crash" in answer.result.faults and crashes >= 0 else []
-        )
-        yield ", ".join([f"for runs of any length: {alive}", *limits])
+    bounds = answer.searched_together
+    one_by_one = "" if len(bounds) == 1 else ", each by itself"
+    holds = f"{counted(len(rows), 'guarantee')} {verb}, to the bounds of what was searched{one_by_one}"
+    print_holding(console, rows, holds, everything=everything)
+    for size in bounds:
+        beside(console, f"  {size.instance}: ", size.in_words(answer.result.faults))
 
 
 def _print_undecided_lengths(console: Console, answer: Judged) -> None:

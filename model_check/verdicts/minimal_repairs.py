@@ -17,6 +17,7 @@ from model_check.defects.catalogue import catalogue
 from model_check.defects.resemblance import repairs_of
 from model_check.instances import switches_of
 from model_check.portfolio import search_portfolio
+from model_check.searched_together import searched_together
 from model_check.verdicts.known_counterexamples import KnownCounterexamples
 from spec.constants import SWITCHES
 from spec.profiles import PROFILES
@@ -25,9 +26,10 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from model_check.check import ClauseResult
+    from model_check.check import CheckResult, ClauseResult
     from model_check.explicit.search import Progress
     from model_check.portfolio import Judged
+    from model_check.searched_together import SearchedTogether
     from model_check.verdicts.known_counterexamples import Repairs
 
 
@@ -87,7 +89,9 @@ class MinimalRepairs:
     Attributes
     ----------
     instances : tuple of str
-        Where the clause was searched: 'holds' is to their bounds.
+        Where the clause was searched.
+    bounds : tuple of SearchedTogether
+        'holds' is to the bounds of each of them by itself.
     broken : ClauseResult or None
         How the profile itself breaks it; none where it holds there.
     known : Verdict
@@ -106,6 +110,7 @@ class MinimalRepairs:
     faults: tuple[str, ...]
     clause: str
     instances: tuple[str, ...]
+    bounds: tuple[SearchedTogether, ...]
     most_repairs: int
     candidates: tuple[str, ...]
     known: Verdict
@@ -135,6 +140,7 @@ class MinimalRepairs:
                 for one in self.sets
             ],
             "with_all": None if self.with_all is None else self.with_all.value,
+            "bounds": [one.to_json() for one in self.bounds],
             "searched": self.searched,
             "ruled_out": self.ruled_out,
         }
@@ -201,7 +207,8 @@ def find_minimal_repairs(
         profile,
         tuple(faults),
         clause,
-        ask.instances_searched,
+        tuple(ask.names),
+        searched_together(list(ask.held.values())),
         most_repairs,
         candidates,
         row.verdict,
@@ -250,6 +257,8 @@ class _Asking:
     searched: int = 0
     ruled_out: int = 0
     names: dict[str, None] = field(default_factory=dict)
+    held: dict[str, CheckResult] = field(default_factory=dict)
+    """Of each instance the search that has seen least of it, of those in which the clause was not violated."""
 
     def search(self, repairs: Repairs) -> Judged:
         self.searched += 1
@@ -264,8 +273,12 @@ class _Asking:
         if found.is_interrupted:
             raise KeyboardInterrupt
         self.names |= dict.fromkeys([one.instance.name for one in found.searched] + list(found.left_out))
+        if not found.broken:
+            for one in found.searched:
+                before = self.held.get(one.instance.name, one)
+                if one.instance.name not in self.held or (one.complete, one.distinct) < (
+                    before.complete,
+                    before.distinct,
+                ):
+                    self.held[one.instance.name] = one
         return found
-
-    @property
-    def instances_searched(self) -> tuple[str, ...]:
-        return tuple(self.names)

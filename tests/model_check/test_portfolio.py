@@ -1,12 +1,24 @@
 """A verdict over a family of instances is the one of the table of verdicts, and says what bounds it."""
 
+from dataclasses import replace
+
 import pytest
 
 from halfcheck.printing.check import print_answer
 from model_check.check import Verdict, check
+from model_check.chosen_instances import (
+    FOR_ALL,
+    FOR_NO_RELEASE,
+    instance_that_shows,
+    portfolio_of,
+    smallest_first,
+    those_that_forget,
+)
 from model_check.explicit.search import Progress
-from model_check.instances import load_instance
-from model_check.portfolio import instance_that_shows, judged, search_portfolio, smallest_first, those_that_forget
+from model_check.instances import constants_for, load_instance
+from model_check.occurrence import unmet_needs
+from model_check.portfolio import judged, search_portfolio
+from model_check.searched_together import SearchedTogether
 from model_check.verdicts.table import known_violation, table_of_verdicts
 from spec.profiles import VERSIONS, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -20,16 +32,16 @@ def test_b01_is_found_in_each_release_without_an_instance_being_named(profile: s
     (row,) = answer.broken
     assert "B01" in row.clause.resembles
     assert (row.instance and row.instance.name, row.depth) == ("tiny", 15 if profile >= "5" else 16)
-    names = [*smallest_first(profile, ()), *those_that_forget()]
+    names = [*smallest_first(profile, ()), *those_that_forget(), *FOR_ALL]
     assert [one.instance.name for one in answer.searched] + list(answer.left_out) == names
-    assert {"small", "deep", "skewed", "lasting", "pair"} <= set(answer.left_out)
+    assert {"small", "deep", "skewed", "lasting", "pair", *FOR_ALL} <= set(answer.left_out)
 
 
 @pytest.mark.parametrize("instances", [("tiny", "odd"), pytest.param((), marks=pytest.mark.sweep)])
 def test_the_verdicts_of_the_quiet_world_are_those_of_the_table(instances: tuple[str, ...]) -> None:
-    answer = search_portfolio("4.9.7", instances=instances)
     table = table_of_verdicts()
     searched = instances or tuple(table.plan)
+    answer = search_portfolio("4.9.7", instances=searched)
     expected = [table.of("4.9.7", name)["quiet"].violated for name in searched]
     assert {row.name: row.depth for row in answer.result.clauses} == {
         name: min((violated[name] for violated in expected if name in violated), default=None) for name in CLAUSES
@@ -58,7 +70,58 @@ def test_an_instance_with_a_shorter_violation_is_searched_although_all_is_broken
     (row,) = answer.broken
     assert (row.instance and row.instance.name, row.depth) == ("odd", 5)
     assert [one.instance.name for one in answer.searched] == ["tiny", "odd"]
-    assert set(answer.left_out) == {"small", "deep", "skewed", "lasting", "pair"}
+    assert set(answer.left_out) == {"small", "deep", "skewed", "lasting", "pair", *FOR_ALL}
+
+
+def test_what_is_said_to_be_searched_was_searched_together(capsys: pytest.CaptureFixture[str]) -> None:
+    """No instance of these has two transactions and an immunity, nor four half slots and two transactions."""
+    answer = search_portfolio("4.9.7", properties=["S5"], instances=["tiny", "odd", "small", "deep"])
+    assert {one.instance: one.in_words() for one in answer.searched_together} == {
+        "odd": "1 transaction, 3 half slots, 2 op slots, 1 check, times of up to 5 ticks, with immunities",
+        "small": "2 transactions, 3 half slots, 2 op slots, 2 checks, times of up to 2 ticks, no immunities",
+        "deep": "1 transaction, 4 half slots, 3 op slots, 3 checks, times of up to 3 ticks, with immunities",
+    }, "deep covers tiny in all sizes"
+    assert answer.bounds == {"transactions": 2, "half_slots": 4, "op_slots": 3, "checks": 3, "ticks": 5}
+    print_answer(answer)
+    said = capsys.readouterr().out
+    assert "1 guarantee holds, to the bounds of what was searched, each by itself; --all lists it\n  odd: 1 tr" in said
+    assert "at most 2 transactions" not in said
+    assert [one["instance"] for one in answer.to_json()["searched_together"]] == ["odd", "small", "deep"]
+
+
+def test_what_faults_are_bounded_by_is_said_of_runs_of_any_length() -> None:
+    found = check("4.9.7", (), "tiny", properties=["S5"])
+    one = SearchedTogether.in_search(replace(found, instance=load_instance("lasting")))
+    assert one.in_words(("crash",)) == (
+        "1 transaction alive at a time, in runs of any length, 15 checks, times of up to 3 ticks, with immunities, "
+        "faults that reach 1 place back, at most 1 crash"
+    )
+
+
+def test_an_instance_besides_that_is_cut_short_leaves_standing_what_holds_in_the_others() -> None:
+    answer = search_portfolio("4.9.7", properties=["S5"], instances=["tiny", "medium"], most_states=5_000)
+    (row,) = answer.holding
+    assert (row.verdict, answer.result.complete) == (Verdict.HOLDS, True)
+    (tiny, cut) = answer.searched_together
+    assert (tiny.complete, cut.complete) == (True, False)
+    assert cut.in_words().startswith(f"the first {cut.states:,} states of it, 2 transactions, ")
+
+
+def test_no_clause_can_be_broken_only_where_an_instance_besides_is_not_cut_short() -> None:
+    for profile in VERSIONS:
+        plan = [constants_for(profile, (), name) for name in smallest_first(profile, ())]
+        for clause in CLAUSES.values():
+            least = min(len(unmet_needs(clause, one)) for one in plan)
+            assert all(len(unmet_needs(clause, constants_for(profile, (), name))) >= least for name in FOR_NO_RELEASE)
+
+
+def test_a_profile_that_is_no_release_is_searched_in_larger_instances() -> None:
+    of_release, of_another = portfolio_of("4.5.1"), portfolio_of("4.5.1+keeps_discarded")
+    assert list(of_release)[-3:] == ["pair", "large@2x3x2", "trio"]
+    assert set(of_another) - set(of_release) == {"medium", "large"}
+    assert all(of_another[name] >= most for name, most in of_release.items())
+    assert portfolio_of("4.5.1", compared_with=["4.9.7"]) == of_release
+    assert portfolio_of("4.5.1", compared_with=["4.5.1+keeps_discarded"]) == of_another
 
 
 def test_the_smallest_instance_comes_first() -> None:
@@ -114,7 +177,7 @@ def test_what_runs_of_any_length_leave_open_holds_to_the_bounds_of_the_others(
     assert (told["verdict"], told["clauses"][row.clause.clause]["any_length"]) == ("holds", "unknown")
     print_answer(answer)
     said = " ".join(capsys.readouterr().out.split())
-    assert "1 guarantee holds, to the bounds of the search" in said
+    assert "1 guarantee holds, to the bounds of what was searched; --all lists it tiny: 1 transaction, " in said
     assert "not decided for runs of any length in lasting: none is found among" in said
     assert "all reachable states, but not of lasting: " in said
 
