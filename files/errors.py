@@ -1,0 +1,35 @@
+"""What can be wrong with a file that is read: what it is, how large it is, or what it holds."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class UnreadableFileError(OSError):
+    """A path that can't be read as a file: a pipe, a device, a loop of links, or a file that is too large.
+
+    It is an :class:`OSError`, so that whoever reads for somebody says it as any other; its ``strerror`` says what was
+    found and what was expected.
+    """
+
+    exit_code: int = 150
+
+    def __init__(self, path: Path | str, problem: str, number: int = errno.EINVAL) -> None:
+        super().__init__(number, problem, os.fspath(path))
+
+    def __str__(self) -> str:
+        return f"{self.filename}: {self.strerror}"
+
+
+class BadContentError(ValueError):
+    """A content that is not what it was read as: no UTF-8, no JSON, no TOML, no Parquet, nested too deep.
+
+    It is a :class:`ValueError`; its message says what was found, and the path where that is known.
+    """
+
+    exit_code: int = 150

@@ -1,0 +1,52 @@
+"""Parquet out of files that anybody may have made: what is none, or is cut, is said in a line."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from files.errors import BadContentError
+from files.reading import open_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PARQUET_MAGIC: Final = b"PAR1"
+
+
+@contextmanager
+def parquet_file(path: Path) -> Iterator[pq.ParquetFile]:
+    """Open a file of Parquet; what goes wrong while it is read is said as well.
+
+    Raises
+    ------
+    UnreadableFileError
+        As :func:`files.reading.open_file`.
+    BadContentError
+        It is no Parquet, or is cut or broken.
+    """
+    with open_file(path) as file:
+        try:
+            with pq.ParquetFile(file) as opened:
+                yield opened
+        except (pa.ArrowException, OSError) as failure:
+            if isinstance(failure, OSError) and failure.filename is not None:
+                raise
+            message = f"{path}: not readable as Parquet ({next(iter(str(failure).splitlines()), 'no reason given')})"
+            raise BadContentError(message) from None
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """The whole of a file.
+
+    Raises
+    ------
+    UnreadableFileError, BadContentError
+        As :func:`parquet_file`.
+    """
+    with parquet_file(path) as file:
+        return file.read()

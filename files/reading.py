@@ -1,0 +1,171 @@
+"""The one door through which files are read: it looks at what a path is and how large it is, before it reads.
+
+A pipe or a device in the place of a file would be waited for, or read for ever; a file of some gigabytes would fill
+the memory before anybody could say that it is no file of settings. Tests hold that no other module opens files.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import mmap
+import os
+import stat
+import zlib
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from files.errors import BadContentError, UnreadableFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SETTINGS_BYTES: Final = 1 << 20
+"""The most that a file which people write by hand may have."""
+
+TABLE_BYTES: Final = 64 << 20
+"""The most that a file which is read whole and becomes objects may have: tables of a broker, counterexamples."""
+
+WHOLE_BYTES: Final = 1 << 30
+"""The most that any file which is read whole may have."""
+
+LINE_BYTES: Final = 16 << 20
+"""The most that one line may have."""
+
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_KINDS: Final = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a regular file.
+
+    Raises
+    ------
+    UnreadableFileError
+        It is a pipe, a device or a socket, a loop of links, or bears no name that a file can have.
+    FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError
+        As Python says it.
+    """
+    try:
+        _require_file(path, os.stat(path).st_mode)  # noqa: PTH116 (before it is opened, which may do something to a device)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, UnreadableFileError):
+        raise
+    except OSError as error:
+        raise UnreadableFileError(path, error.strerror or "can't be opened", error.errno or errno.EINVAL) from None
+    except ValueError:
+        raise UnreadableFileError(repr(str(path)), "not a name that a file can have") from None
+    try:
+        _require_file(path, os.fstat(descriptor).st_mode)
+        return io.open(descriptor, "rb")  # noqa: UP020 (no other module opens files by that name)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _require_file(path: Path, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "something else")
+        raise UnreadableFileError(path, f"{kind}; a regular file was expected")
+
+
+def read_bytes(path: Path, most_bytes: int = WHOLE_BYTES) -> bytes:
+    """The content of a file.
+
+    Raises
+    ------
+    UnreadableFileError
+        As :func:`open_file`, or it has more bytes than that.
+    """
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        content = b"" if size > most_bytes else file.read(most_bytes + 1)
+    if max(size, len(content)) > most_bytes:
+        problem = f"{max(size, len(content)):,} bytes; a file of at most {most_bytes:,} was expected"
+        raise UnreadableFileError(path, problem, errno.EFBIG)
+    return content
+
+
+def read_text(path: Path, most_bytes: int = WHOLE_BYTES) -> str:
+    """The text of a file in UTF-8, each of its lines ended by a line feed.
+
+    Raises
+    ------
+    UnreadableFileError
+        As :func:`read_bytes`.
+    BadContentError
+        It is not UTF-8.
+    """
+    try:
+        text = read_bytes(path, most_bytes).decode()
+    except UnicodeDecodeError as error:
+        message = f"{path}: not UTF-8 text, from byte {error.start} on"
+        raise BadContentError(message) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file, one after the other; of one that gzip made, what it held.
+
+    Raises
+    ------
+    UnreadableFileError
+        As :func:`open_file`.
+    BadContentError
+        A line is too long, or gzip's file is cut or broken.
+    """
+    with open_file(path) as file:
+        is_packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+        file.seek(0)
+        lines: BinaryIO | gzip.GzipFile = gzip.GzipFile(fileobj=file) if is_packed else file
+        number = 0
+        try:
+            while line := lines.readline(LINE_BYTES + 1):
+                number += 1
+                if len(line) > LINE_BYTES:
+                    message = f"{path}, line {number}: longer than {LINE_BYTES:,} bytes"
+                    raise BadContentError(message)
+                yield line
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            message = f"{path}: not readable as gzip ({error})"
+            raise BadContentError(message) from None
+        except OSError as error:
+            raise UnreadableFileError(path, error.strerror or "can't be read", error.errno or errno.EIO) from None
+
+
+def map_file(path: Path) -> mmap.mmap | bytes:
+    """The bytes of a file of any size in memory that the system fills; without what it has no room for at its end.
+
+    A broker makes its files in full size and writes into them. Where nothing was written, the end is left out: to look
+    at it would take room on a disk in memory, and where that is full, end the process.
+
+    Raises
+    ------
+    UnreadableFileError
+        As :func:`open_file`.
+    """
+    with open_file(path) as file:
+        size = _written_bytes(file.fileno())
+        if size:
+            return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+        return bytes(min(os.fstat(file.fileno()).st_size, mmap.PAGESIZE))
+
+
+def _written_bytes(descriptor: int) -> int:
+    """Where the last part ends that holds data, in whole pages but for the file's own end."""
+    size, end = os.fstat(descriptor).st_size, 0
+    try:
+        while end < size:
+            end = os.lseek(descriptor, os.lseek(descriptor, end, os.SEEK_DATA), os.SEEK_HOLE)
+    except OSError as error:
+        if error.errno != errno.ENXIO:  # nothing but a hole follows
+            return size
+    return min(size, -(-end // mmap.PAGESIZE) * mmap.PAGESIZE)
