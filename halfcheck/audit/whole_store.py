@@ -33,20 +33,23 @@ def audited(
     *,
     everything: bool = False,
     limit: int = 1_000,
-    row_files: RowFiles,
+    row_files: RowFiles | None = None,
 ) -> Audit:
     """What became of every transaction in a store; the parameters are the options of the command.
 
     Parameters
     ----------
     row_files
-        The files with a line for each transaction, and which are asked for.
+        The files with a line for each transaction, and which are asked for; none and all of them when None.
 
     Raises
     ------
     reference.format.errors.StoreError
         It is no store, or a file of its configuration can't be understood.
     """
+    from spark_trace_analysis.audit.row_files import RowFiles
+
+    row_files = row_files or RowFiles()
     with sole_writer("--out", out), sole_writer("--work", work):
         if master is None and work is None and not conf and _is_small(store):
             return _in_one_process(store, version, out, row_files)

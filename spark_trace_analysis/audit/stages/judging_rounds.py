@@ -20,6 +20,7 @@ from spark_trace_analysis.audit.rules.consistency import unknown_key
 from spark_trace_analysis.audit.rules.damage import Damage, Finding, Rank, at_record
 from spark_trace_analysis.audit.rules.grouping import birth_of
 from spark_trace_analysis.audit.rules.history import first_behind
+from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.cluster.jobs import run_stage
 
 if TYPE_CHECKING:
