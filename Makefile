@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker broker-conf probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -64,6 +64,9 @@ golden: setup ## hold the reference broker against every golden store, byte by b
 
 real-broker: setup ## lead a real broker through a scenario and keep its store (VERSION=5.5.0 SCENARIO=late, ARGS="--set k=v"; wants Maven)
 	@$(BIN)/python -m conformance.real $(VERSION) $(SCENARIO) $(ARGS)
+
+broker-conf: setup ## have 5,000 generated broker.conf files read by java.util.Properties and by MixAll of real releases, and compare; writes benchmarks/broker_conf/RESULTS.md (ARGS="FILES SEED"; wants Maven)
+	@$(BIN)/python -m conformance.broker_conf $(ARGS)
 
 fresh-stores: setup ## lead real brokers of 5.5.0 and 5.5.1 through all scenarios, and audit each store; an hour (ARGS="5.4.0" for another; wants Maven)
 	@$(BIN)/python -m benchmarks.real_stores $(ARGS)

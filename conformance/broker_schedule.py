@@ -20,7 +20,8 @@ from conformance.errors import BrokenScheduleError, NoScheduleError
 from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
-from reference.format.broker_conf import Setting, broker_conf_of, settings
+from reference.format.broker_conf import broker_conf_of, settings
+from reference.format.java_properties import Setting
 from reference.format.record import CommitLogOffset, QueueOffset
 from reference.store.message_store_config import MessageStoreConfig
 from reference.versions.versions import STORE_VERSIONS
@@ -28,8 +29,6 @@ from reference.versions.versions import STORE_VERSIONS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-_SOURCE = "the settings of the schedule"
 
 
 @dataclass
@@ -137,9 +136,8 @@ class BrokerSchedule:
         BrokenConfigError
             A setting that the reference broker heeds has a value that it can't have.
         """
-        given = tuple(settings(broker_conf))
-        broker_conf_of(broker_conf, given)
-        MessageStoreConfig.of_broker_conf(broker_conf, given, STORE_VERSIONS[version])
+        given = settings(broker_conf)
+        MessageStoreConfig.of_broker_conf(given, version)
         return cls(version, {setting.key: setting.value for setting in given}, [])
 
     def broker_settings(self) -> BrokerSettings:
@@ -158,7 +156,7 @@ class BrokerSchedule:
             if key not in conf:
                 message = f"the broker.conf does not set {key}, so that the store host of its records is unknown"
                 raise NoScheduleError(message)
-        known = BrokerSettings.of_broker_conf(broker_conf_of(_SOURCE, self._settings()), self.version)
+        known = BrokerSettings.of_broker_conf(broker_conf_of(self._settings(), self.version), self.version)
         return replace(
             known,
             store_host=f"{conf['brokerIP1']}:{conf['listenPort']}",
@@ -169,7 +167,7 @@ class BrokerSchedule:
 
     def store_config(self) -> MessageStoreConfig:
         """The sizes of the store's files."""
-        return MessageStoreConfig.of_broker_conf(_SOURCE, self._settings(), STORE_VERSIONS[self.version])
+        return MessageStoreConfig.of_broker_conf(self._settings(), self.version)
 
     def _settings(self) -> Iterator[Setting]:
         return (Setting(line, *setting) for line, setting in enumerate(self.settings.items(), start=1))

@@ -103,7 +103,7 @@ class RocketmqBroker:
         from reference.format.broker_conf import read_broker_conf
 
         self._stop()
-        return judge_run(self.trace, self.store, read_broker_conf(self.broker_conf), self.release)
+        return judge_run(self.trace, self.store, read_broker_conf(self.broker_conf, self.release), self.release)
 
     def close(self) -> None:
         """Stop it if it runs, and warn of faults that befell nothing, as under a key that is mistyped."""
@@ -152,7 +152,8 @@ def rocketmq_faults(rocketmq_broker: RocketmqBroker) -> Controller:
 def _start(marker: pytest.Mark | None, folder: Path) -> tuple[Start, Path]:
     """What the marker asks for, with its ``broker.conf``; the test fails with one line where that can't be."""
     from halfcheck.options import USUAL_PROFILE
-    from reference.format.broker_keys import unknown_keys
+    from reference.format.broker_conf import settings
+    from reference.format.broker_conf_remarks import swallowed_values, unread_keys
     from reference.format.errors import BrokenConfigError
     from wire.node.start import Start
 
@@ -164,7 +165,9 @@ def _start(marker: pytest.Mark | None, folder: Path) -> tuple[Start, Path]:
     profile, seed = asked.get("profile", USUAL_PROFILE), asked.get("seed", _USUAL_SEED)
     try:
         start = Start.of(profile, folder / "store", conf, speed=speed, seed=seed, restart_ms=_RESTART_MS)
-        refused = next((key.told(start.release) for key in unknown_keys(conf, start.release)), "")
+        wrong = [key.told(start.release) for key in unread_keys(conf, start.release)]
+        wrong += [told for _, told in swallowed_values(settings(conf), start.release)]
+        refused = next(iter(wrong), "")
     except (ValueError, BrokenConfigError) as error:
         refused = str(error)
     if not refused:

@@ -40,7 +40,9 @@ from conformance.release_gate.kept import (
     release_order,
     write_digests,
 )
+from conformance.release_gate.kept_keys import different_keys, read_keys, write_keys
 from conformance.release_gate.page import PAGE, page
+from conformance.release_gate.setters import keys_of
 from model_check.counterexample.files import write_whole
 from model_check.errors import BadFile
 from spec.releases.broker_defaults import release_numbers
@@ -122,18 +124,21 @@ def find(asked: Sequence[str], *, update: bool) -> Findings:
     unknown = () if asked else tuple(one for one in published_releases() if one not in kept)
     jars = jars_of(releases)
     digested = releases if update or not asked else release_order(asked)
-    found = {release: column_of(Classes(jars[release])) for release in digested}
+    classes = {release: Classes(jars[release]) for release in digested}
+    found = {release: column_of(of_release) for release, of_release in classes.items()}
+    keys = {release: keys_of(of_release) for release, of_release in classes.items()}
     columns: dict[str, Column] = {release: found.get(release) or kept[release] for release in releases}
     if update:
         write_digests(columns)
         kept = read_digests()
+        write_keys(keys)
         write_whole(PAGE, page(kept, readings))
     comparisons = [compared(columns, readings, release) for release in (release_order(asked) or releases)]
     return Findings(
         tuple(members(one, jars) if asked or one.must_be_looked_at else one for one in comparisons),
         unknown,
         tuple(not_kept(kept)),
-        tuple(differences(kept, found)),
+        (*differences(kept, found), *different_keys(read_keys(), keys)),
         tuple(wrong_claims(columns)),
         tuple(stale_readings(columns, readings)),
     )

@@ -17,6 +17,7 @@ Constant: TypeAlias = "str | int | float | tuple[object, ...]"
 Token: TypeAlias = tuple[object, ...]
 
 _MAGIC: Final = 0xCAFEBABE
+_PUBLIC: Final = 0x0001
 _STATIC_SYNCHRONIZED_NATIVE_ABSTRACT: Final = 0x0008 | 0x0020 | 0x0100 | 0x0400
 
 _UTF8, _INTEGER, _FLOAT, _LONG, _DOUBLE, _CLASS, _STRING = 1, 3, 4, 5, 6, 7, 8
@@ -54,6 +55,8 @@ class Method:
         A tuple an instruction: its opcode and its operands; what stands in the constant pool is resolved.
     handlers : tuple
         First and last instruction that each guards, its own first one, and the exception.
+    is_public : bool
+        Whether any class may call it.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Method:
     flags: int
     code: tuple[Token, ...]
     handlers: tuple[Token, ...]
+    is_public: bool = True
 
 
 @dataclass(slots=True)
@@ -213,7 +217,8 @@ class _Class:
         for kind, data in attributes:
             if kind == "Code":
                 code, handlers = self._code(_Reader(data))
-        return Method(name, descriptor, flags & _STATIC_SYNCHRONIZED_NATIVE_ABSTRACT, code, handlers)
+        flags_that_matter = flags & _STATIC_SYNCHRONIZED_NATIVE_ABSTRACT
+        return Method(name, descriptor, flags_that_matter, code, handlers, bool(flags & _PUBLIC))
 
     def _code(self, reader: _Reader) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
         reader.u4()  # the sizes of stack and locals

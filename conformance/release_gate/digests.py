@@ -57,10 +57,10 @@ class Classes:
                     self._places.setdefault(name, (archive, entry))
                     self._by_simple_name.setdefault(simple(name).replace("$", "."), name)
 
-    def named(self, simple_name: str) -> ClassFile | None:
-        """A class by its simple name, ``Outer.Inner`` for an inner one."""
-        name = self._by_simple_name.get(simple_name)
-        return None if name is None else self._class(name)
+    def named(self, name: str) -> ClassFile | None:
+        """A class by its simple name, ``Outer.Inner`` for an inner one, or by its whole one with slashes."""
+        found = (name if name in self._places else None) if "/" in name else self._by_simple_name.get(name)
+        return None if found is None else self._class(found)
 
     def digest(self, name: str) -> str:
         """The digest of a ``Class``, or of all methods ``Class#method``; '' where there is none."""
@@ -94,7 +94,7 @@ class Classes:
                 for before, token in pairwise(method.code):
                     match token:
                         case (opcode, ("field", _, name, _)) if opcode in _PUTS and name == field:
-                            return _pushed(before)
+                            return pushed(before)
         return None
 
     def _class(self, name: str) -> ClassFile:
@@ -157,7 +157,7 @@ def simple(name: str) -> str:
     return _RENAMED.sub("", _NUMBER.sub("$", _PACKAGE.sub("", name)))
 
 
-def _pushed(token: Token) -> int | None:
+def pushed(token: Token) -> int | None:
     """The whole number that an instruction pushes."""
     opcode, *operands = token
     if opcode in _SMALL:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
@@ -19,8 +20,10 @@ from spec.releases.broker_defaults import release_numbers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-ARTIFACTS: Final = tuple(f"rocketmq-{name}" for name in ("broker", "store", "client", "common", "remoting"))
-"""Where the classes are that a rule names."""
+ARTIFACTS: Final = tuple(
+    f"rocketmq-{name}" for name in ("broker", "client", "common", "remoting", "store", "auth", "tiered-store")
+)
+"""Where the classes are that a rule names, and behind them those that only hold settings of a ``broker.conf``."""
 
 FIRST_RELEASE: Final = "4.3.0"
 """The first one with transactional messages of this kind."""
@@ -42,6 +45,7 @@ _COPY: Final = """<build><plugins><plugin>
       <groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>
     </artifactItem></artifactItems></configuration>
   </plugin></plugins></build>"""
+_LIST: Final = "artifacts.txt"
 _NOT_PUBLISHED: Final = ("Could not find artifact", "was not found in")
 
 
@@ -64,18 +68,20 @@ def jars_of(releases: Sequence[str]) -> dict[str, tuple[Path, ...]]:
     """
     folder = cache_folder() / "releases"
     folder.mkdir(parents=True, exist_ok=True)
-    missing = [release for release in releases if not (folder / release).is_dir()]
+    missing = [release for release in releases if _asked_for(folder / release) != ARTIFACTS]
     if missing:
         with TemporaryDirectory(dir=folder) as temporary:
             _fetch(missing, Path(temporary))
             for release in missing:
+                (Path(temporary) / release / _LIST).write_text("\n".join(ARTIFACTS), encoding="utf-8")
+                rmtree(folder / release, ignore_errors=True)
                 (Path(temporary) / release).replace(folder / release)
     jars: dict[str, Path] = {}
     found = {}
     for release in releases:
         own = {artifact: folder / release / f"{artifact}-{release}.jar" for artifact in ARTIFACTS}
         jars |= {artifact: jar for artifact, jar in own.items() if jar.is_file()}
-        found[release] = tuple(jars[artifact] for artifact in sorted(jars))
+        found[release] = tuple(jars[artifact] for artifact in ARTIFACTS if artifact in jars)
     return found
 
 
@@ -102,6 +108,12 @@ def published_releases() -> list[str]:
     found = {version.text or "" for path in kept for version in ET.parse(path).iter("version")}  # noqa: S314 - Maven's
     numbered = (name for name in found if name.replace(".", "").isdigit())
     return release_order(name for name in numbered if release_numbers(name) >= release_numbers(FIRST_RELEASE))
+
+
+def _asked_for(folder: Path) -> tuple[str, ...]:
+    """The artifacts that were asked for when a release was fetched, also those that were not published of it."""
+    listed = folder / _LIST
+    return tuple(listed.read_text(encoding="utf-8").splitlines()) if listed.is_file() else ()
 
 
 def _fetch(releases: Iterable[str], folder: Path) -> None:

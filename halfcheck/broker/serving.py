@@ -18,7 +18,7 @@ from halfcheck.errors import ExitCode
 from halfcheck.printing.broker import print_start, print_verdict
 from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, read_broker_conf
-from reference.format.broker_keys import unknown_keys
+from reference.format.broker_conf_remarks import remarks_on_file
 from reference.versions.versions import switches_of
 from wire.control.controller import order_of_words
 from wire.node.start import Start
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 def serve(options: BrokerOptions) -> ExitCode:
     """Serve until it is told to stop, then say what the run broke."""
     _require_sound(options)
-    conf = BrokerConf() if options.broker_conf is None else read_broker_conf(options.broker_conf)
+    release = options.profile.partition("+")[0].partition("-")[0]
+    conf = BrokerConf() if options.broker_conf is None else read_broker_conf(options.broker_conf, release)
     orders = [order_of_words(shlex.split(text)) for text in options.order or ()]
     with ExitStack() as stack:
         temporary = stack.enter_context(temporary_folder())
@@ -46,8 +47,8 @@ def serve(options: BrokerOptions) -> ExitCode:
             seed=options.seed,
             restart_ms=options.restart_ms,
         )
-        for key in () if options.broker_conf is None else unknown_keys(options.broker_conf, start.release):
-            typer.echo(f"halfcheck: {options.broker_conf}, {key.told(start.release)}", err=True)
+        for remark in () if options.broker_conf is None else remarks_on_file(options.broker_conf, start.release):
+            typer.echo(f"halfcheck: {options.broker_conf}: {remark}", err=True)
         service = Service(
             start,
             Ports(options.listen, options.port, options.control_port),

@@ -15,16 +15,17 @@ from model_check.broker_conf.configuration import Configuration, read_duration
 from model_check.broker_conf.judgement import BASES, judge_configuration
 from model_check.broker_conf.suggestions import suggest
 from model_check.check import Verdict
-from model_check.instances import unturned
 from model_check.releases import profile_for
-from reference.format.broker_conf import BrokerConf, Setting, read_broker_conf, repeated
-from reference.format.broker_conf import settings as settings_in
-from reference.format.broker_keys import UnknownKey, known_keys, unknown_keys
+from reference.format.broker_conf import read_broker_conf
+from reference.format.broker_conf_remarks import remarks_on_file, unread_keys
 from spec.releases.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from reference.format.broker_conf import BrokerConf
+    from reference.format.broker_keys import UnknownKey
 
 _HOUR_MS = 3_600_000
 
@@ -43,15 +44,14 @@ def run(options: CheckOptions, file: Path) -> ExitCode:
     )
     version = options.version or options.only_profile
     profile, why = profile_for(version, with_switches=True)
-    conf = read_broker_conf(file)
+    conf = read_broker_conf(file, version)
     in_rocksdb = conf.halves_in_rocksdb(version)
     if in_rocksdb:
         message = f"{file}: {in_rocksdb}"
         raise NotJudgedError(message)
     configuration = configuration_of(conf, version, options.immunity or [], options.local)
-    unknown = unknown_keys(file, version if known_keys(version) else unturned(profile))
-    said = [line for line in (why, defaults_of(version).remark) if line]
-    said += _of_the_lines(file, conf, unknown, unturned(profile))
+    unknown = unread_keys(file, version)
+    said = [line for line in (why, defaults_of(version).remark) if line] + remarks_on_file(file, version)
     searched: dict[str, Any] = {
         "properties": options.clauses,
         "engine": options.engine,
@@ -121,38 +121,10 @@ def configuration_of(conf: BrokerConf, release: str, immunities: Sequence[str], 
         check_interval_ms=conf.transaction_check_interval_ms,
         op_batch_interval_ms=conf.op_batch_interval_ms,
         op_message_max_size=conf.op_message_max_size,
-        file_reserved_ms=None if conf.file_reserved_hours is None else conf.file_reserved_hours * _HOUR_MS,
+        file_reserved_ms=None if conf.file_reserved_hours is None else max(1, conf.file_reserved_hours * _HOUR_MS),
         save_interval_ms=conf.flush_consumer_offset_interval_ms,
         immunities_ms=immunities_ms,
         local_ms=None if local is None else read_duration("--local", local),
-    )
-
-
-def remarks(conf: BrokerConf, unknown: Sequence[UnknownKey], profile: str) -> list[str]:
-    """What a reader of the answer must know of the file: ignored keys, and settings that the search does not heed."""
-    told = [key.told(profile) for key in unknown]
-    if conf.reject_transaction_message:
-        told.append("rejectTransactionMessage is true: the broker refuses every half, and what follows is about none")
-    if conf.broker_role == "SLAVE":
-        told.append("brokerRole is SLAVE: a slave refuses END_TRANSACTION; what follows is about its master")
-    if conf.enable_slave_acting_master:
-        told.append(
-            "enableSlaveActingMaster is true: --faults acting_slave asks what a slave does that acts for its master"
-        )
-    return told
-
-
-def _of_the_lines(file: Path, conf: BrokerConf, unknown: Sequence[UnknownKey], profile: str) -> list[str]:
-    said = [_of_repeated_key(*pair) for pair in repeated(file)] + remarks(conf, unknown, profile)
-    if unknown and len(unknown) == len(list(settings_in(file))):
-        said.append("no line of it is a setting of the broker's, which takes its defaults: is it a broker.conf?")
-    return said
-
-
-def _of_repeated_key(before: Setting, after: Setting) -> str:
-    return (
-        f"line {after.line}: {after.key} stands in line {before.line} already; "
-        f"the broker takes the later one, {after.value!r}"
     )
 
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from halfcheck.probe.judgement import Judgement, explaining, judge
 from halfcheck.probe.observed_trace import ProbedTrace
-from model_check.instances import switches_of
+from model_check.instances import switches_of, unturned
 from model_check.releases import profile_for
 from model_check.trace_validation.observed import EventKind
-from reference.format.broker_conf import BrokerConf, broker_conf_of, read_broker_conf
+from reference.format.broker_conf import BrokerConf, broker_conf_of
+from reference.format.broker_conf import settings as settings_in
 from reference.format.system_topics import OP_TOPIC
 from spark_trace_analysis.records.transaction_record import parse_op_body
 from spec.profiles import VERSIONS
@@ -106,9 +107,9 @@ def identify(address: Address, profile: str | None, broker_conf: Path | None) ->
     if broker_conf is None and settings is None:
         message = f"{address}: the broker does not tell its settings; give --broker-conf FILE"
         raise UnknownBrokerError(message)
-    conf = read_broker_conf(broker_conf) if broker_conf is not None else broker_conf_of(str(address), settings or ())
     asked, why = (profile, "") if profile is not None else profile_for(release or "", with_switches=True)
-    return Target(address, release, asked, why, conf)
+    given = settings or () if broker_conf is None else settings_in(broker_conf)
+    return Target(address, release, asked, why, broker_conf_of(given, release or unturned(asked)))
 
 
 @dataclass(frozen=True, slots=True)

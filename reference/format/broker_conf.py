@@ -1,71 +1,67 @@
 """``broker.conf``: the settings of a broker that bear on its transactions.
 
-The file is a Java properties file (``BrokerStartup`` loads it with ``Properties#load``). A key that the broker does not
-know is ignored, as the broker does; a value of ours that is no number is an error here, where the broker would silently
-keep its default. The defaults stand in `spec.releases.broker_defaults`.
+``BrokerStartup`` loads the file with ``Properties#load``, and ``MixAll#properties2Object`` takes from it what the
+release has a setter for. A value that the broker swallows leaves the default here, too; what a reader of an answer must
+know of that is said by `reference.format.broker_conf_remarks`. The defaults stand in `spec.releases.broker_defaults`.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from reference.format.broker_keys import Key, any_key, keys_of
 from reference.format.errors import BrokenConfigError
+from reference.format.java_properties import Setting, read_properties
+from reference.format.setting_values import Value, value_of
 from spec.releases.broker_defaults import defaults_of, release_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
 NAME = "broker.conf"
-_KEY_VALUE = re.compile(r"\s*((?:[^\s=:\\]|\\.)+)\s*(?:[=:]|(?<=\s))\s*(.*)", re.DOTALL)
 _ALIASES = {"mapedFileSizeCommitLog": "mappedFileSizeCommitLog"}
-"""4.5.1 spells it with one p (and ignores the other spelling)."""
+"""Up to 4.5.1 it is spelled with one p (and the other spelling is ignored)."""
 
 ROCKSDB_SINCE = (5, 4, 0)
 """The first release that can keep halves in RocksDB."""
 
-
-_INT = 2**31 - 1
-_LONG = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """What a key's value may be: a number up to `most`, one of `words`, or true or false."""
-
-    name: str
-    unit: str = ""
-    most: int = 0
-    words: tuple[str, ...] = ("true", "false")
+_MQADMIN_HEADING: Final = re.compile(r"=+([^=].*[^=])=+", re.DOTALL)
+"""What is left behind the empty key of a line such as ``============127.0.0.1:10911============``."""
 
 
-def _key(name: str, *numbers: Any, **words: Any) -> Any:
-    return field(default=None, metadata={"key": _Key(name, *numbers, **words)})
+def _key(name: str, least: int | None = None, *, is_needed: bool = False) -> Any:
+    """A key, the least value that makes a difference, and whether nothing works with less."""
+    return field(default=None, metadata={"key": name, "least": least, "is_needed": is_needed})
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerConf:
-    """Settings by their RocketMQ meaning; None where the file does not set one."""
+    """Settings by their RocketMQ meaning; None where the file does not set one that the broker takes.
 
-    transaction_timeout_ms: int | None = _key("transactionTimeOut", " of milliseconds", _LONG)
+    A number below the least that makes a difference is that least one: a `transactionCheckMax` of 0 discards a half
+    when 1 does (TransactionalMessageServiceImpl#needDiscard).
+    """
+
+    transaction_timeout_ms: int | None = _key("transactionTimeOut", 1)
     """The age below which a half is not checked."""
-    transaction_check_max: int | None = _key("transactionCheckMax", "", _INT)
+    transaction_check_max: int | None = _key("transactionCheckMax", 1)
     """The check count at which a half is discarded."""
-    transaction_check_interval_ms: int | None = _key("transactionCheckInterval", " of milliseconds", _LONG)
-    op_batch_interval_ms: int | None = _key("transactionOpBatchInterval", " of milliseconds", _INT)
+    transaction_check_interval_ms: int | None = _key("transactionCheckInterval", 1)
+    op_batch_interval_ms: int | None = _key("transactionOpBatchInterval", 1)
     """5.1 and later."""
-    op_message_max_size: int | None = _key("transactionOpMsgMaxSize", " of characters", _INT)
+    op_message_max_size: int | None = _key("transactionOpMsgMaxSize", 1)
     """5.1 and later."""
-    file_reserved_hours: int | None = _key("fileReservedTime", " of hours", _INT)
+    file_reserved_hours: int | None = _key("fileReservedTime", 0)
     """Older halves are discarded."""
-    mapped_file_size: int | None = _key("mappedFileSizeCommitLog", " of bytes", _INT)
-    flush_consumer_offset_interval_ms: int | None = _key("flushConsumerOffsetInterval", " of milliseconds", _INT)
+    mapped_file_size: int | None = _key("mappedFileSizeCommitLog", 1, is_needed=True)
+    flush_consumer_offset_interval_ms: int | None = _key("flushConsumerOffsetInterval", 1, is_needed=True)
     """How often the consumer offsets are saved."""
-    flush_disk_type: str | None = _key("flushDiskType", words=("ASYNC_FLUSH", "SYNC_FLUSH"))
+    flush_disk_type: str | None = _key("flushDiskType")
     """The first is the default."""
-    broker_role: str | None = _key("brokerRole", words=("ASYNC_MASTER", "SYNC_MASTER", "SLAVE"))
+    broker_role: str | None = _key("brokerRole")
     """The first is the default."""
     enable_slave_acting_master: bool | None = _key("enableSlaveActingMaster")
     """5.0 and later. Default false."""
@@ -78,7 +74,7 @@ class BrokerConf:
 
     def or_default(self, key: str, release: str | None) -> int:
         """The number that a key sets, in the unit of the file; where it sets none, the default of a release."""
-        given: int | None = getattr(self, _FIELDS[key][0])
+        given: int | None = getattr(self, _FIELDS[key].name)
         return defaults_of(release)[key] if given is None else given
 
     def halves_in_rocksdb(self, release: str | None) -> str:
@@ -102,18 +98,16 @@ class BrokerConf:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting of a file: the line on which it ends, its key, and its value with any blanks behind it."""
+class Taken:
+    """What a broker makes of a setting that it reads: the key, and its value; None where it swallows the value."""
 
-    line: int
-    key: str
-    value: str
+    setting: Setting
+    key: Key
+    value: Value | None
 
 
-_FIELDS: dict[str, tuple[str, _Key]] = {
-    each.metadata["key"].name: (each.name, each.metadata["key"]) for each in fields(BrokerConf)
-}
-"""Field and values of each key."""
+_FIELDS: Final = {each.metadata["key"]: each for each in fields(BrokerConf)}
+"""The field of each key."""
 
 
 def find_broker_conf(store: Path) -> Path | None:
@@ -124,89 +118,88 @@ def find_broker_conf(store: Path) -> Path | None:
     return None
 
 
-def read_broker_conf(path: Path) -> BrokerConf:
+def read_broker_conf(path: Path, release: str | None = None) -> BrokerConf:
     """Read a broker's settings; of two with the same key the later counts.
+
+    Parameters
+    ----------
+    path
+    release
+        The broker's, which decides what it reads; without one, every key that any release reads is taken.
 
     Raises
     ------
     BrokenConfigError
-        The path is no file, a line of it is not ``key=value``, or a setting named in :class:`BrokerConf` has a value
-        that the broker cannot read, or no broker can mean: a number that is zero, negative, too large, has a unit or a
-        blank behind it; a word that is none of those expected.
+        The path is no file, or one with which no broker starts.
     """
-    return broker_conf_of(path, settings(path))
+    return broker_conf_of(settings(path), release)
 
 
-def broker_conf_of(source: Path | str, given: Iterable[Setting]) -> BrokerConf:
-    """The same of settings that were read already; `source` says where, should one be wrong."""
+def broker_conf_of(given: Iterable[Setting], release: str | None = None) -> BrokerConf:
+    """The same of settings that were read already."""
     values: dict[str, Any] = {}
-    for setting in given:
-        key = _ALIASES.get(setting.key, setting.key)
-        if key in _FIELDS:
-            field_name, expected = _FIELDS[key]
-            values[field_name] = _value(source, setting, expected)
+    for name, taken in taken_settings(given, release).items():
+        found = _FIELDS.get(_ALIASES.get(name, name))
+        value = taken.value
+        if found is None or value is None:
+            continue
+        least = found.metadata["least"]
+        if least is not None and isinstance(value, int) and value < least:
+            value = None if found.metadata["is_needed"] else least
+        values[found.name] = value
     return BrokerConf(**values)
 
 
-def _value(source: Path | str, setting: Setting, key: _Key) -> int | str | bool:
-    if key.most:
-        if re.fullmatch(r"[1-9]\d{0,18}", setting.value) and int(setting.value) <= key.most:
-            return int(setting.value)
-        expected = f"a positive whole number{key.unit} up to {key.most}, without a unit or a blank behind it"
-    else:
-        is_boolean = key.words == ("true", "false")
-        word = setting.value.lower() if is_boolean else setting.value.strip()
-        if word in key.words:
-            return word == "true" if is_boolean else word
-        expected = " or ".join(key.words)
-    message = f"{source}, line {setting.line}: {setting.key} is {setting.value!r}, expected {expected}"
-    raise BrokenConfigError(message)
+def taken_settings(given: Iterable[Setting], release: str | None = None) -> dict[str, Taken]:
+    """What the broker of a release makes of the settings that it reads, by key, in the order of the last of each key.
+
+    Without a release, a key is as the newest release has it that reads it.
+    """
+    last = {setting.key: setting for setting in given}
+    known = {name: any_key(name) for name in last} if release is None else keys_of(release)
+    return {
+        name: Taken(setting, key, value_of(key, setting.value, release))
+        for name, setting in sorted(last.items(), key=lambda item: item[1].line)
+        if (key := known.get(name)) is not None
+    }
 
 
-def repeated(path: Path) -> tuple[tuple[Setting, Setting], ...]:
-    """The settings of a file whose key was given before, each behind the one that it replaces (``Properties#load``).
+def settings(path: Path) -> tuple[Setting, ...]:
+    """Each setting of a file, in order, without the heading of ``mqadmin getBrokerConfig``.
 
     Raises
     ------
     BrokenConfigError
-        The path is no file, or a line of it is not ``key=value``.
+        The path is no file, Java can't load it, or it holds the settings of several brokers.
     """
-    last: dict[str, Setting] = {}
-    found = []
-    for setting in settings(path):
-        if setting.key in last:
-            found.append((last[setting.key], setting))
-        last[setting.key] = setting
-    return tuple(found)
+    found = _all_settings(path)
+    headings = [(setting.line, heading) for setting in found if (heading := _heading(setting))]
+    if len(headings) > 1:
+        places = ", ".join(f"{heading} (line {line})" for line, heading in headings)
+        message = f"{path}: it holds the settings of {len(headings)} brokers: {places}; leave the lines of one in it"
+        raise BrokenConfigError(message)
+    return tuple(setting for setting in found if not _heading(setting))
 
 
-def settings(path: Path) -> Iterator[Setting]:
-    """Each setting of a file, in order; a line that ends in a backslash goes on in the next.
+def mqadmin_broker(path: Path) -> str:
+    """Which broker ``mqadmin getBrokerConfig`` was asked for that printed the file; '' for any other file.
 
     Raises
     ------
     BrokenConfigError
-        The path is no file, the file is no text, or a line of it is not ``key=value``.
+        The path is no file, or Java can't load it.
     """
+    return next(filter(None, map(_heading, _all_settings(path))), "")
+
+
+def _all_settings(path: Path) -> tuple[Setting, ...]:
     if not path.is_file():
         message = f"{path} is not a file"
         raise BrokenConfigError(message)
-    text = path.read_bytes().decode("latin-1")
-    if "\0" in text:
-        message = f"{path} is not a text file: it holds zero bytes"
-        raise BrokenConfigError(message)
-    pending = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        stripped = line.lstrip()
-        if not pending and (not stripped or stripped[0] in "#!"):
-            continue
-        pending += stripped
-        if pending.endswith("\\"):
-            pending = pending[:-1]
-            continue
-        match = _KEY_VALUE.fullmatch(pending)
-        if match is None:
-            message = f"{path}, line {number}: {pending[:60]!r} is not a setting of the form key=value"
-            raise BrokenConfigError(message)
-        yield Setting(number, match[1], match[2])
-        pending = ""
+    return tuple(read_properties(path, path.read_bytes()))
+
+
+def _heading(setting: Setting) -> str:
+    """The broker that a heading of mqadmin names (its command getBrokerConfig); '' for a setting."""
+    match = None if setting.key else _MQADMIN_HEADING.fullmatch(setting.value)
+    return "" if match is None else match[1]

@@ -1,10 +1,10 @@
-"""The keys that a broker reads from its ``broker.conf``, version by version, and what a key that it ignores may mean.
+"""The keys that a broker reads from its ``broker.conf``, release by release, and what a key that it ignores may mean.
 
 RocketMQ reads a key where one of its configuration classes has a setter of that name (``MixAll#properties2Object``),
 and passes over every other key in silence: ``transactionTimeout`` changes nothing, ``transactionTimeOut`` does (#7415).
-``broker_keys.json`` lists the setters of ``BrokerConfig``, ``BrokerIdentity``, ``MessageStoreConfig``,
-``NettyServerConfig``, ``NettyClientConfig``, of the class for authentication and of the tiered store's
-``MessageStoreConfig``, and the two keys that ``BrokerStartup#properties2SystemEnv`` reads.
+``broker_keys.json`` is written by ``make releases ARGS=--update`` out of the jars: the setters of ``BrokerConfig``,
+``BrokerIdentity``, ``MessageStoreConfig``, ``NettyServerConfig``, ``NettyClientConfig``, of the class for
+authentication and of the tiered store's ``MessageStoreConfig``, and what ``BrokerStartup#properties2SystemEnv`` reads.
 """
 
 from __future__ import annotations
@@ -14,77 +14,163 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Self
 
-from reference.format.broker_conf import settings
+from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
-_LEAST_LIKENESS = 0.75
+    from reference.format.java_properties import Setting
+
+TABLE: Final = "broker_keys.json"
+_LEAST_LIKENESS: Final = 0.75
+_LONGEST: Final = 100
+_MOST_SHOWN: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of a release.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        What its setter takes: `int`, `long`, `double`, `float`, `boolean` or `String` as in Java, or the names of an
+        enum with `|` between them.
+    default : str
+        As Java writes it; empty where it is null, or worked out when the broker starts.
+    """
+
+    name: str
+    kind: str
+    default: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTable:
+    """All keys of all releases: of each the releases from which on something of it is new, the oldest first."""
+
+    releases: tuple[str, ...]
+    runs: Mapping[str, tuple[tuple[str, Key | None], ...]]
+    """None from the first release on that has the key no more."""
+
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        """Read the table."""
+        content = json.loads(text)
+        runs = {}
+        for name, told in content["keys"].items():
+            parts = [run.split(" ", 2) for run in told]
+            runs[name] = tuple(
+                (release, Key(name, kind[0], "".join(kind[1:])) if kind else None) for release, *kind in parts
+            )
+        return cls(tuple(content["releases"]), runs)
+
+    def keys_of(self, release: str | None) -> dict[str, Key]:
+        """The keys of a release; of one that is not in the table, those of the one before it, else of the oldest.
+
+        A name without a number, and None, stand for the newest.
+        """
+        numbers = release_numbers(release or "") or release_numbers(self.releases[-1])
+        numbers = max(numbers, release_numbers(self.releases[0]))
+        found = {}
+        for name, runs in self.runs.items():
+            key = next((key for first, key in reversed(runs) if release_numbers(first) <= numbers), None)
+            if key is not None:
+                found[name] = key
+        return found
+
+    def releases_of(self, name: str) -> tuple[str, ...]:
+        """The releases that read a key; none for one that no release reads."""
+        return tuple(release for release in self.releases if name in _keys_of(release)) if name in self.runs else ()
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownKey:
-    """A key of a file that the broker of a version ignores."""
+    """A key of a file that the broker of a release ignores."""
 
     line: int
     """Where the setting ends in the file, from 1."""
     key: str
     nearest: str | None
-    """The key of that version that looks most like it; None where none looks like it."""
+    """The key of that release that looks most like it; None where none looks like it."""
     versions: tuple[str, ...]
-    """Other versions that do read the key."""
+    """Other releases that do read the key."""
 
     def told(self, version: str) -> str:
-        """In one line, for whoever has written the file for the broker of that version."""
-        told = f"line {self.line}: {self.key} is no setting of {version}, whose broker ignores it"
+        """In one line, for whoever has written the file for the broker of that release."""
+        name = self.key if self.key.isprintable() else repr(self.key)
+        name = name[:_MOST_SHOWN] or "a value without a key"
+        told = f"line {self.line}: {name} is no setting of {version}, whose broker ignores it"
         if self.versions:
-            return f"{told}; {', '.join(self.versions)} {'has' if len(self.versions) == 1 else 'have'} it"
-        return told if self.nearest is None else f"{told}; did you mean {self.nearest}?"
+            told += f"; {_which(self.versions)} it"
+        gone = not self.versions or release_numbers(self.versions[-1]) < release_numbers(version)
+        return told if self.nearest is None or not gone else f"{told}; did you mean {self.nearest}?"
+
+
+def _which(releases: tuple[str, ...]) -> str:
+    """The releases between the first and the last of a key."""
+    first, last = releases[0], releases[-1]
+    if first == last:
+        return f"{first} alone has"
+    if last == _table().releases[-1]:
+        return f"releases from {first} on have"
+    return f"releases up to {last} have" if first == _table().releases[0] else f"releases from {first} to {last} have"
+
+
+def keys_of(version: str | None) -> Mapping[str, Key]:
+    """The keys that the broker of a release reads, by name (:meth:`KeyTable.keys_of`); without one the newest's."""
+    return _keys_of(version or _table().releases[-1])
+
+
+def any_key(name: str) -> Key | None:
+    """A key as the newest release has it that reads it; None for one that no release reads."""
+    return next((key for _, key in reversed(_table().runs.get(name, ())) if key is not None), None)
 
 
 def known_keys(version: str) -> frozenset[str]:
-    """The keys that the broker of a version reads; empty for a version that the table does not have."""
-    return frozenset(key for key, versions in _versions_of_keys().items() if version in versions)
+    """The names of the keys that the broker of a release reads."""
+    return frozenset(_keys_of(version))
 
 
-def unknown_keys(path: Path, version: str) -> tuple[UnknownKey, ...]:
-    """The keys of a file that the broker of a version ignores, in the order of the file.
-
-    Raises
-    ------
-    BrokenConfigError
-        The path is no file, or a line of it is not ``key=value``.
-    """
-    known = known_keys(version)
+def unknown_keys(given: Iterable[Setting], version: str) -> tuple[UnknownKey, ...]:
+    """The keys of a file that the broker of a release ignores, in the order of the file."""
+    known = _keys_of(version)
     return tuple(
-        UnknownKey(
-            setting.line, setting.key, nearest_key(setting.key, version), _versions_of_keys().get(setting.key, ())
-        )
-        for setting in settings(path)
+        UnknownKey(setting.line, setting.key, nearest_key(setting.key, version), _table().releases_of(setting.key))
+        for setting in given
         if setting.key not in known
     )
 
 
 def nearest_key(key: str, version: str) -> str | None:
-    """The key of a version that is spelled most like `key`, letter case aside; of two the first in the alphabet.
+    """The key of that release that is spelled most like `key`, letter case aside; of two the first in the alphabet.
 
     Examples
     --------
     >>> nearest_key("transactionTimeout", "5.3.3"), nearest_key("colour", "5.3.3")
     ('transactionTimeOut', None)
     """
-    lowered = key.lower()
-    likeness, nearest = max(
-        ((SequenceMatcher(None, lowered, known.lower()).ratio(), known) for known in sorted(known_keys(version))),
-        key=lambda found: found[0],
-        default=(0.0, ""),
-    )
-    return nearest if likeness >= _LEAST_LIKENESS else None
+    if len(key) > _LONGEST:
+        return None
+    likeness, nearest = _LEAST_LIKENESS, None
+    matcher = SequenceMatcher(None, "", key.lower())
+    for known in sorted(known_keys(version)):
+        matcher.set_seq1(known.lower())
+        if matcher.real_quick_ratio() >= likeness and matcher.quick_ratio() >= likeness:
+            ratio = matcher.ratio()
+            if ratio > likeness or (nearest is None and ratio == likeness):
+                likeness, nearest = ratio, known
+    return nearest
 
 
 @cache
-def _versions_of_keys() -> dict[str, tuple[str, ...]]:
-    groups = json.loads(resources.files("reference.format").joinpath("broker_keys.json").read_text(encoding="utf-8"))
-    return {key: tuple(versions.split()) for versions, keys in groups.items() for key in keys}
+def _keys_of(release: str) -> Mapping[str, Key]:
+    return _table().keys_of(release)
+
+
+@cache
+def _table() -> KeyTable:
+    return KeyTable.of_text(resources.files("reference.format").joinpath(TABLE).read_text(encoding="utf-8"))

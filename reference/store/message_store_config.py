@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from reference.format.broker_conf import taken_settings
 from reference.format.errors import BrokenConfigError
 from spec.releases.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
-    from reference.format.broker_conf import Setting
-    from reference.versions.switches import VersionSwitches
+    from reference.format.java_properties import Setting
 
 _ENTRY_BYTES = 20
-_OLD = {"mappedFileSizeCommitLog": "mapedFileSizeCommitLog", "mappedFileSizeConsumeQueue": "mapedFileSizeConsumeQueue"}
+_NEW = {"mapedFileSizeCommitLog": "mappedFileSizeCommitLog", "mapedFileSizeConsumeQueue": "mappedFileSizeConsumeQueue"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +44,26 @@ class MessageStoreConfig:
     """``enableLmq`` and ``enableMultiDispatch``: messages may be entered in light queues."""
 
     @classmethod
-    def of_broker_conf(cls, source: Path | str, given: Iterable[Setting], switches: VersionSwitches) -> Self:
-        """The settings of a ``broker.conf``; 4.5.1 knows the file sizes by a name with one ``p`` only.
+    def of_broker_conf(cls, given: Iterable[Setting], release: str) -> Self:
+        """The settings of a ``broker.conf``; up to 4.5.1 the file sizes are known by a name with one ``p`` only.
 
         Raises
         ------
         BrokenConfigError
-            One of them is no positive number.
+            One of them is below 1, with which a broker starts and stores nothing.
         """
-        names = {_OLD.get(name, name) if switches.spells_maped else name: field for name, field in _FIELDS.items()}
         values: dict[str, Any] = {}
-        for setting in given:
-            field = names.get(setting.key)
-            if field is None:
+        for name, taken in taken_settings(given, release).items():
+            field = _FIELDS.get(_NEW.get(name, name))
+            if field is None or taken.value is None:
                 continue
-            if not setting.value.isdecimal() or not int(setting.value):
+            if not isinstance(taken.value, int) or taken.value < 1:
                 message = (
-                    f"{source}, line {setting.line}: {setting.key} is {setting.value!r}, "
-                    "expected a positive whole number"
+                    f"line {taken.setting.line}: {name} is {taken.setting.value!r}, and no message could be stored; "
+                    "give a whole number above 0"
                 )
                 raise BrokenConfigError(message)
-            values[field] = int(setting.value)
+            values[field] = taken.value
         if "mapped_file_size_consume_queue" in values:
             size = values["mapped_file_size_consume_queue"]
             values["mapped_file_size_consume_queue"] = -(-size // _ENTRY_BYTES) * _ENTRY_BYTES

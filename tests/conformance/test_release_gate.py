@@ -19,6 +19,7 @@ from conformance.release_gate.comparison import compared, differences, not_kept,
 from conformance.release_gate.digests import Classes
 from conformance.release_gate.jars import ARTIFACTS, jars_of, published_releases
 from conformance.release_gate.kept import Column, Readings, read_digests, read_readings, write_digests
+from conformance.release_gate.kept_keys import read_keys, write_keys
 from model_check import releases
 from model_check.defects.catalogue import catalogue
 from spec.releases import broker_defaults
@@ -173,13 +174,17 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: dict[str, 
         made = MadeClass(OWNER)
         made.method("check", made.text(said) + RETURN)
         jar(folder / "releases" / release / f"{ARTIFACTS[0]}-{release}.jar", {OWNER: made})
+        (folder / "releases" / release / "artifacts.txt").write_text("\n".join(ARTIFACTS))
     monkeypatch.setattr(gate, "read_digests", lambda: read_digests(tmp_path / "digests.toml"))
     monkeypatch.setattr(gate, "write_digests", lambda columns: write_digests(columns, tmp_path / "digests.toml"))
+    monkeypatch.setattr(gate, "read_keys", lambda: read_keys(tmp_path / "keys.json"))
+    monkeypatch.setattr(gate, "write_keys", lambda keys: write_keys(keys, tmp_path / "keys.json"))
     monkeypatch.setattr(gate, "read_readings", lambda: Readings(("5.4.0",), "5.5.0", {}))
     monkeypatch.setattr(gate, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(gate, "published_releases", lambda: ["5.5.1"])
     found = comparison.column_of(Classes(jars_of(["5.5.1"])["5.5.1"]))
     write_digests({"5.5.1": found}, tmp_path / "digests.toml")
+    write_keys({"5.5.1": {}}, tmp_path / "keys.json")
     return tmp_path
 
 

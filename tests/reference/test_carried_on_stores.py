@@ -43,7 +43,7 @@ MOST_STEPS = 10_000
 def open_broker(golden: GoldenStore, folder: Path, clock: VirtualClock) -> BrokerController:
     conf, switches = golden.path / "broker.conf", STORE_VERSIONS[golden.version]
     settings = BrokerSchedule.without_acts(golden.version, conf).broker_settings()
-    config = MessageStoreConfig.of_broker_conf(conf, settings_in(conf), switches)
+    config = MessageStoreConfig.of_broker_conf(settings_in(conf), golden.version)
     store = MessageStore(switches, clock, DirectoryDisk(folder), config)
     return BrokerController(switches, settings, clock, store)
 

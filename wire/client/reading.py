@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reference.format.broker_conf import Setting
+from reference.format.java_properties import Setting
 from reference.format.system_topics import CHECK_GROUP
 from wire.client.channel import NoAnswerError
 from wire.remoting.codes import RequestCode, ResponseCode
@@ -198,7 +198,7 @@ def release_and_settings(channel: Channel) -> tuple[str | None, tuple[Setting, .
     release = release_of(answer.version)
     if answer.code != ResponseCode.SUCCESS:
         return release, None
-    pairs = (line.partition("=") for line in answer.body.decode("utf-8", "replace").splitlines())
+    pairs = (line.partition("=") for line in answer.body.decode("utf-8", "replace").split("\n"))
     return release, tuple(Setting(number, key, value) for number, (key, eq, value) in enumerate(pairs, 1) if eq)
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from reference.broker.broker_settings import BrokerSettings
-from reference.format.broker_conf import broker_conf_of, settings
+from reference.format.broker_conf import broker_conf_of, settings, taken_settings
+from reference.format.errors import BrokenConfigError
 from reference.store.message_store_config import MessageStoreConfig
 from reference.versions.versions import switches_of
 
@@ -61,24 +62,27 @@ class Start:
         Raises
         ------
         BrokenConfigError
-            ``broker.conf`` can't be understood.
+            No broker starts with that ``broker.conf``, or it can store nothing with it.
         """
         switches = switches_of(profile)
         release = profile.partition("+")[0].partition("-")[0]
-        given = () if broker_conf is None else tuple(settings(broker_conf))
-        source = broker_conf or "broker.conf"
-        own = BrokerSettings.of_broker_conf(broker_conf_of(source, given), release)
-        named: dict[str, Any] = {_NAMES[each.key]: each.value.strip() for each in given if each.key in _NAMES}
+        given = () if broker_conf is None else settings(broker_conf)
+        own = BrokerSettings.of_broker_conf(broker_conf_of(given, release), release)
+        try:
+            config = MessageStoreConfig.of_broker_conf(given, release)
+        except BrokenConfigError as error:
+            message = f"{broker_conf}, {error}"
+            raise BrokenConfigError(message) from None
+        in_force = {name: each.value for name, each in taken_settings(given, release).items() if each.value is not None}
+        named: dict[str, Any] = {_NAMES[key]: value for key, value in in_force.items() if key in _NAMES}
         return cls(
             release,
             switches,
             replace(own, **named),
-            MessageStoreConfig.of_broker_conf(source, given, switches),
+            config,
             store,
             conf=tuple((each.key, each.value) for each in given),
-            broker_ip=next((each.value.strip() for each in given if each.key == "brokerIP1"), ""),
-            auto_create_topic=all(
-                each.value.strip().lower() != "false" for each in given if each.key == "autoCreateTopicEnable"
-            ),
+            broker_ip=str(in_force.get("brokerIP1", "")),
+            auto_create_topic=bool(in_force.get("autoCreateTopicEnable", True)),
             **more,
         )

@@ -60,7 +60,8 @@ def test_it_serves_obeys_control_and_says_in_the_end_what_was_broken(tmp_path: P
         out, err = process.communicate(timeout=60)
         assert process.returncode == ExitCode.SAFETY_VIOLATED
         ignored = "transactionTimeout is no setting of 5.3.3, whose broker ignores it; did you mean transactionTimeOut?"
-        assert err == f"halfcheck: {conf}, line 1: {ignored}\n"
+        nothing = "no line of it is a setting of the broker's, which takes its defaults: is it a broker.conf?"
+        assert err == f"halfcheck: {conf}: line 1: {ignored}\nhalfcheck: {conf}: {nothing}\n"
     verdict = json.loads(out)
     assert [each["property"] for each in verdict["broken"]] == ["S1"]
     assert list(verdict["resembles"]) == ["A13"]

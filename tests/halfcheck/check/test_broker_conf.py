@@ -13,6 +13,10 @@ from halfcheck.errors import ExitCode
 from model_check.check import SCHEMA
 
 FILE = "broker.conf"
+VERSIONS_WITH_BATCHES = [
+    *("5.1.0", "5.1.1", "5.1.3", "5.1.4", "5.2.0", "5.3.0", "5.3.1", "5.3.2", "5.3.3", "5.3.4", "5.4.0", "5.5.0"),
+    "5.5.1",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -90,10 +94,10 @@ def test_the_defaults_are_those_of_the_version(capsys: pytest.CaptureFixture[str
             "line": 1,
             "key": "transactionOpBatchInterval",
             "nearest": "transactionCheckInterval",
-            "versions": ["5.3.3", "5.4.0", "5.5.0", "5.5.1"],
+            "versions": VERSIONS_WITH_BATCHES,
         }
     ]
-    assert [remark.split(":")[0] for remark in settings["remarks"]] == ["line 1", "brokerRole is SLAVE"]
+    assert [remark.split(":")[0] for remark in settings["remarks"]] == ["line 1", "line 3", "line 4"]
     assert told["quotient"]["transactionCheckMax"] == {"real": 5, "scaled": 2}
 
 
@@ -115,8 +119,8 @@ def test_the_json_keeps_the_shape_of_a_check_and_adds_the_schedule(capsys: pytes
 @pytest.mark.parametrize(
     ("text", "arguments", "expected", "code"),
     [
-        ("transactionTimeOut=6s", [], "line 1: transactionTimeOut is '6s', expected a positive whole number", 150),
-        ("garbage", [], "not a setting of the form key=value", 150),
+        ("a=b\nc=\\u12", [], "broker.conf, line 2: 'c=\\\\u12' has a \\u without four hexadecimal digits", 150),
+        ("====a:1====\nb=1\n====c:2====\n", [], "it holds the settings of 2 brokers: a:1 (line 1), c:2 (line 3)", 150),
         (
             "",
             ["--version", "4.2.0"],
@@ -145,7 +149,6 @@ def test_the_json_keeps_the_shape_of_a_check_and_adds_the_schedule(capsys: pytes
         ("", ["--svg", "a.svg"], "--svg does not go with --broker-conf, which searches in memory and tells", 151),
         ("", ["--checkpoint", "d"], "--checkpoint does not go with --broker-conf", 151),
         ("", ["--memory", "8G"], "--memory does not go with --broker-conf", 151),
-        ("\0" * 100, [], "broker.conf is not a text file: it holds zero bytes", 150),
     ],
 )
 def test_bad_input_gets_one_line_and_its_exit_code(
@@ -157,6 +160,35 @@ def test_bad_input_gets_one_line_and_its_exit_code(
     assert said.out == ""
     assert len(said.err.splitlines()) == 1
     assert expected in said.err
+
+
+def test_a_value_that_the_broker_swallows_leaves_the_default_and_is_told_with_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write("transactionCheckInterval=60s\n# 生产者transactionTimeOut=20000\ntransactionCheckMax=0\nfileReservedTime=0\n")
+    asked = ("--version", "4.9.7", "--property", "S4", "--max-states", "10")
+    settings = check_json(capsys, *asked)["broker_conf"]
+    jsonschema.validate(check_json(capsys, *asked), json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert (settings["transactionCheckInterval"], settings["transactionTimeOut"]) == (60_000, 6_000)
+    assert (settings["transactionCheckMax"], settings["fileReservedTime"]) == (1, 0)
+    assert [remark[:64] for remark in settings["remarks"]] == [
+        "line 1: transactionCheckInterval is '60s', not a whole number: t",
+        "line 3: transactionCheckMax=0: RocketMQ takes it as 1: a half is",
+        "line 4: fileReservedTime=0: every half is too old for a check at",
+    ]
+
+
+def test_a_release_without_a_profile_has_the_keys_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    write("enableControllerMode=true\ntimerWheelEnable=false\ntransactionOpBatchInterval=3\n")
+    remarks = check_json(capsys, "--version", "5.0.0", "--property", "S4", "--max-states", "10")["broker_conf"][
+        "remarks"
+    ]
+    assert remarks[0].startswith("5.0.0 has no profile")
+    assert [remark.partition(":")[0] for remark in remarks[1:]] == ["line 1", "line 3"]
+    assert remarks[2] == (
+        "line 3: transactionOpBatchInterval is no setting of 5.0.0, whose broker ignores it; "
+        "releases from 5.1.0 on have it"
+    )
 
 
 def test_a_key_that_is_given_twice_is_pointed_out(capsys: pytest.CaptureFixture[str]) -> None:

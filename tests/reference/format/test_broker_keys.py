@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from importlib import resources
 from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.golden_stores import golden_stores
-from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf, settings
-from reference.format.broker_keys import UnknownKey, known_keys, nearest_key, unknown_keys
-from reference.format.errors import BrokenConfigError
+from reference.format.broker_conf import find_broker_conf, settings
+from reference.format.broker_keys import Key, UnknownKey, keys_of, known_keys, nearest_key, unknown_keys
+from reference.format.java_properties import Setting
+from spec.releases.broker_defaults import DEFAULTS, defaults_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable
 
-VERSIONS = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.0", "5.5.1")
+RELEASES = ("4.3.0", "4.5.1", "4.9.7", "5.0.0", "5.1.0", "5.1.4", "5.2.0", "5.3.3", "5.4.0", "5.5.0", "5.5.1")
 
 
-def written(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "broker.conf"
-    path.write_text(text)
-    return path
+def given(*keys: str) -> Iterable[Setting]:
+    return [Setting(line, key, "") for line, key in enumerate(keys, start=1)]
 
 
 def test_every_key_that_a_golden_broker_was_started_with_is_known() -> None:
@@ -30,100 +27,112 @@ def test_every_key_that_a_golden_broker_was_started_with_is_known() -> None:
     for store in golden_stores():
         path = find_broker_conf(store.path)
         assert path is not None
-        version = store.version if store.version in VERSIONS else "5.3.3"
-        ignored = {key.key for key in unknown_keys(path, version)}
+        ignored = {key.key for key in unknown_keys(settings(path), store.version)}
         # The harness writes one file for all versions; 4.x has no timer wheel, and 4.5.1 spells mapped with one p.
-        assert ignored <= {"4.5.1": OF_LATER_VERSIONS, "4.9.7": {"timerWheelEnable"}}.get(version, set())
+        assert ignored <= OF_LATER_VERSIONS.get(store.version, set())
         seen += len(list(settings(path)))
     assert seen > 100
 
 
-OF_LATER_VERSIONS = {"timerWheelEnable", "mappedFileSizeCommitLog", "mappedFileSizeConsumeQueue"}
-
-
-def test_each_group_of_versions_lists_its_own_keys_in_order() -> None:
-    groups = json.loads(resources.files("reference.format").joinpath("broker_keys.json").read_text(encoding="utf-8"))
-    every = [key for keys in groups.values() for key in keys]
-    assert len(every) == len(set(every))
-    for versions, keys in groups.items():
-        assert versions.split() == [version for version in VERSIONS if version in versions.split()]
-        assert keys == sorted(keys)
-    for version in VERSIONS:
-        assert len(known_keys(version)) == sum(len(keys) for group, keys in groups.items() if version in group.split())
+OF_LATER_VERSIONS = {
+    "4.5.1": {"timerWheelEnable", "mappedFileSizeCommitLog", "mappedFileSizeConsumeQueue"},
+    "4.9.7": {"timerWheelEnable"},
+    "5.0.0": {"transactionOpBatchInterval"},
+}
 
 
 @pytest.mark.parametrize(
     ("key", "versions"),
     [
-        ("transactionTimeOut", "4.5.1 4.9.7 5.3.3 5.4.0 5.5.0 5.5.1"),
-        ("transactionCheckInterval", "4.5.1 4.9.7 5.3.3 5.4.0 5.5.0 5.5.1"),
-        ("transactionOpBatchInterval", "5.3.3 5.4.0 5.5.0 5.5.1"),
-        ("transactionMetricFlushInterval", "5.3.3 5.4.0 5.5.0 5.5.1"),
-        ("enableSlaveActingMaster", "5.3.3 5.4.0 5.5.0 5.5.1"),
+        ("transactionTimeOut", " ".join(RELEASES)),
+        ("transactionOpBatchInterval", "5.1.0 5.1.4 5.2.0 5.3.3 5.4.0 5.5.0 5.5.1"),
+        ("transactionMetricFlushInterval", "5.2.0 5.3.3 5.4.0 5.5.0 5.5.1"),
+        ("enableControllerMode", "5.0.0 5.1.0 5.1.4 5.2.0 5.3.3 5.4.0 5.5.0 5.5.1"),
+        ("timerWheelEnable", "5.0.0 5.1.0 5.1.4 5.2.0 5.3.3 5.4.0 5.5.0 5.5.1"),
+        ("enableDLegerCommitLog", "4.5.1 4.9.7 5.0.0 5.1.0 5.1.4 5.2.0 5.3.3 5.4.0 5.5.0 5.5.1"),
         ("transRocksDBEnable", "5.4.0 5.5.0 5.5.1"),
-        ("transactionCheckRocksdbMaxThreads", "5.5.0 5.5.1"),
         ("enableLiteEventMode", "5.5.0"),
         ("maxCheckMessageReuseBufferSize", "5.5.1"),
-        ("mapedFileSizeCommitLog", "4.5.1"),
-        ("brokerIP1", "4.5.1 4.9.7 5.3.3 5.4.0 5.5.0 5.5.1"),
-        ("listenPort", "4.5.1 4.9.7 5.3.3 5.4.0 5.5.0 5.5.1"),
+        ("mapedFileSizeCommitLog", "4.3.0 4.5.1"),
+        ("brokerIP1", " ".join(RELEASES)),
+        ("rmqAddressServerDomain", " ".join(RELEASES)),
+        ("authenticationEnabled", "5.3.3 5.4.0 5.5.0 5.5.1"),
         ("transactionTimeout", ""),
     ],
 )
-def test_a_key_is_known_to_the_versions_that_read_it(key: str, versions: str) -> None:
-    assert [version for version in VERSIONS if key in known_keys(version)] == versions.split()
+def test_a_key_is_known_to_the_releases_that_read_it(key: str, versions: str) -> None:
+    assert [release for release in RELEASES if key in known_keys(release)] == versions.split()
 
 
-def test_misspelled_foreign_and_later_keys_are_told_apart(tmp_path: Path) -> None:
-    path = written(
-        tmp_path,
-        "# a comment\ntransactionTimeout=10000\nfileReservedTime=48\ncolour=red\ntransactionOpBatchInterval=10\n"
-        "TransactionCheckMax=3\n",
+def test_releases_without_a_profile_have_keys_of_their_own_both_ways() -> None:
+    assert len(known_keys("5.0.0") - known_keys("4.9.7")) == 119
+    assert len(known_keys("5.3.3") - known_keys("5.1.4")) > 80
+    assert known_keys("4.9.6") == known_keys("4.9.5")
+    assert known_keys("4.2.0") == known_keys("4.3.0")
+    assert known_keys("9.0.0") == known_keys("5.5.1") == frozenset(keys_of(None))
+
+
+def test_a_key_has_the_type_of_its_setter_and_the_default_of_its_field() -> None:
+    assert keys_of("4.3.0")["transactionTimeOut"] == Key("transactionTimeOut", "long", "3000")
+    assert keys_of("5.3.3")["transactionTimeOut"] == Key("transactionTimeOut", "long", "6000")
+    assert keys_of("5.3.3")["brokerRole"] == Key("brokerRole", "ASYNC_MASTER|SYNC_MASTER|SLAVE", "ASYNC_MASTER")
+    assert keys_of("5.3.3")["listenPort"] == Key("listenPort", "int", "10911")
+    assert keys_of("5.3.3")["brokerIP1"] == Key("brokerIP1", "String", "")
+    assert keys_of("5.3.3")["diskMaxUsedSpaceRatio"].default == "75"
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_defaults_that_answers_rest_on_are_those_of_the_table(release: str) -> None:
+    keys, shared = keys_of(release), 0
+    for default in DEFAULTS:
+        if default.name in keys:
+            shared += 1
+            value = defaults_of(release)[default.name]
+            assert keys[default.name].default == (["false", "true"][value] if default.unit == "truth" else str(value))
+    assert shared >= 5
+
+
+def test_misspelled_foreign_and_later_keys_are_told_apart() -> None:
+    found = unknown_keys(
+        given("transactionTimeout", "fileReservedTime", "colour", "transactionOpBatchInterval", "TransactionCheckMax"),
+        "4.9.7",
     )
-    assert unknown_keys(path, "4.9.7") == (
-        UnknownKey(2, "transactionTimeout", "transactionTimeOut", ()),
-        UnknownKey(4, "colour", None, ()),
-        UnknownKey(5, "transactionOpBatchInterval", "transactionCheckInterval", ("5.3.3", "5.4.0", "5.5.0", "5.5.1")),
-        UnknownKey(6, "TransactionCheckMax", "transactionCheckMax", ()),
-    )
-    assert nearest_key("transactionTimeout", "6.0") is None
+    assert [(key.line, key.key, key.nearest) for key in found] == [
+        (1, "transactionTimeout", "transactionTimeOut"),
+        (3, "colour", None),
+        (4, "transactionOpBatchInterval", "transactionCheckInterval"),
+        (5, "TransactionCheckMax", "transactionCheckMax"),
+    ]
+    assert found[2].versions[0] == "5.1.0"
+    assert nearest_key("transactionTimeout", "6.0") == "transactionTimeOut"
+    assert nearest_key("x" * 1_000_000, "5.3.3") is None
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"),
+    ("key", "release", "expected"),
     [
+        ("enableControllerMode", "4.9.7", "whose broker ignores it; releases from 5.0.0 on have it"),
+        ("enableLiteEventMode", "5.5.1", "whose broker ignores it; 5.5.0 alone has it"),
         (
-            "transactionTimeOut=6s",
-            "line 2: transactionTimeOut is '6s', expected a positive whole number of milliseconds",
+            "mapedFileSizeCommitLog",
+            "4.9.7",
+            "whose broker ignores it; releases up to 4.5.1 have it; did you mean mappedFileSizeCommitLog?",
         ),
-        ("transactionTimeOut=-1", "'-1', expected a positive"),
-        ("transactionTimeOut=6000 ", "'6000 ', expected a positive whole number of milliseconds up to 9"),
-        ("transactionOpBatchInterval=2147483648", "up to 2147483647, without a unit or a blank"),
-        ("transactionCheckMax=1e3", "'1e3', expected a positive whole number up to"),
-        ("fileReservedTime=2d", "expected a positive whole number of hours"),
-        ("flushDiskType=ASYNC", "flushDiskType is 'ASYNC', expected ASYNC_FLUSH or SYNC_FLUSH"),
-        ("brokerRole=MASTER", "expected ASYNC_MASTER or SYNC_MASTER or SLAVE"),
-        ("rejectTransactionMessage=yes", "'yes', expected true or false"),
-        ("enableSlaveActingMaster=true ", "'true ', expected true or false"),
+        (
+            "transactionTimeout",
+            "5.0.0",
+            "is no setting of 5.0.0, whose broker ignores it; did you mean transactionTimeOut?",
+        ),
+        ("", "5.0.0", "line 1: a value without a key is no setting of 5.0.0, whose broker ignores it"),
+        ("\x85内", "5.0.0", "line 1: '\\x85内' is no setting of 5.0.0, whose broker ignores it"),
     ],
 )
-def test_a_value_that_the_broker_would_pass_over_is_refused(tmp_path: Path, line: str, expected: str) -> None:
-    with pytest.raises(BrokenConfigError) as refusal:
-        read_broker_conf(written(tmp_path, f"brokerName=a\n{line}\n"))
-    assert expected in str(refusal.value)
+def test_an_ignored_key_is_told_with_the_releases_that_read_it(key: str, release: str, expected: str) -> None:
+    (unknown,) = unknown_keys(given(key), release)
+    assert unknown.told(release).endswith(expected)
 
 
-def test_words_and_the_later_of_two_settings_are_read(tmp_path: Path) -> None:
-    path = written(
-        tmp_path,
-        "brokerRole = SLAVE \nflushDiskType=SYNC_FLUSH\nrejectTransactionMessage=TRUE\nenableSlaveActingMaster=false\n"
-        "flushConsumerOffsetInterval=1000\ntransactionCheckMax=3\ntransactionCheckMax=4\n",
-    )
-    assert read_broker_conf(path) == BrokerConf(
-        broker_role="SLAVE",
-        flush_disk_type="SYNC_FLUSH",
-        reject_transaction_message=True,
-        enable_slave_acting_master=False,
-        flush_consumer_offset_interval_ms=1000,
-        transaction_check_max=4,
+def test_a_key_of_a_range_of_releases_is_told_with_both_ends() -> None:
+    assert "; releases from 5.1.0 to 5.2.0 have it" in UnknownKey(1, "a", None, ("5.1.0", "5.1.4", "5.2.0")).told(
+        "5.3.3"
     )

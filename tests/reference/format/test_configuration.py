@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import golden_store, golden_stores
-from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from reference.format.broker_conf import BrokerConf, find_broker_conf, mqadmin_broker, read_broker_conf
 from reference.format.consumer_offsets import parse_consumer_offsets, read_consumer_offsets
 from reference.format.errors import BrokenConfigError
 
@@ -103,9 +103,71 @@ def test_halves_lie_in_rocksdb_where_both_settings_say_so(tmp_path: Path, text: 
     assert read_broker_conf(path).halves_in_rocksdb("5.3.3") == ""
 
 
-@pytest.mark.parametrize("text", ["transactionCheckMax=many", "transactionCheckMax=0", "garbage", "a=b\0", "=5"])
-def test_a_broken_broker_conf_is_refused_with_its_path(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["transactionCheckMax=many", "garbage", "a=b\0", "=5", "transactionCheckMax=5\ntransactionCheckMax=6 # more", ""],
+)
+def test_what_a_broker_swallows_leaves_the_default(tmp_path: Path, text: str) -> None:
     path = tmp_path / "broker.conf"
     path.write_text(text)
-    with pytest.raises(BrokenConfigError, match=r"broker\.conf"):
+    assert read_broker_conf(path, "5.3.3") == BrokerConf()
+
+
+def test_numbers_below_the_least_that_makes_a_difference_are_that_one(tmp_path: Path) -> None:
+    path = tmp_path / "broker.conf"
+    path.write_text(
+        "transactionCheckMax=0\ntransactionTimeOut=-5\ntransactionCheckInterval=0\nfileReservedTime=-1\n"
+        "mappedFileSizeCommitLog=0\nflushConsumerOffsetInterval=-1\n"
+    )
+    assert read_broker_conf(path, "5.3.3") == BrokerConf(
+        transaction_check_max=1, transaction_timeout_ms=1, transaction_check_interval_ms=1, file_reserved_hours=0
+    )
+
+
+def test_a_release_decides_which_keys_are_read_and_how(tmp_path: Path) -> None:
+    path = tmp_path / "broker.conf"
+    path.write_text("transactionOpBatchInterval=10\nmapedFileSizeCommitLog=4096\nbrokerRole=SLAVE \n")
+    assert read_broker_conf(path, "4.5.1") == BrokerConf(mapped_file_size=4096)
+    assert read_broker_conf(path, "5.1.4") == BrokerConf(op_batch_interval_ms=10)
+    assert read_broker_conf(path, "5.2.0") == BrokerConf(op_batch_interval_ms=10, broker_role="SLAVE")
+    assert read_broker_conf(path) == BrokerConf(op_batch_interval_ms=10, mapped_file_size=4096, broker_role="SLAVE")
+
+
+def test_words_and_the_later_of_two_settings_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "broker.conf"
+    path.write_text(
+        "brokerRole = SLAVE\nflushDiskType=SYNC_FLUSH\nrejectTransactionMessage=TRUE\nenableSlaveActingMaster=true \n"
+        "flushConsumerOffsetInterval=1000\ntransactionCheckMax=3\ntransactionCheckMax=4\n"
+    )
+    assert read_broker_conf(path, "5.3.3") == BrokerConf(
+        broker_role="SLAVE",
+        flush_disk_type="SYNC_FLUSH",
+        reject_transaction_message=True,
+        enable_slave_acting_master=False,
+        flush_consumer_offset_interval_ms=1000,
+        transaction_check_max=4,
+    )
+
+
+def test_what_mqadmin_prints_is_read_and_of_two_brokers_one_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "mqadmin.txt"
+    one = "============127.0.0.1:10911============\ntransactionCheckMax                     =  5\n\n"
+    path.write_text(one)
+    assert read_broker_conf(path, "5.3.3") == BrokerConf(transaction_check_max=5)
+    assert mqadmin_broker(path) == "127.0.0.1:10911"
+    path.write_text(one + "============My Master: 127.0.0.1:10911=====Slave: 127.0.0.1:10921============\na=  b\n")
+    with pytest.raises(BrokenConfigError) as caught:
         read_broker_conf(path)
+    assert str(caught.value) == (
+        f"{path}: it holds the settings of 2 brokers: 127.0.0.1:10911 (line 1), "
+        "My Master: 127.0.0.1:10911=====Slave: 127.0.0.1:10921 (line 4); leave the lines of one in it"
+    )
+
+
+def test_a_file_with_which_no_broker_starts_and_a_folder_are_refused_with_the_path(tmp_path: Path) -> None:
+    path = tmp_path / "broker.conf"
+    path.write_text("storePathRootDir=D:\\users\n")
+    with pytest.raises(BrokenConfigError, match=r"broker\.conf, line 1: .* the broker does not start"):
+        read_broker_conf(path)
+    with pytest.raises(BrokenConfigError, match="is not a file"):
+        read_broker_conf(tmp_path)

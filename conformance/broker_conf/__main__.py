@@ -1,0 +1,128 @@
+"""``make broker-conf``: generated files, as Java and RocketMQ read them and as this project does.
+
+What is compared are the keys and values of ``java.util.Properties``, and the fields of the configurations that
+``MixAll#properties2Object`` fills, release by release. The exit code is 0 where nothing differs, 255 where something
+does, 150 where Maven or Java fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
+
+from conformance.broker_conf.generated_files import generated_files
+from conformance.broker_conf.java_side import JavaSetting, ask_java, differences, own_settings
+from conformance.errors import ConformanceError
+from conformance.real.releases import fetched_jars, release_called
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RELEASES: Final = ("4.9.7", "5.1.0", "5.3.3", "5.5.1")
+RESULTS: Final = Path(__file__).parents[2] / "benchmarks" / "broker_conf" / "RESULTS.md"
+VECTORS: Final = Path(__file__).with_name("mixall_vectors.json")
+_JARS: Final = Path(__file__).parents[2] / "build" / "real" / "jars"
+_FILES, _SEED, _SHOWN = 5_000, 1, 20
+_MOST_VECTORS: Final = 400
+_CONFIGURATIONS: Final = (
+    "common.BrokerConfig", "remoting.netty.NettyServerConfig", "remoting.netty.NettyClientConfig",
+    "store.config.MessageStoreConfig",
+)  # fmt: skip
+_OF_AUTHENTICATION: Final = "auth.config.AuthConfig"
+
+_HEAD: Final = """# Generated broker.conf files, as Java reads them
+
+`make broker-conf` makes {files:,} files by seed {seed} (escapes, encodings, ends of lines, blanks, continued lines,
+values of all kinds), has each read by `java.util.Properties` ({java}) and by
+`MixAll#properties2Object` of real releases, and compares every key, every value, and every field with a setter.
+
+| read by | files | of these not loaded | settings | fields with a setter | of these changed | differences | seconds |
+|---|---|---|---|---|---|---|---|
+"""
+
+
+def _configurations(release: str) -> list[str]:
+    named = (*_CONFIGURATIONS, *((_OF_AUTHENTICATION,) if release >= "5.3.0" else ()))
+    return [f"org.apache.rocketmq.{name}" for name in named]
+
+
+def compare(files: Sequence[bytes], release: str | None) -> tuple[str, list[str], list[Any]]:
+    """A row of the page, the differences, and what MixAll made of each setting with a field.
+
+    Raises
+    ------
+    ConformanceError
+        Maven or Java fails.
+    """
+    begun = perf_counter()
+    classpath = f"{fetched_jars(release_called(release), _JARS)}/*" if release else ""
+    answers = ask_java(files, classpath, _configurations(release) if release else ())
+    different = [
+        f"{release or 'Properties'}: {one}: {file[:200]!r}"
+        for file, told in zip(files, answers, strict=True)
+        for one in differences(file, told, release)
+    ]
+    told = [setting for answer in answers for setting in answer or ()]
+    fields = [setting for setting in told if setting.after is not None]
+    changed = sum(setting.after != setting.before for setting in fields)
+    unloaded = sum(own_settings(file) is None for file in files)
+    row = (
+        f"| {f'MixAll of {release}' if release else 'Properties'} | {len(files):,} | {unloaded} | {len(told):,} | "
+        f"{len(fields):,} | {changed:,} | {len(different)} | {perf_counter() - begun:.0f} |"
+    )
+    return row, different, fields
+
+
+def vectors(release: str, fields: Sequence[JavaSetting]) -> list[list[str | None]]:
+    """What MixAll made of a value, each case once: release, key, value, and the field; null where nothing was set."""
+    cases = {(one.key, one.value): one.after if one.after != one.before else None for one in fields}
+    chosen = sorted(cases, key=lambda case: crc32(repr(case).encode()))[: _MOST_VECTORS // len(RELEASES)]
+    return [[release, key, value, cases[key, value]] for key, value in sorted(chosen)]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare, print, and write the page and the vectors."""
+    parser = argparse.ArgumentParser(
+        prog="python -m conformance.broker_conf",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("files", nargs="?", type=int, default=_FILES, help=f"how many files ({_FILES})")
+    parser.add_argument("seed", nargs="?", type=int, default=_SEED, help=f"of the generator ({_SEED})")
+    options = parser.parse_args(arguments)
+    files = generated_files(options.files, options.seed)
+    rows: list[str] = []
+    all_different: list[str] = []
+    kept: list[list[str | None]] = []
+    try:
+        for release in (None, *RELEASES):
+            row, different, fields = compare(files, release)
+            print(row, flush=True)
+            rows.append(row)
+            all_different += different
+            if release:
+                kept += vectors(release, fields)
+        java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr.splitlines()[0]  # noqa: S607
+    except ConformanceError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    for one in all_different[:_SHOWN]:
+        print(one)
+    if (options.files, options.seed) == (_FILES, _SEED) and not all_different:
+        RESULTS.write_text(
+            _HEAD.format(files=options.files, seed=options.seed, java=java.replace('"', "")) + "\n".join(rows) + "\n",
+            encoding="utf-8",
+        )
+        lines = ",\n".join(json.dumps(vector) for vector in kept)
+        VECTORS.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    return 255 if all_different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
