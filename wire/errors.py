@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wire.remoting.foreign_protocols import ForeignProtocol
+
 
 class WireError(Exception):
     """The root of this family; the message is one line that names the value and what was expected."""
@@ -11,6 +16,14 @@ class WireError(Exception):
 
 class MalformedFrameError(WireError):
     """Bytes on a connection that are no remoting command: the connection is closed, and nothing else disturbed."""
+
+
+class ForeignProtocolError(MalformedFrameError):
+    """Another protocol than remoting is spoken, the message says, by a client; `protocol` says it of a server, too."""
+
+    def __init__(self, protocol: ForeignProtocol) -> None:
+        super().__init__(protocol.told(protocol.client))
+        self.protocol = protocol
 
 
 class BadRequestError(WireError):

@@ -18,7 +18,7 @@ from benchmarks.wire.by_generator import CONNECTIONS, load_command, told_by
 from benchmarks.wire.processes import open_files, own_memory, served
 
 BAD: Final = {
-    "another protocol": (b"GET / HTTP/1.1\r\n\r\n", "a frame of 1195725856 bytes"),
+    "another protocol": (b"GET / HTTP/1.1\r\n\r\n", "it speaks HTTP, and RocketMQ's remoting protocol was expected"),
     "a frame of one byte": (b"\0\0\0\1x", "a frame of 1 bytes"),
     "a frame of 100 MB": (b"\6\0\0\0" + b"x" * 100, "a frame of 100663296 bytes"),
     "a negative length": (b"\xff\xff\xff\xff", "a frame of -1 bytes"),

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
-from wire.errors import MalformedFrameError, WireError
+from wire.errors import ForeignProtocolError, MalformedFrameError, WireError
 from wire.remoting.codes import Serialization
 from wire.remoting.command import ONEWAY_FLAG, RemotingCommand, decode, encode, java_text
 from wire.remoting.frames import FrameReader
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _OWN_VERSION: Final = version_of("5.5.0")
 _MOST: Final = 1 << 16
+_SILENT: Final = (
+    "it closed the connection without a word: is it a port for TLS (tls.server.mode=enforcing), or no broker's at all?"
+)
 
 
 class NoAnswerError(WireError):
@@ -194,11 +197,14 @@ class Channel:
         return opaque
 
     def _receive(self) -> None:
-        reader, why = FrameReader(), "the broker closed the connection"
+        reader, why = FrameReader(), _SILENT
         try:
             while data := self._socket.recv(_MOST):
+                why = "the broker closed the connection"
                 for frame in reader.feed(data):
                     self._take(decode(frame))
+        except ForeignProtocolError as error:
+            why = error.protocol.told(error.protocol.server)
         except (OSError, MalformedFrameError) as error:
             why = str(error)
         self._end(why)

@@ -6,12 +6,14 @@ Pulls never carry the bit that commits an offset (``PullSysFlag#FLAG_COMMIT_OFFS
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reference.format.java_properties import Setting
 from reference.format.system_topics import CHECK_GROUP
 from wire.client.channel import NoAnswerError
+from wire.errors import WireError
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.remoting.messages import decode_records
 from wire.remoting.versions import release_of
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from reference.format.record import Record
     from wire.client.channel import Channel
 
+_MOST_BROKERS: Final = 8
 _SUBSCRIPTION: Final = 4
 _A_PAGE: Final = 32
 _EMPTY: Final = (ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_OFFSET_MOVED, ResponseCode.PULL_RETRY_IMMEDIATELY)
@@ -58,6 +61,10 @@ def pull_all(channel: Channel, group: str, topic: str, begin: int, queue_id: int
         if follows <= at:
             return found
         at = follows
+
+
+class NameServerError(WireError):
+    """A name server answers where a broker was meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,15 +198,36 @@ def release_and_settings(channel: Channel) -> tuple[str | None, tuple[Setting, .
 
     Raises
     ------
+    NameServerError
+        It is a name server.
     NoAnswerError
         It does not answer at all.
     """
-    answer = channel.ask(RequestCode.GET_BROKER_CONFIG, {})
+    try:
+        answer = channel.ask(RequestCode.GET_BROKER_CONFIG, {})
+    except NoAnswerError:
+        if channel.is_open:  # name servers of 4.x do not answer what they do not know
+            _require_broker(channel)
+        raise
     release = release_of(answer.version)
     if answer.code != ResponseCode.SUCCESS:
+        _require_broker(channel)
         return release, None
     pairs = (line.partition("=") for line in answer.body.decode("utf-8", "replace").split("\n"))
     return release, tuple(Setting(number, key, value) for number, (key, eq, value) in enumerate(pairs, 1) if eq)
+
+
+def _require_broker(channel: Channel) -> None:
+    """Raise `NameServerError` if the other side lists the brokers of a cluster, as name servers only do."""
+    try:
+        answer = channel.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
+    except NoAnswerError:
+        return
+    if answer.code == ResponseCode.SUCCESS:
+        known = sorted(set(re.findall(rb'"([^"\s]+:\d+)"', answer.body)))
+        brokers = b", ".join(known[:_MOST_BROKERS]).decode(errors="replace") or "none"
+        message = f"{channel.address} is a name server: give the address of a broker; it knows {brokers}"
+        raise NameServerError(message)
 
 
 def _offset(channel: Channel, code: RequestCode, fields: Mapping[str, object]) -> int:

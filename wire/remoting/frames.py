@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from wire.errors import MalformedFrameError
+from wire.errors import ForeignProtocolError, MalformedFrameError
+from wire.remoting.foreign_protocols import foreign_protocol, may_be_http_2, shown_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,12 +28,15 @@ class FrameReader:
 
     def __init__(self) -> None:
         self._bytes = bytearray()
+        self._is_known = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Take bytes in, and give each frame that they complete.
 
         Raises
         ------
+        ForeignProtocolError
+            The first bytes are those of another protocol.
         MalformedFrameError
             A length is negative, too small for a header's, or beyond :data:`MOST_FRAME`; nothing is kept of it.
         """
@@ -41,9 +45,17 @@ class FrameReader:
         at = 0
         try:
             while len(held) - at >= 4:
+                if not self._is_known:
+                    foreign = foreign_protocol(held)
+                    if foreign is not None:
+                        raise ForeignProtocolError(foreign)
+                    if may_be_http_2(held):
+                        break
+                    self._is_known = True
                 length = int.from_bytes(held[at : at + 4], signed=True)
                 if not 4 <= length <= MOST_FRAME:
-                    message = f"a frame of {length} bytes; from 4 to {MOST_FRAME} were expected"
+                    text = shown_text(held[at:])
+                    message = f"a frame of {length} bytes{text}; from 4 to {MOST_FRAME} were expected"
                     raise MalformedFrameError(message)
                 if len(held) - at - 4 < length:
                     break

@@ -66,7 +66,7 @@ def test_a_request_of_the_broker_is_no_answer() -> None:
 @pytest.mark.parametrize(
     ("bytes_sent", "said"),
     [
-        (b"", "the broker closed the connection"),
+        (b"", "it closed the connection without a word"),
         (b"\xff\xff\xff\xff", "a frame of -1 bytes"),
         (b"\0\0\0\6\0\0\0\2{]", "a JSON header that can't be read"),
     ],

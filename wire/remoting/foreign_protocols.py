@@ -1,0 +1,100 @@
+"""What comes where a remoting frame was expected: the first bytes of other protocols, and what to do about each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+_PREFIX: Final = 4
+_HTTP_2_HEADER: Final = 9
+_HTTP_2_FIRST_FRAMES: Final = (4, 7)
+"""SETTINGS, with which a server begins, and GOAWAY."""
+
+
+class Side(NamedTuple):
+    """One who speaks a foreign protocol: who that may be, and what to do about it."""
+
+    to_do: str
+    who: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignProtocol:
+    """A protocol that is not RocketMQ's remoting.
+
+    Attributes
+    ----------
+    name : str
+        As one says what somebody speaks.
+    client, server : Side
+        One that speaks it to a broker, and a port that is taken for a broker's.
+    """
+
+    name: str
+    client: Side
+    server: Side
+
+    def told(self, side: Side) -> str:
+        """In one line, who speaks what, and what to do about it."""
+        who = f" ({side.who}?)" if side.who else ""
+        return f"it speaks {self.name}{who}, and RocketMQ's remoting protocol was expected; {side.to_do}"
+
+
+_BROKER: Final = "give the address of a broker's listenPort, such as 10.0.0.5:10911"
+HTTP_2: Final = ForeignProtocol(
+    "HTTP/2",
+    Side("gRPC SDKs (rocketmq-clients) need RocketMQ's proxy; take a client that speaks remoting", "a gRPC client"),
+    Side(_BROKER, "a gRPC proxy"),
+)
+HTTP: Final = ForeignProtocol(
+    "HTTP", Side("this port is for RocketMQ clients; orders over HTTP go to the control port"), Side(_BROKER)
+)
+TLS: Final = ForeignProtocol(
+    "TLS",
+    Side("connections are plain here; set tls.enable=false in the client"),
+    Side("give a port that takes plain connections (tls.server.mode=permissive or disabled)"),
+)
+PROXY: Final = ForeignProtocol("the PROXY protocol of a load balancer", Side("connect without one"), Side(_BROKER))
+
+_BY_PREFIX: Final = {
+    b"PRI ": HTTP_2,
+    b"PROX": PROXY,
+    b"HTTP": HTTP,
+    **dict.fromkeys((b"GET ", b"POST", b"PUT ", b"HEAD", b"OPTI", b"DELE", b"CONN", b"PATC", b"TRAC"), HTTP),
+}
+_TLS_RECORDS: Final = (0x15, 0x16)
+"""An alert, and a handshake; behind it stand a version of 3 and a number."""
+
+
+def foreign_protocol(start: bytes | bytearray) -> ForeignProtocol | None:
+    r"""The protocol whose first bytes these are; None for frames of remoting, and for what is not known.
+
+    Parameters
+    ----------
+    start
+        The first bytes of a connection, four at least.
+
+    Examples
+    --------
+    >>> foreign_protocol(b"\x16\x03\x01\x02\0\1").name, foreign_protocol(b"\0\0\0\x80\0\0\0\x70{")
+    ('TLS', None)
+    """
+    if start[0] in _TLS_RECORDS and start[1] == 3:
+        return TLS
+    if may_be_http_2(start) and len(start) >= _HTTP_2_HEADER:
+        return HTTP_2
+    return _BY_PREFIX.get(bytes(start[:_PREFIX]))
+
+
+def may_be_http_2(start: bytes | bytearray) -> bool:
+    """Whether these can be the first bytes of an HTTP/2 server: a small first frame on stream 0.
+
+    As a frame of remoting they would have an empty header, which no command has.
+    """
+    return start[:2] == b"\0\0" and start[3] in _HTTP_2_FIRST_FRAMES and not any(start[4:_HTTP_2_HEADER])
+
+
+def shown_text(start: bytes | bytearray) -> str:
+    """The first bytes as text, where they are some, such as a greeting; else ''."""
+    told = bytes(start[:_PREFIX]).decode("latin-1")
+    return f" (it begins with the text {told!r})" if told.isascii() and told.isprintable() else ""
