@@ -16,6 +16,7 @@ from halfcheck.broker.broker_options import Clock
 from halfcheck.broker.run_verdict import judge_run
 from halfcheck.errors import ExitCode
 from halfcheck.printing.broker import print_start, print_verdict
+from halfcheck.printing.remarks import print_remarks
 from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, read_broker_conf
 from reference.format.broker_conf_remarks import remarks_on_file
@@ -47,8 +48,8 @@ def serve(options: BrokerOptions) -> ExitCode:
             seed=options.seed,
             restart_ms=options.restart_ms,
         )
-        for remark in () if options.broker_conf is None else remarks_on_file(options.broker_conf, start.release):
-            typer.echo(f"halfcheck: {options.broker_conf}: {remark}", err=True)
+        if options.broker_conf is not None:
+            print_remarks(options.broker_conf, remarks_on_file(options.broker_conf, start.release))
         service = Service(
             start,
             Ports(options.listen, options.port, options.control_port),

@@ -11,6 +11,7 @@ import typer
 from halfcheck.check.check_options import COMPILED, OF_FILES, OF_ONE_SEARCH, CheckOptions
 from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.printing.progress import portfolio_progress
+from halfcheck.printing.remarks import print_remarks
 from model_check.broker_conf.configuration import Configuration, read_duration
 from model_check.broker_conf.judgement import BASES, judge_configuration
 from model_check.broker_conf.suggestions import suggest
@@ -67,8 +68,7 @@ def run(options: CheckOptions, file: Path) -> ExitCode:
             suggestions = suggest(judgement, options.environment, report=report, **searched)
     if not (options.version or options.profile):
         typer.echo(f"halfcheck: {file}: no --version is given: {version} is taken", err=True)
-    for remark in said:
-        typer.echo(f"halfcheck: {file}: {remark}", err=True)
+    print_remarks(file, said)
     if options.as_json:
         settings = settings_to_json(configuration, unknown, said)
         settings |= {"version": version, "profile": profile, "judged_by": why}

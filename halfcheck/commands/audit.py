@@ -82,6 +82,8 @@ def command(
     halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
     """
     from conformance.golden_stores import golden_path
+    from halfcheck.printing.remarks import print_remarks_of_store
+    from reference.format.broker_conf import find_broker_conf
 
     selection = selection_of(topics, groups, states, since, keys)
     require_known_failures(fail_on)
@@ -103,6 +105,7 @@ def command(
         from halfcheck.printing.audit import print_audit
 
         print_audit(audit, everything=everything, limit=limit)
+    print_remarks_of_store(find_broker_conf(store_dir), audit.version, is_sure=version is not None)
     if audit.corrupt:
         more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
         typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)

@@ -48,8 +48,15 @@ class _Row:
         return release_numbers(self.since) <= numbers and (not self.until or numbers <= release_numbers(self.until))
 
 
-def remarks_on_file(path: Path, release: str) -> list[str]:
+def remarks_on_file(path: Path, release: str, *, with_keys_of_others: bool = True) -> list[str]:
     """What is to be said of a file as the ``broker.conf`` of a release, a line each, in the order of its lines.
+
+    Parameters
+    ----------
+    path
+    release
+    with_keys_of_others
+        Whether keys that only other releases read are spoken of; no, where the release is guessed.
 
     Raises
     ------
@@ -57,7 +64,7 @@ def remarks_on_file(path: Path, release: str) -> list[str]:
         The path is no file, or one with which no broker starts.
     """
     given = settings(path)
-    unknown = unread_keys(path, release)
+    unknown = [key for key in unread_keys(path, release) if with_keys_of_others or not key.versions]
     found = [*_repeated(given), *((key.line, key.told(release)) for key in unknown), *remarks_on(given, release)]
     whole = _of_the_whole(given, release, mqadmin_broker(path), len(unknown))
     if whole and len(unknown) == len(given):

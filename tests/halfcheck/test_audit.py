@@ -281,11 +281,7 @@ def broken_offsets(store: Path) -> None:
 
 
 def broken_conf(store: Path) -> None:
-    (store / "broker.conf").write_text("transactionCheckMax=fifteen\n")
-
-
-def binary_conf(store: Path) -> None:
-    (store / "broker.conf").write_bytes(bytes(range(256)))
+    (store / "broker.conf").write_text("storePathRootDir=D:\\users\n")
 
 
 def misnamed_queue(store: Path) -> None:
@@ -301,8 +297,7 @@ NOT_A_STORE: dict[Callable[[Path], None], str] = {
     foreign_log: "is not a commit log",
     misnamed_log: "not a 20-digit offset",
     broken_offsets: "consumerOffset.json can't be understood",
-    broken_conf: "transactionCheckMax is 'fifteen'",
-    binary_conf: "broker.conf",
+    broken_conf: "the broker does not start",
     misnamed_queue: "its name is not a number",
 }
 
