@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reference.format.commit_log import CommitLog
-from reference.format.commit_log_file import FOLDER as COMMIT_LOG_FOLDER
 from reference.format.commit_log_file import CommitLogFile
 from reference.format.consume_queue import ENTRY_BYTES, ConsumeQueue, open_consume_queues
 from reference.format.consume_queue import FOLDER as CONSUME_QUEUE_FOLDER
@@ -20,6 +19,7 @@ from reference.format.record import (
     STORE_HOST_V6_FLAG,
     CommitLogOffset,
 )
+from reference.format.store_paths import COMMIT_LOG as COMMIT_LOG_FOLDER
 
 if TYPE_CHECKING:
     from mmap import mmap

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from halfcheck.printing.progress import counting_bar, resumable
+from reference.format.store_paths import store_paths
 from spark_trace_analysis.audit.sole_writer import sole_writer
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from reference.format.store_paths import StorePaths
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.row_files import RowFiles
     from spark_trace_analysis.audit.spark_audit import Options
@@ -30,6 +32,8 @@ def audited(
     work: Path | None = None,
     master: str | None = None,
     conf: Sequence[str] = (),
+    broker_conf: Path | None = None,
+    log_folders: Sequence[Path] = (),
     *,
     everything: bool = False,
     limit: int = 1_000,
@@ -50,9 +54,10 @@ def audited(
     from spark_trace_analysis.audit.row_files import RowFiles
 
     row_files = row_files or RowFiles()
+    paths = store_paths(store, broker_conf=broker_conf, log_folders=log_folders)
     with sole_writer("--out", out), sole_writer("--work", work):
-        if master is None and work is None and not conf and _is_small(store):
-            return _in_one_process(store, version, out, row_files)
+        if master is None and work is None and not conf and _is_small(paths):
+            return _in_one_process(paths, version, out, row_files)
         from spark_trace_analysis.audit.spark_audit import Options
 
         options = Options(
@@ -64,23 +69,23 @@ def audited(
             selection=row_files.selection,
             row_files=row_files,
         )
-        return _by_spark(store, options, master or _ALL_CORES, conf)
+        return replace(_by_spark(paths, options, master or _ALL_CORES, conf), store=str(store))
 
 
-def _in_one_process(store: Path, version: str | None, out: Path | None, row_files: RowFiles) -> Audit:
+def _in_one_process(paths: StorePaths, version: str | None, out: Path | None, row_files: RowFiles) -> Audit:
     from spark_trace_analysis.audit.audit_folders import require_new, write_audit
     from spark_trace_analysis.audit.audit_store import audit_store
 
     if out is not None:
         require_new(out)
-    with _progress(store) as on_progress:
-        audit = audit_store(store, version, on_progress, row_files=row_files)
+    with _progress(paths) as on_progress:
+        audit = audit_store(paths, version, on_progress, row_files=row_files)
     if out is not None:
         write_audit(audit, out)
     return audit.narrowed(row_files.selection)
 
 
-def _by_spark(store: Path, options: Options, master: str, conf: Sequence[str]) -> Audit:
+def _by_spark(paths: StorePaths, options: Options, master: str, conf: Sequence[str]) -> Audit:
     from spark_trace_analysis.audit.audit_folders import count_finished, place_of
     from spark_trace_analysis.audit.spark_audit import audit_by_spark
     from spark_trace_analysis.cluster.session import spark_session
@@ -89,23 +94,20 @@ def _by_spark(store: Path, options: Options, master: str, conf: Sequence[str]) -
     with (
         resumable(lambda: 0 if place is None else count_finished(place), "task"),
         spark_session(master, conf=conf) as spark,
-        _progress(store) as on_progress,
+        _progress(paths) as on_progress,
     ):
-        audit = audit_by_spark(spark, store, replace(options, on_progress=on_progress))
-        return replace(audit, store=str(store))
+        return audit_by_spark(spark, paths.absolute(), replace(options, on_progress=on_progress))
 
 
-def _progress(store: Path) -> AbstractContextManager[Callable[[int, int], None] | None]:
-    return counting_bar(f"reading {store}", "DownloadColumn", "TransferSpeedColumn")
+def _progress(paths: StorePaths) -> AbstractContextManager[Callable[[int, int], None] | None]:
+    return counting_bar(f"reading {paths.root}", "DownloadColumn", "TransferSpeedColumn")
 
 
-def _is_small(store: Path) -> bool:
-    """Whether one process is quicker than Spark's start; also of what is no store, to say so.
+def _is_small(paths: StorePaths) -> bool:
+    """Whether one process is quicker than Spark's start.
 
     What counts is what was written: a broker makes files of a gigabyte, most of it a hole (`MappedFile#init`).
     """
-    folder = store / "commitlog"
-    if not folder.is_dir():
-        return True
-    sizes = (path.stat() for path in folder.iterdir() if path.is_file())
+    files = (path for folder in paths.log_folders for path in folder.iterdir() if path.is_file())
+    sizes = (path.stat() for path in files)
     return sum(min(size.st_size, size.st_blocks * _BLOCK_BYTES) for size in sizes) < _SMALL_BYTES

@@ -37,6 +37,14 @@ def command(
     version: Annotated[
         str | None, typer.Option(help="The version that wrote the store, for example 5.3.3; inferred if not given.")
     ] = None,
+    broker_conf: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Take the broker's settings from this file, not from the store's."),
+    ] = None,
+    commit_log: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="A folder of the log, if it lies elsewhere; several times for several paths."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="A new directory for the rows of all transactions, as Parquet.")
     ] = None,
@@ -63,7 +71,8 @@ def command(
 ) -> ExitCode:
     """Say which transactions in a RocketMQ store are lost, doubled, parked or pending.
 
-    Reads commitlog/, and consumequeue/ and config/ if they are there; a broker.conf in the store or beside it is used.
+    Reads commitlog/, and consumequeue/ and config/ if they are there; a broker.conf in the store or beside it is used,
+    also for where the log lies: several paths, another disk, DLedger's folder.
     What is lost or doubled does not change the exit code: this is a report; --fail-on lost,doubled makes it 12. Damaged
     records do: the table shows what could be read, the damage is listed with it, and the exit code is 150.
 
@@ -75,6 +84,7 @@ def command(
     halfcheck audit /home/rocketmq/store
     halfcheck audit conformance/golden/5.3.3/late --all --json
     halfcheck audit /backup/store --version 4.9.7 --limit 20
+    halfcheck audit /home/rocketmq/store --commit-log /disk1/commitlog --commit-log /disk2/commitlog
     halfcheck audit /backup/store --out rows --report audit.html
     halfcheck audit /home/rocketmq/store --since 2h --fail-on lost,doubled,damage
     halfcheck audit /home/rocketmq/store --state lost,parked --csv rows.csv --resend resend.csv
@@ -93,7 +103,17 @@ def command(
     files = RowFiles(csv_path=csv, resend_path=resend, selection=selection)
     store_dir = golden_path(store_dir)
     audit = audited(
-        store_dir, version, out, work, master, conf or (), everything=everything, limit=limit, row_files=files
+        store_dir,
+        version,
+        out,
+        work,
+        master,
+        conf or (),
+        broker_conf,
+        commit_log or (),
+        everything=everything,
+        limit=limit,
+        row_files=files,
     )
     if report is not None:
         from spark_trace_analysis.report.audit_page import write_audit_page
@@ -105,7 +125,7 @@ def command(
         from halfcheck.printing.audit import print_audit
 
         print_audit(audit, everything=everything, limit=limit)
-    print_remarks_of_store(find_broker_conf(store_dir), audit.version, is_sure=version is not None)
+    print_remarks_of_store(broker_conf or find_broker_conf(store_dir), audit.version, is_sure=version is not None)
     if audit.corrupt:
         more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
         typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from halfcheck.audit.whole_store import audited
 from reference.format.commit_log import CommitLog
-from reference.format.commit_log_file import FOLDER
 from reference.format.consumer_offsets import NAME, read_consumer_offsets
 from reference.format.errors import BrokenConfigError
 from reference.format.properties import UNIQUE_KEY
 from reference.format.record import MalformedRecordError, Record
+from reference.format.store_paths import COMMIT_LOG as FOLDER
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.store.message_store import ABORT
 from spark_trace_analysis.records.transaction_record import concerns_a_transaction

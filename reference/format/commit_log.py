@@ -10,12 +10,16 @@ reported.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Self
 
-from reference.format.commit_log_file import FOLDER, CommitLogFile, FileReader, map_file
+from reference.format.commit_log_file import CommitLogFile, FileReader, map_file
+from reference.format.dledger_entry import HEADER_BYTES, begins_with_entry, body_positions
 from reference.format.errors import CorruptRegion, NotAStoreError
-from reference.format.frame import Frame, read_frame
+from reference.format.frame import Frame, is_record_of_another_place, read_frame
 from reference.format.record import CommitLogOffset, MalformedRecordError, Record
+from reference.format.store_paths import StorePaths, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +27,9 @@ if TYPE_CHECKING:
 
 
 _NAME = re.compile(r"\d{20}")
+_FEW = 3
+_DEFAULT_FILE_BYTES = 1 << 30
+"""``mappedFileSizeCommitLog`` where no ``broker.conf`` says otherwise."""
 
 
 class CommitLog:
@@ -36,27 +43,33 @@ class CommitLog:
 
     def __init__(self, files: list[CommitLogFile]) -> None:
         self.files = files
+        self._parts = [other.start for one, other in pairwise(files) if other.data and not one.data]
 
     @classmethod
-    def open(cls, store: Path) -> Self:
-        """Open the commit log of a store directory.
+    def open(cls, store: Path | StorePaths) -> Self:
+        """Open the log of a store; where it lies, :func:`~reference.format.store_paths.store_paths` says.
 
         Raises
         ------
         NotAStoreError
-            There is no such directory, no ``commitlog/`` in it, no file in that, or a file whose name is not the
+            There is no such directory, no log where it should be, no file in it, or a file whose name is not the
             20-digit offset of its first byte.
         """
-        folder = _commit_log_folder(store)
-        paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-        for path in paths:
-            if not _NAME.fullmatch(path.name):
-                message = f"{path} is not a commit log file: its name is not a 20-digit offset"
-                raise NotAStoreError(message)
-        if not paths:
-            message = f"{folder} holds no files, so this is not a RocketMQ store"
+        where = store if isinstance(store, StorePaths) else store_paths(store)
+        files = [file for folder in where.log_folders for file in _files_in(folder, where)]
+        if not files:
+            message = f"{where.log_folders[0]} holds no files, so this is not a RocketMQ store"
             raise NotAStoreError(message)
-        return cls([map_file(path) for path in paths])
+        files.sort(key=lambda file: file.start)
+        for one, other in pairwise(files):
+            if one.start == other.start:
+                message = f"{one.path} and {other.path} are the same file of the log: only one of them can count"
+                raise NotAStoreError(message)
+        whole = _with_missing(files, where)
+        if where.doubt and len(whole) > len(files):
+            message = f"{where.doubt} ({next(file.name for file in whole if file not in files)} is missing)"
+            raise NotAStoreError(message)
+        return cls(whole)
 
     @property
     def start(self) -> CommitLogOffset:
@@ -118,6 +131,17 @@ class CommitLog:
         """The file behind the file of an index."""
         return self.files[index + 1] if index + 1 < len(self.files) else None
 
+    def is_gone(self, offset: int) -> bool:
+        """Whether the file that held an offset was deleted, is missing or can't be read; not behind the log's end."""
+        for file in reversed(self.files):
+            if offset >= file.start:
+                return not file.data
+        return True
+
+    def part_of(self, offset: int) -> int:
+        """Where the part of the log that holds an offset begins: at its start, or behind a file that is gone."""
+        return next((start for start in reversed(self._parts) if offset >= start), self.start)
+
     def place(self, offset: int) -> tuple[str, int]:
         """The file that holds an offset, and the byte within it."""
         for file in reversed(self.files):
@@ -126,15 +150,41 @@ class CommitLog:
         return self.files[0].name, 0
 
 
-def _commit_log_folder(store: Path) -> Path:
-    if not store.exists():
-        message = f"{store} does not exist"
-        raise NotAStoreError(message)
-    if not store.is_dir():
-        message = f"{store} is a file; a RocketMQ store is a directory with {FOLDER}/ in it"
-        raise NotAStoreError(message)
-    folder = store / FOLDER
-    if not folder.is_dir():
-        message = f"{store} has no {FOLDER}/ in it, so it is not a RocketMQ store"
-        raise NotAStoreError(message)
-    return folder
+def _files_in(folder: Path, where: StorePaths) -> list[CommitLogFile]:
+    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    for path in paths:
+        if not _NAME.fullmatch(path.name):
+            message = f"{path} is not a commit log file: its name is not a 20-digit offset"
+            raise NotAStoreError(message)
+    files = [map_file(path, where.name_of(path)) for path in paths]
+    if not any(begins_with_entry(file.data, file.start) for file in files):
+        return files
+    for file in files:
+        first = list(islice(body_positions(file.data), _FEW))
+        if first and all(is_record_of_another_place(file.data, at, file.start) for at in first):
+            message = (
+                f"{file.path} is no log of DLedger's as a broker writes it: each record says where it stands behind "
+                f"the headers of {HEADER_BYTES} bytes, expected {file.start + first[0]} in the first one"
+            )
+            raise NotAStoreError(message)
+    return [replace(file, header_bytes=HEADER_BYTES) for file in files]
+
+
+def _with_missing(files: list[CommitLogFile], where: StorePaths) -> list[CommitLogFile]:
+    """The files, and an empty one with its problem for each that should stand between them."""
+    distances = [other.start - one.start for one, other in pairwise(files)]
+    size = where.file_bytes
+    if size is None or any(len(file.data) > size for file in files):
+        size = min([*distances, _DEFAULT_FILE_BYTES])
+    several = ", and broker.conf names more than one path" if len(where.log_folders) > 1 else ""
+    whole: list[CommitLogFile] = []
+    for file in files:
+        end = whole[-1].start + size if whole else file.start
+        if end < file.start:
+            count = -(-(file.start - end) // size)
+            more = f"; {count - 1} more up to {file.name} are" if count > 1 else ""
+            path = file.path.with_name(f"{end:020d}")
+            problem = f"the file is missing{more}{several}"
+            whole.append(CommitLogFile(path, where.name_of(path), CommitLogOffset(end), b"", problem))
+        whole.append(file)
+    return whole

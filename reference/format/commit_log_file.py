@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from reference.format.dledger_entry import BLANK_MAGIC as DLEDGER_BLANK_MAGIC
+from reference.format.dledger_entry import what_is_wrong_with_header
 from reference.format.errors import CorruptRegion
 from reference.format.frame import Frame, is_plausible_start, natural_size, read_frame
 from reference.format.record import (
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
-FOLDER = "commitlog"
 _MAGIC_BYTES = re.compile(b"|".join(re.escape(magic.to_bytes(4)) for magic in (MAGIC_V1, MAGIC_V2)))
 _CHUNK_BYTES = 1 << 20
 _ZEROS = bytes(_CHUNK_BYTES)
@@ -39,7 +40,9 @@ class CommitLogFile:
     start: CommitLogOffset
     data: mmap.mmap | bytes
     problem: str = "the file is empty"
-    """Why it holds no bytes: it is empty, or can't be read. The rest of the log can."""
+    """Why it holds no bytes: it is empty, can't be read, or is missing. The rest of the log can be read."""
+    header_bytes: int = 0
+    """What stands before each record: nothing, or DLedger's header (:mod:`reference.format.dledger_entry`)."""
 
     @property
     def end(self) -> CommitLogOffset:
@@ -47,9 +50,9 @@ class CommitLogFile:
         return CommitLogOffset(self.start + len(self.data))
 
 
-def map_file(path: Path) -> CommitLogFile:
+def map_file(path: Path, name: str) -> CommitLogFile:
     """Map a file into memory; what stands in the way is its `problem`."""
-    start, name = CommitLogOffset(int(path.name)), f"{FOLDER}/{path.name}"
+    start = CommitLogOffset(int(path.name))
     try:
         with path.open("rb") as stream:
             size = stream.seek(0, 2)
@@ -77,11 +80,12 @@ class FileReader:
         self.data = file.data
         self.following = following
         self.wants = wants
+        self.header_bytes = file.header_bytes
 
     def read(self) -> Iterator[Frame | Record | CorruptRegion]:
         """Read the file from its start; see :meth:`CommitLog.read`."""
         data, start, wants = self.data, self.file.start, self.wants
-        position, length = 0, len(data)
+        position, length = self.header_bytes, len(data)
         if not length:
             yield self.region(0, self.file.problem)
         while position < length:
@@ -92,6 +96,7 @@ class FileReader:
                     break
                 position = yield from self.skip_damage(position, str(error))
                 continue
+            yield from self.check_header(position, frame.total_size)
             if not frame.is_body_sound:
                 yield self.region(position, f"the body of {frame.name} does not match its checksum")
             if wants is None or wants(frame):
@@ -101,12 +106,24 @@ class FileReader:
                     yield self.region(position, str(error))
             else:
                 yield frame
-            position += frame.total_size
+            position = self.behind(position, frame.total_size)
         yield from self.check_end(position)
 
+    def behind(self, position: int, size: int) -> int:
+        """Where the next record would stand."""
+        return position + size + self.header_bytes
+
+    def check_header(self, position: int, size: int) -> Iterator[CorruptRegion]:
+        """Damage in what stands before a record of so many bytes."""
+        if self.header_bytes:
+            at = position - self.header_bytes
+            reason = what_is_wrong_with_header(self.data, at, self.file.start + at, size)
+            if reason:
+                yield self.region(at, reason)
+
     def is_end(self, position: int) -> bool:
-        """Whether nothing more was written from a position on: an end-of-file record stands there, or zeros do."""
-        return self.is_blank_record(position) or self.is_zero_from(position)
+        """Whether nothing more was written: an end-of-file record stands where a record would, or zeros do."""
+        return self.is_blank_record(position) or self.is_zero_from(position - self.header_bytes)
 
     def decode(self, position: int, size: int) -> Record:
         """Decode a record whose outline is sound; zeros that were cut off the end of the file count as there."""
@@ -120,13 +137,20 @@ class FileReader:
 
     def is_blank_record(self, position: int) -> bool:
         """Whether the end-of-file record stands here (``CommitLog.DefaultAppendMessageCallback#doAppend``)."""
-        head = self.data[position : position + BLANK_BYTES]
-        if len(head) < BLANK_BYTES or int.from_bytes(head[4:]) != BLANK_MAGIC:
-            return False
-        size = int.from_bytes(head[:4])
+        size = self._blank_size(position)
         if self.following is None:
             return size >= BLANK_BYTES
-        return self.file.start + position + size <= self.following.start
+        return size > 0 and self.file.start + position - self.header_bytes + size <= self.following.start
+
+    def _blank_size(self, position: int) -> int:
+        """The size that the end-of-file record at a position has; 0 if there is none."""
+        at = position - self.header_bytes
+        head = self.data[at : at + BLANK_BYTES] if at >= 0 else b""
+        if len(head) < BLANK_BYTES:
+            return 0
+        if self.header_bytes:
+            return int.from_bytes(head[4:]) if int.from_bytes(head[:4]) == DLEDGER_BLANK_MAGIC else 0
+        return int.from_bytes(head[:4]) if int.from_bytes(head[4:]) == BLANK_MAGIC else 0
 
     def is_zero_from(self, position: int) -> bool:
         """Whether the rest of the file is zeros; its pages are given back as they are looked at."""
@@ -141,10 +165,10 @@ class FileReader:
     def check_end(self, position: int) -> Iterator[CorruptRegion]:
         """A file that others follow must end in a blank record that reaches to the next one, or at its brim."""
         following = self.following
-        if following is None or not following.data or not following.data[:BLANK_BYTES].strip(b"\0"):
+        if not self.data or following is None or not following.data or not following.data[:BLANK_BYTES].strip(b"\0"):
             return
-        head = self.data[position : position + BLANK_BYTES]
-        size = int.from_bytes(head[:4]) if int.from_bytes(head[4:]) == BLANK_MAGIC else 0
+        size = self._blank_size(position)
+        position -= self.header_bytes
         end = self.file.start + position + size
         if end >= following.start or position >= following.start - self.file.start:
             return
@@ -162,7 +186,7 @@ class FileReader:
         if repaired is not None:
             yield self.region(position, _what_was_wrong(repaired, size, self.file.start + position))
             yield self._in_place(repaired, position)
-            return position + size
+            return self.behind(position, size)
         lost = (len(self.data) if after is None else after) - position
         if after is None and self.following is None:
             yield self.region(position, f"{reason}; nothing readable follows")
@@ -190,7 +214,7 @@ class FileReader:
     def first_record(self, position: int, end: int) -> int | None:
         """Where the first record at or behind a position and before an end begins that says that it stands there."""
         if position == 0:
-            return 0
+            return self.header_bytes
         for match in _MAGIC_BYTES.finditer(self.data, position + 4, min(end + 7, len(self.data))):
             candidate = match.start() - 4
             if is_plausible_start(self.data, candidate, self.file.start):
@@ -208,9 +232,10 @@ class FileReader:
             candidate = match.start() - 4
             if candidate > position and is_plausible_start(self.data, candidate, self.file.start):
                 return candidate
-        blank = self.data.find(BLANK_MAGIC.to_bytes(4), position + 1)
-        if self.following is not None and blank - 4 > position and self.is_blank_record(blank - 4):
-            return blank - 4
+        magic, at = (DLEDGER_BLANK_MAGIC, self.header_bytes) if self.header_bytes else (BLANK_MAGIC, -4)
+        blank = self.data.find(magic.to_bytes(4), position + 1) + at
+        if self.following is not None and blank > position and self.is_blank_record(blank):
+            return blank
         return None
 
     def _in_place(self, repaired: Record, position: int) -> Record:
@@ -220,7 +245,11 @@ class FileReader:
     def _repair(self, position: int, after: int | None) -> Record | None:
         """The record at a damaged place, if its inner lengths alone lead exactly to what follows."""
         size = natural_size(self.data, position)
-        if size == 0 or (after is not None and position + size != after) or position + size > len(self.data):
+        if (
+            size == 0
+            or (after is not None and self.behind(position, size) != after)
+            or position + size > len(self.data)
+        ):
             return None
         try:
             record = decode_record(self.data, position, limit=len(self.data), total_size=size)

@@ -70,7 +70,7 @@ class CrossCheck:
         self.matched: dict[tuple[str, int], int] = dict.fromkeys(queues, 0)
         self.missing: list[Missing] = []
         self.last_dispatched = -1
-        self._next_offset: dict[tuple[str, int], int] = {}
+        self._next_offset: dict[tuple[str, int, int], int] = {}
         self.found: list[CorruptRegion] = []
         self.is_start = True
         self._last_three: deque[Frame | Record] = deque(maxlen=3)
@@ -165,11 +165,12 @@ class CrossCheck:
 
     def _check_counting(self, key: tuple[str, int], record: Frame | Record) -> None:
         """Without a consume queue, the records of a queue must count up; a queue may begin anew at 0."""
-        expected = self._next_offset.get(key, 0 if self._log.start == 0 else record.queue_offset)
+        part = self._log.part_of(record.physical_offset)
+        expected = self._next_offset.get((*key, part), record.queue_offset if part else 0)
         is_batch = record.sys_flag & INNER_BATCH_FLAG
         if record.queue_offset not in (expected, 0) and not is_batch and not self._queues:
             self._add(record, wrong_count(key, record.queue_offset, expected))
-        self._next_offset[key] = record.queue_offset + 1
+        self._next_offset[*key, part] = record.queue_offset + 1
 
     def check_neighbours(self, before: Frame | Record, record: Frame | Record, after: Frame | Record) -> None:
         """Hold the times of three records in a row against each other; the first call is of a log's first three."""
@@ -194,6 +195,8 @@ class CrossCheck:
     ) -> Iterator[CorruptRegion]:
         """Hold an entry of a queue against the record that it points to."""
         log = self._log
+        if log.is_gone(entry.commit_log_offset):
+            return
         frame = log.frame_at(entry.commit_log_offset)
         if entry.commit_log_offset >= log.files[-1].end:
             yield queue.region(offset, f"the entry points to {entry.commit_log_offset}, behind the commit log's end")

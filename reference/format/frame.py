@@ -147,6 +147,13 @@ def is_plausible_start(data: mmap | bytes, position: int, file_start: int) -> bo
     return bool(physical_offset == file_start + position)
 
 
+def is_record_of_another_place(data: mmap | bytes, position: int, file_start: int) -> bool:
+    """Whether a record begins here that says that it stands elsewhere in the log."""
+    if position + FIXED_BYTES > len(data) or is_plausible_start(data, position, file_start):
+        return False
+    return int.from_bytes(data[position + 4 : position + 8]) in (MAGIC_V1, MAGIC_V2)
+
+
 def _lacks_only_zeros(data: mmap | bytes, position: int, size: int) -> bool:
     missing = position + size - len(data)
     return missing <= 2 and natural_size(data, position) == size and position + size - 2 <= len(data)

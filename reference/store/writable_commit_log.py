@@ -6,8 +6,8 @@ import struct
 import zlib
 from typing import TYPE_CHECKING, Final
 
-from reference.format.commit_log_file import FOLDER
 from reference.format.record import BLANK_MAGIC, BORN_HOST_V6_FLAG, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG
+from reference.format.store_paths import COMMIT_LOG as FOLDER
 from reference.format.stored_message import BORN_HOST_AT, decode_message
 from reference.store.disk import BLANK_RECORD, Disk, MappedFile
 from reference.store.mapped_file_queue import MappedFileQueue

@@ -120,13 +120,21 @@ def key_of(
             queues.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
     return {
         "store": str(store),
-        "files": [[file.path.name, (stat := file.path.stat()).st_size, stat.st_mtime_ns] for file in log.files],
+        "files": [[str(file.path), *_size_and_time(file.path)] for file in log.files],
         "queues": queues.hexdigest(),
         "saved": repr(saved),
         "conf": {name: value for name, value in asdict(conf).items() if value is not None},
         **options,
         "source": digest.hexdigest(),
     }
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    """Of a file that may be missing."""
+    if not path.exists():
+        return -1, -1
+    stat = path.stat()
+    return stat.st_size, stat.st_mtime_ns
 
 
 def place_of(work: Path | None, out: Path | None) -> Path | None:

@@ -6,16 +6,18 @@ What cannot be a store raises; damage inside one is listed beside the table, whi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model_check.releases import profile_for
-from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from reference.format.broker_conf import BrokerConf, read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues
 from reference.format.consumer_offsets import TRANSACTION_GROUP, read_consumer_offsets
 from reference.format.cross_check import CrossCheck
 from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.frame import Frame
+from reference.format.store_paths import StorePaths, store_paths
 from spark_trace_analysis.audit.audit import Audit, selected
 from spark_trace_analysis.audit.columns.row_tables import rows_chosen
 from spark_trace_analysis.audit.explanation.trace_verdict import (
@@ -39,7 +41,6 @@ from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from spark_trace_analysis.audit.row_files import RowFiles
     from spec.switches import Switches
@@ -48,7 +49,7 @@ _PROGRESS_RECORDS = 10_000
 
 
 def audit_store(
-    store: Path,
+    store: Path | StorePaths,
     version: str | None = None,
     on_progress: Callable[[int, int], None] | None = None,
     question: Question | None = None,
@@ -59,7 +60,7 @@ def audit_store(
     Parameters
     ----------
     store
-        The store directory, the one with ``commitlog/`` in it.
+        The store directory, or where its files lie.
     version
         The version of the broker that wrote it; without it, the version is inferred.
     on_progress
@@ -116,13 +117,15 @@ class OpenedStore:
 
     Parameters
     ----------
-    path
-        The store directory.
+    store
+        The store directory, or where its files lie.
     version
         The version of the broker that wrote it, if it was named.
 
     Attributes
     ----------
+    paths, path
+        Where its files lie, and the directory.
     known_conf, conf
         The settings of its ``broker.conf``, None if there is none; and those, or the defaults.
     saved
@@ -131,10 +134,12 @@ class OpenedStore:
         The releases that could have saved its configuration last.
     """
 
-    def __init__(self, path: Path, version: str | None, question: Question) -> None:
+    def __init__(self, store: Path | StorePaths, version: str | None, question: Question) -> None:
+        self.paths = store_paths(store) if isinstance(store, Path) else store
+        path = self.paths.root
         self.path, self.version, self.question = path, version, question
-        self.log = CommitLog.open(path)
-        self.conf_path = find_broker_conf(path)
+        self.log = CommitLog.open(self.paths)
+        self.conf_path = self.paths.conf
         self.known_conf = None if self.conf_path is None else read_broker_conf(self.conf_path)
         self.conf = self.known_conf or BrokerConf()
         self.saved = read_consumer_offsets(path)
@@ -174,7 +179,7 @@ class OpenedStore:
 
     def notes(self, facts: LogFacts) -> tuple[str, ...]:
         """What a reader should know: of the records, where they do not look like the version's; of saved offsets."""
-        notes = []
+        notes = [self.paths.note] if self.paths.note else []
         seen = facts.marks.version(self.saved_by)
         if self.version is not None and seen is not None:
             own, theirs = PROFILES[profile_for(self.version)[0]], [PROFILES[name] for name in profiles_for(seen)]
@@ -271,7 +276,7 @@ class _Reading:
         self.log = store.log
         self.facts = LogFacts()
         self.grouping = Grouping(store.timeout_ms)
-        self.consistency = Consistency(store.log.start)
+        self.consistency = Consistency(store.log.start, store.log.is_gone)
         self.trace = StoreTrace(store.timeout_ms)
         self.corrupt: list[CorruptRegion] = []
 

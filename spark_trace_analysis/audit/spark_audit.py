@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from reference.format.store_paths import StorePaths
     from spark_trace_analysis.audit.row_files import RowFiles
 
 
@@ -102,7 +103,7 @@ class Options:
     on_progress: Callable[[int, int], None] | None = None
 
 
-def audit_by_spark(spark: SparkSession, store: Path, options: Options) -> Audit:
+def audit_by_spark(spark: SparkSession, store: Path | StorePaths, options: Options) -> Audit:
     """Say what became of every transaction in a store; the same as :func:`audit_store`, for a store of any size.
 
     Raises
@@ -116,7 +117,7 @@ def audit_by_spark(spark: SparkSession, store: Path, options: Options) -> Audit:
     """
     if options.out is not None:
         require_new(options.out)
-    job = _Job(spark, OpenedStore(store.absolute(), options.version, options.question), options)
+    job = _Job(spark, OpenedStore(store, options.version, options.question), options)
     with work_folder(job.key, place_of(options.work, options.out)) as folder:
         found_there = count_finished(folder)
         return replace(job.run(folder), tasks_found=found_there)
@@ -137,7 +138,7 @@ class _Job:
         self.key = key_of(store.path, self.log, store.saved, store.conf, {"version": options.version, **sizes})
 
     def run(self, folder: Path) -> Audit:
-        scan = ScanTask(self.store.path, folder, self.buckets, self.store.timeout_ms)
+        scan = ScanTask(self.store.paths.absolute(), folder, self.buckets, self.store.timeout_ms)
         splits = self._scan(scan)
         whole = put_together(self.log, splits, scan)
         numbers = [split.number for split in splits]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import EventKind, ObservedEvent
 from reference.format import properties
-from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from reference.format.broker_conf import BrokerConf, read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.frame import Frame
+from reference.format.store_paths import store_paths
 from spark_trace_analysis.records.rocksdb_halves import require_halves_in_the_log
 from spark_trace_analysis.records.transaction_record import (
     RecordKind,
@@ -154,8 +155,8 @@ def read_store_trace(store: Path) -> tuple[StoreTrace, bool]:
     NotJudgedError
         Its halves lie in RocksDB.
     """
-    log = CommitLog.open(store)
-    conf_path = find_broker_conf(store)
+    paths = store_paths(store)
+    log, conf_path = CommitLog.open(paths), paths.conf
     conf = BrokerConf() if conf_path is None else read_broker_conf(conf_path)
     trace = StoreTrace(conf.or_default("transactionTimeOut", None))
     marks = VersionMarks()

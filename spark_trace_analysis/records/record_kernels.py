@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from model_check.explicit.code_generation.one_compiler import kept
+from reference.format.commit_log_file import CommitLogFile
+from reference.format.dledger_entry import MAGIC as DLEDGER_MAGIC
 from reference.format.record import BORN_HOST_V6_FLAG, FIXED_BYTES, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG
 from spark_trace_analysis.records.bytes_kernels import (
     CRC_TABLES,
@@ -94,11 +96,20 @@ def _topic_kind(data: Any, at: Any, size: Any, sys_flag: Any, topics: Any, prefi
 
 
 @kept
+def _is_entry(data: Any, at: Any, file_start: Any, header: Any, size: Any) -> bool:
+    """:func:`reference.format.dledger_entry.what_is_wrong_with_header`, whether it is nothing."""
+    if at < 0 or unsigned_at(data, at) != DLEDGER_MAGIC or unsigned_at(data, at + 4) != header + size:
+        return False
+    return bool(long_at(data, at + 24) == file_start + at and unsigned_at(data, at + header - 4) == size)
+
+
+@kept
 def _scan(
     data: Any,
     position: Any,
     end: Any,
     file_start: Any,
+    header: Any,
     columns: Any,
     checks_bodies: bool,
     tables: Any,
@@ -117,6 +128,8 @@ def _scan(
         if long_at(data, position + 28) != file_start + position:
             return position, count, True
         size = unsigned_at(data, position)
+        if header and not _is_entry(data, position - header, file_start, header, size):
+            return position, count, True
         after = position + size
         if after > length:
             return position, count, True
@@ -178,12 +191,12 @@ def _scan(
         columns[Outline.TOPIC_KIND, count] = _topic_kind(data, topic_at, topic_size, sys_flag, topics, prefixes)
         columns[Outline.IS_REPAIRED, count] = 0
         count += 1
-        position = after
+        position = after + header
     return position, count, False
 
 
 def scan_records(
-    data: Bytes, position: int, end: int, file_start: int, columns: Columns, *, checks_bodies: bool = True
+    data: Bytes, position: int, end: int, file: CommitLogFile, columns: Columns, *, checks_bodies: bool = True
 ) -> tuple[int, int, bool]:
     """Read the outlines of the records that start between two positions.
 
@@ -191,8 +204,8 @@ def scan_records(
     ----------
     data
         The bytes of one commit log file.
-    file_start
-        The file's own offset in the log.
+    file
+        The file: its own offset in the log, and what stands before each record.
     columns
         Where the outlines go: a row for each field of :class:`Outline`, a column a record.
     checks_bodies
@@ -205,7 +218,7 @@ def scan_records(
         stands at that position. Without that, it stopped at the end or because the columns are full.
     """
     result: tuple[int, int, bool] = _scan(
-        data, position, end, file_start, columns, checks_bodies, CRC_TABLES, _TOPICS, _PREFIXES
+        data, position, end, file.start, file.header_bytes, columns, checks_bodies, CRC_TABLES, _TOPICS, _PREFIXES
     )
     return result
 

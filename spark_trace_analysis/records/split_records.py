@@ -136,7 +136,7 @@ def read_split(log: CommitLog, split: Split, *, checks_bodies: bool = True) -> S
         if not is_strange:
             block = new_columns(_BLOCK_RECORDS)
             position, count, is_strange = scan_records(
-                data, position, split.end, file.start, block, checks_bodies=checks_bodies
+                data, position, split.end, file, block, checks_bodies=checks_bodies
             )
             blocks.append(block[:, :count])
             records += count
@@ -171,7 +171,8 @@ def _read_by_python(found: SplitRecords, position: int) -> tuple[Record | Frame 
                 record = entry
             else:
                 found.damage.append(entry)
-    return frame, position + frame.total_size
+    found.damage.extend(reader.check_header(position, frame.total_size))
+    return frame, reader.behind(position, frame.total_size)
 
 
 def _outline(entry: Record | Frame, file_start: int) -> Columns:

@@ -16,7 +16,7 @@ from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG, TRANS
 from spark_trace_analysis.records.transaction_record import RecordKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from spark_trace_analysis.audit.rules.history import History
 
@@ -77,10 +77,13 @@ class Consistency:
     ----------
     log_start
         The offset of the first byte of the log; what was before it can't be missed.
+    is_gone
+        Whether a file that held an offset of the log is not there.
     """
 
-    def __init__(self, log_start: int) -> None:
+    def __init__(self, log_start: int, is_gone: Callable[[int], bool]) -> None:
         self._log_start = log_start
+        self._is_gone = is_gone
         self._siblings: dict[int, Siblings] = {}
         self._hosts: dict[str, list[int]] = {}
         self._found: list[tuple[int, str]] = []
@@ -106,7 +109,7 @@ class Consistency:
         for siblings in self._siblings.values():
             yield from siblings.odd_ones()
         for history in histories:
-            yield from wrong_links(history, self._log_start)
+            yield from wrong_links(history, self._log_start, self._is_gone)
         yield from wrong_groups(histories)
         if not self._log_start:
             yield from wrong_keys(histories)
@@ -128,12 +131,12 @@ def lone_host(host: str) -> str:
     return f"it was stored by {host}, no other record was"
 
 
-def wrong_links(history: History, log_start: int) -> Iterator[tuple[int, str]]:
+def wrong_links(history: History, log_start: int, is_gone: Callable[[int], bool]) -> Iterator[tuple[int, str]]:
     """Deliveries without their half, and copies without the one before."""
     for delivery in history.deliveries:
         source = history.source_of(delivery)
         if source is None:
-            if delivery.prepared_offset > log_start:
+            if delivery.prepared_offset > log_start and not is_gone(delivery.prepared_offset):
                 reason = f"it was committed from {delivery.prepared_offset}, where no half of its transaction stands"
                 yield delivery.commit_log_offset, reason
         elif (delivery.flag, delivery.check_times) != (source.flag, source.check_times):

@@ -90,7 +90,7 @@ class _Judging:
         ops = read_bucket([task.ops.path(number) for number in range(scan.buckets)], bucket)
         self.bucket = Bucket(records, ops)
         self.straight = straight_histories(self.bucket, task.circumstances)
-        self.log = CommitLog.open(scan.store)
+        self.log = CommitLog.open(scan.paths)
         self.findings: list[Finding] = []
         self.links: list[tuple[int, int, int, list[int]]] = []
         self.orphans: list[list[Any]] = []
@@ -107,7 +107,7 @@ class _Judging:
             if bucket.has_shadow[number] or puts_back[number]:
                 self._link(history, bucket.shadowed_at)
             rows[number] = row_of(history, task.circumstances)
-            for place, reason in wrong_links(history, task.log_start):
+            for place, reason in wrong_links(history, task.log_start, self.log.is_gone):
                 self._find(Rank.LINKS, place, reason)
             if not task.log_start and not any(copy.check_times is None for copy in history.copies):
                 self.orphans.append([int(births[number]), history.first_offset, history.key.unique_key])

@@ -70,7 +70,7 @@ class OpTask:
         if not len(unknown):
             return []
         ends = np.cumsum([read_bucket([path], bucket).num_rows for path in files])
-        log = CommitLog.open(self.scan.store)
+        log = CommitLog.open(self.scan.paths)
         findings: list[Finding] = []
         for number in unknown:
             before = self.half_ends[int(np.searchsorted(ends, number, side="right"))]

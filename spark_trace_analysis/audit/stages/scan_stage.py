@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 def scan_split(task: ScanTask, split: Split) -> None:
     """Read one split and write its files."""
-    log = CommitLog.open(task.store)
+    log = CommitLog.open(task.paths)
     _Scan(task, split, log, read_split(log, split)).write()
 
 
@@ -64,7 +64,7 @@ class _Scan:
         self.findings += events.odd.findings
         tags_codes = np.full(self.outlines.shape[1], NOTHING)
         tags_codes[events.numbers] = events.told[Told.TAGS_CODE]
-        cross = check_columns(self.log, self.task.store, self.records, self.is_record, tags_codes)
+        cross = check_columns(self.log, self.task.paths.root, self.records, self.is_record, tags_codes)
         self.findings += cross.findings
         entries, halves, records = entry_columns(events), half_columns(events), record_columns(events)
         count = self.task.buckets

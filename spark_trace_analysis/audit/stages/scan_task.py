@@ -13,6 +13,8 @@ import numpy as np
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from reference.format.store_paths import StorePaths
+
 
 _HALF_ROWS = 1024
 """So many places of the half queue in a row share a bucket."""
@@ -24,15 +26,15 @@ class ScanTask:
 
     Attributes
     ----------
-    store, folder
-        The store, and where the stage's files go.
+    paths, folder
+        Where the store's files lie, and where the stage's files go.
     buckets
         How many there are.
     timeout_ms
         What an unreadable immunity stands for.
     """
 
-    store: Path
+    paths: StorePaths
     folder: Path
     buckets: int
     timeout_ms: int

@@ -31,7 +31,7 @@ def broken_joins(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> lis
     """The files of a log whose splits do not begin where the one before them ends."""
     broken = []
     for index in range(len(log.files)):
-        position, is_end = 0, False
+        position, is_end = log.files[index].header_bytes, False
         for split in splits:
             if split.file != index:
                 continue
@@ -99,7 +99,8 @@ def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> Who
         whole.matched.update(facts["matched"])
         times.add(facts["records"], facts["first_times"], facts["last_times"])
         counting.add(facts["edges"])
-        file_ends[split.file] = file_ends.get(split.file, 0) if facts["end"] is None else facts["end"]
+        before = file_ends.get(split.file, log.files[split.file].header_bytes)
+        file_ends[split.file] = before if facts["end"] is None else facts["end"]
     whole.findings += times.finish()
     whole.findings += counting.findings
     whole.findings += _file_ends(log, file_ends)
@@ -173,16 +174,17 @@ class _Counting:
 
     def __init__(self, log: CommitLog) -> None:
         self._log = log
-        self._next: dict[tuple[str, int], int] = {}
+        self._next: dict[tuple[str, int, int], int] = {}
         self.findings: list[Finding] = []
 
     def add(self, edges: list[list[Any]]) -> None:
         for topic, queue_id, at, offset, is_batch, after in edges:
-            key = topic, queue_id
-            expected = self._next.get(key, 0 if self._log.start == 0 else offset)
+            part = self._log.part_of(at)
+            expected = self._next.get((topic, queue_id, part), offset if part else 0)
             if offset not in (expected, 0) and not is_batch:
-                self.findings.append(at_record(self._log, Rank.RECORD, at, wrong_count(key, offset, expected)))
-            self._next[key] = after
+                reason = wrong_count((topic, queue_id), offset, expected)
+                self.findings.append(at_record(self._log, Rank.RECORD, at, reason))
+            self._next[topic, queue_id, part] = after
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +200,8 @@ class QueueTask:
     def run(self, item: tuple[int, tuple[str, int]]) -> None:
         """Write the findings of one queue."""
         number, key = item
-        log = CommitLog.open(self.scan.store)
-        queues = open_consume_queues(self.scan.store)
+        log = CommitLog.open(self.scan.paths)
+        queues = open_consume_queues(self.scan.paths.root)
         rules = CrossCheck(log, queues)
         queue = queues[key]
         findings = (
@@ -214,7 +216,7 @@ class QueueTask:
 
 def wrong_queues(log: CommitLog, scan: ScanTask, matched: Counter[str]) -> tuple[list[Finding], list[tuple[str, int]]]:
     """Queues of a wrong size, and the keys of those that have other entries than the records that matched."""
-    queues = open_consume_queues(scan.store)
+    queues = open_consume_queues(scan.paths.root)
     rules = CrossCheck(log, queues)
     findings = [
         found(Rank.QUEUE, region.offset, region) for queue in queues.values() for region in rules.wrong_sizes(queue)
