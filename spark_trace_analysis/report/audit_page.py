@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from time import time
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from model_check.counterexample.files import write_whole
+from model_check.defects.symptoms import of
+from spark_trace_analysis.audit.rules.moments import local_time
 from spark_trace_analysis.report.templates import templates
 
 if TYPE_CHECKING:
@@ -14,19 +18,31 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.audit import Audit
 
 
-def as_time(milliseconds: int) -> str:
-    """A store timestamp as a reader in any place understands it; the bare number where a damaged one is no date.
+def as_time(milliseconds: int | None) -> str:
+    """A time in the local zone, with its offset; the bare number where a damaged one is no date.
 
     Examples
     --------
-    >>> as_time(1_700_000_000_123), as_time(-(2**62))
-    ('2023-11-14 22:13:20.123 UTC', '-4611686018427387904 ms')
+    >>> as_time(1_700_000_000_123)[13:23], as_time(-(2**62)), as_time(None)
+    (':13:20.123', '-4611686018427387904 ms', '')
     """
-    try:
-        moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
-    except (OverflowError, ValueError, OSError):
+    if milliseconds is None:
+        return ""
+    told = local_time(milliseconds)
+    if told is None:
         return f"{milliseconds} ms"
-    return f"{moment:%Y-%m-%d %H:%M:%S}.{milliseconds % 1000:03} UTC"
+    return f"{told[:10]} {told[11:23]} {told[23:]}"
+
+
+def breakable(path: str) -> Markup:
+    """A path that a narrow page breaks behind its slashes, and not within its names.
+
+    Examples
+    --------
+    >>> breakable("/home/<x>")
+    Markup('/<wbr>home/<wbr>&lt;x&gt;')
+    """
+    return Markup("/<wbr>").join(path.split("/"))
 
 
 def write_audit_page(audit: Audit, path: Path, limit: int) -> None:
@@ -45,13 +61,15 @@ def write_audit_page(audit: Audit, path: Path, limit: int) -> None:
         Its folder cannot be made.
     """
     here = templates()
-    here.filters["as_time"] = as_time
+    here.filters |= {"as_time": as_time, "breakable": breakable}
     rows = audit.listed(everything=False, limit=limit)
     page = here.get_template("audit_page.html.j2").render(
         audit=audit,
         rows=rows,
         damage=audit.corrupt[:limit],
-        omitted=audit.total - audit.plain - len(rows),
+        omitted=audit.listable - len(rows),
+        defects=of(name for row in rows for name in row.resembles),
+        made_at=int(time() * 1_000),
         unlisted_damage=audit.damage - len(audit.corrupt[:limit]),
     )
     path.parent.mkdir(parents=True, exist_ok=True)

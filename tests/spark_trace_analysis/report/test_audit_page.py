@@ -1,11 +1,15 @@
 """The page of an audit in a headless Chromium: on a desk, on a phone and on paper, without an error."""
 
+import re
 import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from conformance.golden_stores import golden_store
+from model_check.defects.catalogue import catalogue
 from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.report.audit_page import write_audit_page
@@ -35,12 +39,12 @@ def test_a_state_and_a_text_choose_the_rows(desk: Page) -> None:
     expect(said).to_have_text("")
     desk.get_by_label("State").select_option("parked")
     assert 0 < rows.locator("visible=true").locator("th").count() < everything
-    expect(said).to_have_text(f"{rows.locator('th:visible').count()} shown.")
+    expect(said).to_have_text(f"{rows.locator('th:visible').count()} found.")
     desk.get_by_label("Text").fill("no such key")
-    expect(said).to_have_text("0 shown.")
+    expect(said).to_have_text("0 found.")
     desk.get_by_label("State").select_option("")
     desk.get_by_label("Text").fill("a13")
-    expect(said).to_have_text("1 shown.")
+    expect(said).to_have_text("1 found.")
     desk.locator("#transactions tr:visible details summary").click()
     expect(desk.locator("#transactions details[open] div").first).to_contain_text(" at ")
 
@@ -49,6 +53,35 @@ def test_the_tables_have_the_whole_width_of_a_desk(desk: Page) -> None:
     widths = [part.bounding_box() for part in desk.locator("section, .grave-rows, .damage").all()]
     assert all(box is not None and box["width"] > DESK["width"] * 0.85 for box in widths)
     expect(desk.locator(".lede")).to_contain_text("damage. The store was")
+
+
+def test_a_defect_that_a_row_resembles_is_explained_on_the_page(desk: Page) -> None:
+    link = desk.locator(".grave-rows a.id").first
+    row = desk.locator(f"#defects tr{link.get_attribute('href')}")
+    expect(row).to_contain_text(catalogue()[link.inner_text()].name)
+    expect(desk.locator(".lede")).to_contain_text(
+        re.compile(r"Made on 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d.\d+ [+-]\d\d:\d\d")
+    )
+    field = desk.get_by_label("Text")
+    assert field.evaluate("part => part.scrollWidth <= part.clientWidth"), "its placeholder is cut"
+
+
+@pytest.mark.parametrize(("viewport", "page_size"), [(DESK, 100), (PHONE, 20)])
+def test_many_rows_come_page_by_page(browser: Browser, tmp_path: Path, viewport: ViewportSize, page_size: int) -> None:
+    audit = audit_store(golden_store("5.3.3", "late").path)
+    rows = tuple(replace(audit.transactions[0], unique_key=f"K{number}") for number in range(250))
+    write_audit_page(replace(audit, transactions=rows), tmp_path / "audit.html", limit=1000)
+    for page in opened_page(browser, (tmp_path / "audit.html").as_uri(), viewport):
+        shown = page.locator(".grave-rows tbody th:visible")
+        expect(shown).to_have_count(page_size)
+        assert page.evaluate("document.documentElement.scrollHeight") < 12_000
+        page.get_by_role("button", name=f"Show {page_size} more of {250 - page_size}").click()
+        expect(shown).to_have_count(2 * page_size)
+        page.get_by_label("Text").fill("k249")
+        expect(shown).to_have_count(1)
+        page.get_by_label("Text").fill("")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        expect(shown).to_have_count(250)
 
 
 def test_damage_is_listed_with_file_and_byte(desk: Page) -> None:
@@ -64,7 +97,7 @@ def test_words_can_be_read_and_controls_have_names(desk: Page, scheme: str) -> N
     for part in desk.locator("details").all():
         part.evaluate("part => { part.open = true; }")
     assert desk.evaluate(CONTRAST) == []
-    for control in desk.locator("button, select, input").all():
+    for control in desk.locator("select, input").all():
         assert control.evaluate("part => part.labels.length"), control
 
 
