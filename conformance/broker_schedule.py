@@ -17,6 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from conformance.errors import BrokenScheduleError, NoScheduleError
+from files.content import parse_json
+from files.reading import decompress, read_bytes
 from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
@@ -196,13 +198,13 @@ def read_schedule(path: Path) -> BrokerSchedule:
         It is not there, or not a schedule.
     """
     try:
-        lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-        first, *acts = (json.loads(line) for line in lines)
+        lines = decompress(read_bytes(path)).decode().splitlines()
+        first, *acts = (parse_json(line) for line in lines)
         return BrokerSchedule(first["version"], first["settings"], [_of_json(act) for act in acts])
     except FileNotFoundError as error:
         message = f"there is no schedule {path}; make golden-schedules extracts those of the golden stores"
         raise BrokenScheduleError(message) from error
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         message = f"{path} is not a schedule file: {error!r}"
         raise BrokenScheduleError(message) from error
 

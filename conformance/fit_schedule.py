@@ -14,6 +14,7 @@ from conformance.compare_stores import StoreComparison, StoreSide, compare_store
 from conformance.errors import NoScheduleError
 from conformance.extract_schedule import extract_schedule
 from conformance.scheduled_run import ScheduledRun
+from files.reading import read_bytes
 from reference.format.consumer_offsets import read_consumer_offsets
 from reference.store.memory_disk import MemoryDisk
 from reference.versions.versions import STORE_VERSIONS
@@ -94,7 +95,7 @@ def fit_schedule(run: RecordedRun) -> Fit:
     NoScheduleError, StoreError
         The logs or the store can't be used.
     """
-    log = {int(path.name): path.read_bytes().rstrip(b"\0") for path in (run.path / "commitlog").glob("[0-9]*")}
+    log = {int(path.name): read_bytes(path).rstrip(b"\0") for path in (run.path / "commitlog").glob("[0-9]*")}
     fit = _fit(Fit(extract_schedule(run), run, log), log)
     if fit.saves_what_was_saved():
         return fit

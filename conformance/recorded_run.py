@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from conformance.errors import NoScheduleError
+from files.content import parse_json
+from files.reading import decompress, read_bytes
 from reference.format.broker_conf import find_broker_conf
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ class RecordedRun:
 
     def _json(self, place: str, text: str) -> dict[str, Any]:
         try:
-            content = json.loads(text)
+            content = parse_json(text)
         except ValueError as error:
-            message = f"{self.path}/{place}: not JSON: {error}"
+            message = f"{self.path}/{place}: {error}"
             raise NoScheduleError(message) from error
         if not isinstance(content, dict):
             message = f"{self.path}/{place}: not a JSON object"
@@ -101,9 +101,9 @@ class RecordedRun:
             self.require()
         assert path is not None  # noqa: S101
         try:
-            raw = path.read_bytes()
-            return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
-        except (OSError, EOFError, ValueError) as error:
+            raw = read_bytes(path)
+            return (decompress(raw) if path.suffix == ".gz" else raw).decode()
+        except (OSError, ValueError) as error:
             message = f"{path} can't be read: {error}"
             raise NoScheduleError(message) from error
 

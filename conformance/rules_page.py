@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.errors import ConformanceError
+from files.reading import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,7 @@ def rules() -> dict[tuple[str, str], list[Mention]]:
     found: dict[tuple[str, str], list[Mention]] = defaultdict(list)
     for package in _SOURCES:
         for path in sorted((ROOT / package).rglob("*.py")):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
+            tree = ast.parse(read_text(path))
             where = path.relative_to(ROOT).as_posix()
             for name, docstring, enclosing in _docstrings(tree, "", ()):
                 place = Mention(where, name, tuple(dict.fromkeys(_DEFECT.findall(docstring))))

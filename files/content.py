@@ -8,7 +8,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from files.errors import BadContentError
-from files.reading import SETTINGS_BYTES, TABLE_BYTES, read_bytes, read_text
+from files.reading import TABLE_BYTES, read_bytes, read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,7 +143,7 @@ def read_json(path: Path, most_bytes: int = TABLE_BYTES) -> Any:
         raise BadContentError(message) from None
 
 
-def read_toml(path: Path, most_bytes: int = SETTINGS_BYTES) -> dict[str, Any]:
+def read_toml(path: Path, most_bytes: int = TABLE_BYTES) -> dict[str, Any]:
     """The tables of a TOML file.
 
     Raises

@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 PARQUET_MAGIC: Final = b"PAR1"
 
 
+def is_parquet(path: Path) -> bool:
+    """Whether a file begins as one of Parquet does.
+
+    Raises
+    ------
+    UnreadableFileError
+        As :func:`files.reading.open_file`.
+    """
+    with open_file(path) as file:
+        return file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
+
+
 @contextmanager
 def parquet_file(path: Path) -> Iterator[pq.ParquetFile]:
     """Open a file of Parquet; what goes wrong while it is read is said as well.

@@ -141,6 +141,26 @@ def read_lines(path: Path) -> Iterator[bytes]:
             raise UnreadableFileError(path, error.strerror or "can't be read", error.errno or errno.EIO) from None
 
 
+def decompress(content: bytes) -> bytes:
+    """What gzip has packed, at most :data:`WHOLE_BYTES` of it.
+
+    Raises
+    ------
+    BadContentError
+        It is cut, broken, or holds more.
+    """
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+            unpacked = packed.read(WHOLE_BYTES + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        message = f"not readable as gzip ({error})"
+        raise BadContentError(message) from None
+    if len(unpacked) > WHOLE_BYTES:
+        message = f"gzip has packed more than {WHOLE_BYTES:,} bytes into it"
+        raise BadContentError(message)
+    return unpacked
+
+
 def map_file(path: Path) -> mmap.mmap | bytes:
     """The bytes of a file of any size in memory that the system fills; without what it has no room for at its end.
 

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from files.reading import read_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -124,7 +126,7 @@ def summary_of(module: str) -> str:
     if spec is None or spec.origin is None:
         message = f"the command module {module} does not exist"
         raise LookupError(message)
-    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+    for node in ast.parse(read_text(Path(spec.origin))).body:
         if isinstance(node, ast.FunctionDef) and node.name == FUNCTION:
             docstring = ast.get_docstring(node)
             if docstring:

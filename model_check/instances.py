@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import MISSING, asdict, fields, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from files.content import parse_toml
+from files.errors import BadContentError
+from files.reading import SETTINGS_BYTES, read_text
 from model_check.did_you_mean import nearest_release, require_known
 from model_check.errors import BadFile, ModelCheckError
 from model_check.releases import profile_for
@@ -57,16 +59,19 @@ def load_instance(name: str) -> Instance:
         there = f"{', '.join(instance_names())}, or give the path of a .toml file"
         require_known("instance", name, instance_names(), there=there)
     try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"instance file {name}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
+        text = read_text(path, SETTINGS_BYTES)
+    except OSError as error:
+        msg = f"instance file {name}: {error.strerror}"
+        raise BadFile(msg) from error
+    except BadContentError as error:
+        msg = f"instance file {error}"
         raise BadFile(msg) from error
     return _instance(name, text)
 
 
 @cache
 def _supplied(name: str) -> Instance:
-    return _instance(name, resources.files("spec").joinpath("instances", f"{name}.toml").read_text())
+    return _instance(name, resources.files("spec").joinpath("instances", f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def constants_for(profile: str, faults: Iterable[str], instance: Instance | str) -> Constants:
@@ -199,8 +204,8 @@ _MOST_OF = {
 
 def _instance(name: str, text: str) -> Instance:
     try:
-        given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        given = parse_toml(text)
+    except BadContentError as error:
         msg = f"instance file {name}: {error}"
         raise BadFile(msg) from error
     declared = [f for f in fields(Instance) if f.name != "name"]

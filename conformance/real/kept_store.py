@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from conformance.real.configuration import RUN
+from files.reading import read_bytes, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -120,7 +121,7 @@ def _write(run: Path, part: Path, conf: str, meta: Mapping[str, Any]) -> None:
 
 def _keep_files(source: Path, target: Path, unit: int = 1) -> None:
     for path in sorted(source.rglob("*")):
-        content = without_tail(path.read_bytes(), unit) if path.is_file() else b""
+        content = without_tail(read_bytes(path), unit) if path.is_file() else b""
         if content:
             kept = target / path.relative_to(source)
             kept.parent.mkdir(parents=True, exist_ok=True)
@@ -129,8 +130,7 @@ def _keep_files(source: Path, target: Path, unit: int = 1) -> None:
 
 def _lines(path: Path, run: Path) -> Iterator[str]:
     if path.exists():
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            yield from (line.replace(str(run), RUN) for line in lines)
+        yield from (line.decode(errors="replace").replace(str(run), RUN) for line in read_lines(path))
 
 
 def _gzip(path: Path) -> TextIO:

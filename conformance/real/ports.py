@@ -9,6 +9,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
+from files.content import parse_json
+
 LOOPBACK: Final = "127.0.0.1"
 _GET_ROUTE: Final = 105
 _DEFAULT_TOPIC: Final = "TBW102"
@@ -75,7 +77,7 @@ def is_broker_known(ports: Ports) -> bool:
             connection.sendall(struct.pack(">ii", 4 + len(request), len(request)) + request)
             with connection.makefile("rb") as answer:
                 _, header_length = struct.unpack(">ii", answer.read(8))
-                told = json.loads(answer.read(header_length & 0xFFFFFF))
+                told = parse_json(answer.read(header_length & 0xFFFFFF))
     except (OSError, ValueError, struct.error):
         return False
     return bool(told.get("code") == 0)

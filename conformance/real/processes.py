@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from conformance.errors import RealBrokerError
+from files.reading import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -106,7 +107,7 @@ class Processes:
     def printed(self, name: str) -> str:
         """What a process has printed so far, in all its starts."""
         out = self._run / f"{name}.out"
-        return out.read_text(encoding="utf-8", errors="replace") if out.exists() else ""
+        return read_bytes(out).decode(errors="replace") if out.exists() else ""
 
     def wait_until(
         self, is_so: Callable[[], bool], what: str, process: subprocess.Popen[bytes], name: str, seconds: float

@@ -14,6 +14,7 @@ from conformance.real.configuration import conf_text, settings_of_conf, write_co
 from conformance.real.kept_store import keep_at_kill, keep_store
 from conformance.real.ports import free_ports, is_broker_known
 from conformance.real.processes import Processes, java_command
+from files.reading import read_bytes
 
 if TYPE_CHECKING:
     import subprocess
@@ -115,7 +116,7 @@ class RealBroker:
     def cut_log(self, end: int) -> None:
         """Take out of the first file of the commit log what a power loss may take; queue entries of it stay."""
         log = self.run / "store" / "commitlog" / f"{0:020d}"
-        kept = log.read_bytes()[:end]
+        kept = read_bytes(log)[:end]
         log.write_bytes(kept + bytes(log.stat().st_size - len(kept)))
         self.note("commit log cut", end=end)
 

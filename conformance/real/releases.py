@@ -14,6 +14,7 @@ from typing import Final
 
 from conformance.errors import MavenError, RealBrokerError
 from conformance.maven import GROUP_ID, errors_of, run_maven
+from files.reading import read_bytes, read_text
 
 ARTIFACTS: Final = ("rocketmq-namesrv", "rocketmq-broker", "rocketmq-client")
 """What a run needs; Maven adds what these need."""
@@ -65,7 +66,7 @@ class Release:
         """
         path = HASHES / f"{self.version}.sha256"
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = read_text(path).splitlines()
         except OSError as error:
             message = f"{path}: the hashes of the jars of {self.version} can't be read: {error.strerror}"
             raise RealBrokerError(message) from error
@@ -155,7 +156,7 @@ def require_hashes(wanted: dict[str, str], jars: Path) -> None:
 
 def hashes_of(jars: Path) -> dict[str, str]:
     """The SHA-256 of each jar in a folder."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(jars.glob("*.jar"))}
+    return {path.name: hashlib.sha256(read_bytes(path)).hexdigest() for path in sorted(jars.glob("*.jar"))}
 
 
 def write_hashes(release: Release, jars: Path) -> Path:

@@ -6,12 +6,13 @@ of what a later release makes of the same method.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.errors import ReleaseGateError
+from files.content import read_toml
+from files.errors import BadContentError
 from model_check.counterexample.files import write_whole
 from spec.releases.broker_defaults import release_numbers
 
@@ -138,10 +139,9 @@ def read_readings(path: Path = READINGS) -> Readings:
 
 def _content(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return read_toml(path)
     except OSError as error:
         message = f"{path}: can't be read: {error.strerror}; it is a part of the checkout"
         raise ReleaseGateError(message) from error
-    except tomllib.TOMLDecodeError as error:
-        message = f"{path}: not TOML: {error}"
-        raise ReleaseGateError(message) from error
+    except BadContentError as error:
+        raise ReleaseGateError(str(error)) from error

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from files.reading import read_text
 from fuzz.lockstep.fuzzed_instances import FUZZED
 from fuzz.lockstep.pairing import Pairing, driven
 from fuzz.search.workloads import USUAL_FAULTS
@@ -206,4 +207,4 @@ def _is_module(name: str) -> bool:
 def _source(name: str) -> str:
     """A module's text, by its file: the loader may be that of a test runner, which gives none."""
     found = find_spec(name)
-    return "" if found is None or not found.origin else Path(found.origin).read_text(encoding="utf-8")
+    return "" if found is None or not found.origin else read_text(Path(found.origin))

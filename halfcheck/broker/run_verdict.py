@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from files.reading import read_bytes
 from files.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
@@ -113,9 +115,9 @@ def _broken_in(trace: Path, conf: BrokerConf, release: str) -> list[BrokenProper
     )
     with temporary_folder() as folder:
         run = record_run(trace, folder / "run", profile, settings).run
-        content = pa.py_buffer((run.folder / run.manifest.files[0].name).read_bytes())
+        content = pa.py_buffer(read_bytes(run.folder / run.manifest.files[0].name))
         # What producers decided, a broker's trace does not show.
-        seen = set(pl.read_parquet(content.to_pybytes(), columns=["event"])["event"].unique())
+        seen = set(pl.read_parquet(BytesIO(content.to_pybytes()), columns=["event"])["event"].unique())
         asked = [each for each in ALL if not each.needs or each.needs in seen]
         rows: list[dict[str, Any]] = list(judge_file(content, asked, settings))
     sentences = {each.property_id: each.sentence for each in ALL}

@@ -6,6 +6,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from files.reading import read_text
 from model_check.counterexample.files import write_whole
 from model_check.verdicts.counterexamples import (
     MinimalCounterexample,
@@ -98,7 +99,7 @@ class VerdictFiles:
             lines.append(f"{self.schedules}: is of another specification than the table of verdicts")
         if self.is_installed:
             return lines
-        if not self.page.exists() or self.page.read_text(encoding="utf-8") != self.page_text():
+        if not self.page.exists() or read_text(self.page) != self.page_text():
             lines.append(f"{self.page}: is not what the table and the schedules give")
         return lines
 

@@ -18,6 +18,8 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from files.reading import read_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -110,13 +112,13 @@ def project_fingerprint() -> str:
         for root in () if found is None else found.submodule_search_locations or ():
             for path in sorted(Path(root).rglob("*")):
                 if path.is_file() and path.parent.name != "__pycache__":
-                    digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+                    digest.update(path.relative_to(root).as_posix().encode() + b"\0" + read_bytes(path) + b"\0")
     return digest.hexdigest()[:16]
 
 
 def _read(place: Path) -> Any:
     try:
-        return pickle.loads(place.read_bytes())  # noqa: S301 (this project's own file, below the user's own folder)
+        return pickle.loads(read_bytes(place))  # noqa: S301 (this project's own file, below the user's own folder)
     except FileNotFoundError:
         return _MISSING
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from conformance.golden_stores import golden_store
+from files.reading import read_text
 from model_check.errors import EvaluationError
 from model_check.instances import switches_of
 from reference.format.broker_conf import NAME, read_broker_conf
@@ -104,6 +105,6 @@ def _broker_conf(own: Path, setting: str, folder: Path) -> Path:
     key = setting.partition("=")[0]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME
-    text = own.read_text(encoding="utf-8")
+    text = read_text(own)
     path.write_text(re.sub(rf"^{key}=.*$", setting, text, flags=re.MULTILINE), encoding="utf-8")
     return path

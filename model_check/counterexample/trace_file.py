@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from files.content import read_json
+from files.errors import BadContentError
 from model_check.counterexample.itf import read_itf
 from model_check.errors import BadFile, ModelCheckError
 
@@ -46,7 +47,7 @@ def read_trace_file(file: Path, wanted: str | None) -> TraceFile:
     ModelCheckError
         When it has no counterexample of the wanted property.
     """
-    content = read_json(file)
+    content = _content_of(file)
     if isinstance(content, dict) and "states" in content:
         return _from_itf(file, content)
     try:
@@ -87,21 +88,14 @@ def _trace_file(file: Path, profile: Any, instance: Any, faults: Any, path: str,
     return TraceFile(profile, instance, tuple(faults), path, loop)
 
 
-def read_json(file: Path) -> Any:
-    """The content of a JSON file.
-
-    Raises
-    ------
-    BadFile
-        When it cannot be read, or is not JSON.
-    """
+def _content_of(file: Path) -> Any:
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{file}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
+        return read_json(file)
+    except OSError as error:
+        msg = f"{file}: {error.strerror}"
         raise BadFile(msg) from error
-    except json.JSONDecodeError as error:
-        msg = f"{file}: not JSON: {error}; give what `halfcheck check --json` or --itf wrote"
+    except BadContentError as error:
+        msg = f"{error}; give what `halfcheck check --json` or --itf wrote"
         raise BadFile(msg) from error
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from files.content import parse_toml, read_toml
+from files.errors import BadContentError
 from model_check.coverage.counts import Uncovered
 from model_check.errors import BadFile
 from model_check.instances import constants_for, instance_names
@@ -89,12 +90,14 @@ def read_expected(file: Path | None = None) -> Expected:
     BadFile
         When it is not TOML, or names something that does not exist.
     """
-    source = resources.files("model_check.verdicts.results").joinpath(FILE) if file is None else file
     name = f"model_check/verdicts/results/{FILE}" if file is None else str(file)
     try:
-        given = tomllib.loads(source.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        msg = f"{name}: {getattr(error, 'strerror', None) or error}"
+        given = parse_toml(_own()) if file is None else read_toml(file)
+    except OSError as error:
+        msg = f"{name}: {error.strerror}"
+        raise BadFile(msg) from error
+    except BadContentError as error:
+        msg = str(error)
         raise BadFile(msg) from error
     _known(name, "key", given, ("pairs", "world", "accepted"))
     pairs = tuple(tuple(pair) for pair in given.get("pairs", []))
@@ -102,6 +105,10 @@ def read_expected(file: Path | None = None) -> Expected:
         _known(name, "fault", pair, FAULTS)
     worlds = tuple(_world(name, row) for row in given.get("world", []))
     return Expected(pairs, worlds, tuple(_accepted(name, row) for row in given.get("accepted", [])))
+
+
+def _own() -> str:
+    return resources.files("model_check.verdicts.results").joinpath(FILE).read_text(encoding="utf-8")
 
 
 def _world(name: str, row: dict[str, Any]) -> CoverageWorld:

@@ -7,13 +7,13 @@ code (B01 …). What the searches found of them is in `findings.toml` (`model_ch
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from files.content import parse_toml
 from model_check.defects.question import LassoQuestion, Search
 from model_check.errors import BadFile, ModelCheckError
 
@@ -156,7 +156,7 @@ def catalogue() -> Mapping[str, Defect]:
     """
     found: dict[str, Defect] = {}
     for file in FILES:
-        content = tomllib.loads(resources.files("model_check.defects").joinpath(file).read_text(encoding="utf-8"))
+        content = parse_toml(resources.files("model_check.defects").joinpath(file).read_text(encoding="utf-8"))
         for identifier, given in content.items():
             found[identifier] = _defect(f"{file}: {identifier}", identifier, given)
     return found

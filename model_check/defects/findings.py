@@ -8,11 +8,11 @@ what the two share.
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from files.content import read_toml
 from model_check.counterexample.files import write_whole
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ Record = TypeVar("Record", bound="DataclassInstance")
 
 def read_records(kind: type[Record], path: Path) -> dict[str, Record]:
     """What `write_records` has written; lists become tuples."""
-    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    content = read_toml(path)
     return {name: kind(**{field: _frozen(value) for field, value in given.items()}) for name, given in content.items()}
 
 

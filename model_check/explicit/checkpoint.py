@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from files.content import parse_json, read_json
 from model_check.errors import BadFile, ModelCheckError, OutOfRoom
 from model_check.explicit.state_store.resources import EXACT
 from model_check.explicit.state_store.state_files import make_folder
@@ -185,14 +186,17 @@ def read_checkpoint(file: Path) -> tuple[dict[str, Any], Position]:
         When the file is no checkpoint.
     """
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = read_json(file)
         if content["format"] != FORMAT:
             message = f"{file}: a checkpoint of format {content['format']!r}, not {FORMAT}: start the search anew"
             raise BadFile(message)
         position = content["position"]
         return dict(content["search"]), Position(**{field.name: position[field.name] for field in fields(Position)})
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        message = f"{file}: no checkpoint that can be read ({error!r}): start the search anew"
+    except OSError as error:
+        message = f"{file}: no checkpoint that can be read ({error.strerror}): start the search anew"
+        raise BadFile(message) from error
+    except (ValueError, KeyError, TypeError) as error:
+        message = f"{file}: no checkpoint, or a damaged one: start the search anew"
         raise BadFile(message) from error
 
 
@@ -200,7 +204,7 @@ def _identity(resources: Resources, compiled: Compiled, constants: object, title
     """What must be the same for a search to go on; the names are hashes of kernels and specification."""
     known = is_dataclass(constants) and not isinstance(constants, type)
     values = asdict(constants) if known else {}  # type: ignore[call-overload]
-    return json.loads(  # type: ignore[no-any-return]
+    return parse_json(  # type: ignore[no-any-return]
         json.dumps(
             {
                 "title": title,

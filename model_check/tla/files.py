@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from files.reading import read_lines
 from model_check.errors import ModelCheckError
 from model_check.tla.text import MARK
 
@@ -54,5 +56,4 @@ def write_export(exported: TlaModule, folder: Path) -> tuple[Path, Path]:
 def _is_an_export(path: Path) -> bool:
     if not path.is_file():
         return False
-    with path.open(encoding="utf-8", errors="replace") as file:
-        return any(MARK in line for line in (file.readline(), file.readline()))
+    return any(MARK.encode() in line for line in islice(read_lines(path), 2))

@@ -5,10 +5,10 @@ Profiles that break a clause by the same steps share an entry.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from files.content import read_toml
 from model_check.errors import BadFile, EvaluationError
 from model_check.instances import load_instance
 from model_check.verdicts.environment import Environment, faults_of, name_of
@@ -138,7 +138,7 @@ def read_counterexamples(file: Path) -> tuple[Sequence[MinimalCounterexample], s
         When the file is not TOML, or lacks something.
     """
     try:
-        told = tomllib.loads(file.read_text(encoding="utf-8"))
+        told = read_toml(file)
         schedules = [
             MinimalCounterexample(
                 s["instance"], s["clause"], faults_of(s["environment"]), tuple(s["profiles"]), s["steps"]

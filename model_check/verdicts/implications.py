@@ -6,10 +6,10 @@ shortest violation is not longer, because the way to the one leads past the othe
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from files.content import read_toml
 from model_check.errors import BadFile
 from model_check.verdicts.environment import QUIET, faults_of
 from model_check.wording.clauses import clause_names
@@ -55,7 +55,7 @@ def read_implications(file: Path) -> tuple[Implication, ...]:
         When the file is not TOML, lacks something, names no clause, or implications lead in a circle.
     """
     try:
-        told = tomllib.loads(file.read_text(encoding="utf-8"))
+        told = read_toml(file)
         found = tuple(
             Implication(one["violated"], one["implied"], one["why"], tuple(one.get("unless", ())))
             for one in told["implication"]

@@ -14,6 +14,8 @@ from threading import Event, Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from files.content import parse_json
+from files.reading import read_bytes
 from model_check.explicit.code_generation.compile import kernel_cache
 from model_check.verdicts.environment import Environment, Outcome, make_ready, search_environment
 from model_check.verdicts.fingerprint import engine_fingerprint, specification_fingerprint
@@ -50,7 +52,7 @@ class KeptSearches:
         self._lock = Lock()
         self._found: dict[str, list[tuple[int | None, Outcome]]] = {}
         if not fresh and file.exists():
-            for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+            for line in read_bytes(file).decode(errors="replace").splitlines():
                 self._read(line)
 
     def find(self, environment: Environment, most_states: int | None) -> list[Outcome]:
@@ -74,7 +76,7 @@ class KeptSearches:
 
     def _read(self, line: str) -> None:
         try:
-            told: dict[str, Any] = json.loads(line)
+            told: dict[str, Any] = parse_json(line)
             self._remember(told["environment"], told["limit"], Outcome(**told["outcome"]))
         except (ValueError, TypeError, KeyError):
             return  # cut off in the middle; the search is done again

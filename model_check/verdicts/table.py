@@ -7,13 +7,13 @@ fault have an entry; a larger set of faults has one if it breaks (or may break) 
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from files.content import read_toml
 from model_check.check import Verdict
 from model_check.errors import BadFile
 from model_check.instances import load_instance
@@ -230,7 +230,7 @@ def read_table(file: Path) -> Table:
         When the file is not TOML, or lacks something, or names what is not a set of faults.
     """
     try:
-        told = tomllib.loads(file.read_text(encoding="utf-8"))
+        told = read_toml(file)
     except (OSError, ValueError) as error:
         msg = f"{file}: {getattr(error, 'strerror', None) or error}; `halfcheck verdicts --update` writes it anew"
         raise BadFile(msg) from error

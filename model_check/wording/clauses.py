@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Final
 
+from files.content import parse_toml
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 GUARANTEES: Final = {
@@ -58,7 +58,7 @@ def meanings() -> dict[str, Meaning]:
     """Of all clauses, by their names, gravest first."""
     text = resources.files("model_check.wording").joinpath("clauses.toml").read_text(encoding="utf-8")
     found: dict[str, Meaning] = {}
-    for gravity, (kind, records) in enumerate(tomllib.loads(text).items()):
+    for gravity, (kind, records) in enumerate(parse_toml(text).items()):
         always = records.pop("always")
         for clause, (harm, advice) in records.items():
             found[clause] = Meaning(gravity, kind, harm, "; ".join(part for part in (advice, always) if part))

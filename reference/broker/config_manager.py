@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from files.content import parse_json
 from reference.broker.config_files import config_json, load_or_backup, printed_item, printed_table, string_to_file
 from reference.format.errors import NoSpaceLeftError
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC, OP_TOPIC
@@ -66,7 +66,7 @@ class ConfigManager:
 
     def _take(self, raw: bytes) -> None:
         """Take over what the file holds."""
-        content = json.loads(raw)
+        content = parse_json(raw)
         self.table = dict(content[self._key])
         self._counter = int(content.get("dataVersion", {}).get("counter", 0))
         self._others = {k: v for k, v in content.items() if k not in ("dataVersion", self._key)}

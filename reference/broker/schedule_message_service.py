@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from files.content import parse_json
 from reference.broker.config_files import config_json, load_or_backup, string_to_file
 from reference.format.errors import NoSpaceLeftError
 from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK, message_properties_to_string
@@ -100,5 +100,5 @@ class ScheduleMessageService:
 
 
 def _parse(raw: bytes) -> dict[int, int]:
-    table = json.loads(_BARE_KEY.sub(rb'\1"\2":', raw))["offsetTable"]
+    table = parse_json(_BARE_KEY.sub(rb'\1"\2":', raw))["offsetTable"]
     return {int(level): int(offset) for level, offset in table.items()}

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from files.reading import SETTINGS_BYTES, read_bytes
 from reference.format.broker_keys import Key, any_key, keys_of
 from reference.format.errors import BrokenConfigError
 from reference.format.java_properties import Setting, read_properties
@@ -196,7 +197,7 @@ def _all_settings(path: Path) -> tuple[Setting, ...]:
     if not path.is_file():
         message = f"{path} is not a file"
         raise BrokenConfigError(message)
-    return tuple(read_properties(path, path.read_bytes()))
+    return tuple(read_properties(path, read_bytes(path, SETTINGS_BYTES)))
 
 
 def _heading(setting: Setting) -> str:

@@ -9,13 +9,13 @@ authentication and of the tiered store's ``MessageStoreConfig``, and what ``Brok
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Final, Self
 
+from files.content import parse_json
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class KeyTable:
     @classmethod
     def of_text(cls, text: str) -> Self:
         """Read the table."""
-        content = json.loads(text)
+        content = parse_json(text)
         runs = {}
         for name, told in content["keys"].items():
             parts = [run.split(" ", 2) for run in told]

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from files import reading
 from reference.format.dledger_entry import BLANK_MAGIC as DLEDGER_BLANK_MAGIC
 from reference.format.dledger_entry import what_is_wrong_with_header
 from reference.format.errors import CorruptRegion
@@ -54,9 +55,7 @@ def map_file(path: Path, name: str) -> CommitLogFile:
     """Map a file into memory; what stands in the way is its `problem`."""
     start = CommitLogOffset(int(path.name))
     try:
-        with path.open("rb") as stream:
-            size = stream.seek(0, 2)
-            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+        data = reading.map_file(path)
     except OSError as failure:
         return CommitLogFile(path, name, start, b"", f"the file can't be read ({failure.strerror})")
     return CommitLogFile(path, name, start, data)

@@ -12,6 +12,7 @@ import struct
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from files.reading import map_file
 from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.record import CommitLogOffset, QueueOffset
 
@@ -130,10 +131,7 @@ class ConsumeQueue:
         content = self._contents[index]
         if isinstance(content, (bytes, mmap.mmap)):
             return content
-        with content.open("rb") as stream:
-            is_empty = not stream.seek(0, 2)
-            mapped = b"" if is_empty else mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        self._contents[index] = mapped
+        self._contents[index] = mapped = map_file(content)
         return mapped
 
     def entries(self) -> Iterator[tuple[QueueOffset, ConsumeQueueEntry]]:

@@ -6,11 +6,12 @@ state; ``ConfigManager#load`` falls back to it when the file is missing, empty o
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NewType
 
+from files.content import parse_json
+from files.reading import read_bytes
 from reference.format.errors import BrokenConfigError, CorruptRegion
 from reference.format.record import QueueOffset
 
@@ -53,7 +54,7 @@ def read_consumer_offsets(store: Path) -> ConsumerOffsets:
     BrokenConfigError
         The file can't be understood and there is no backup that can.
     """
-    return _load(lambda name: (store / name).read_bytes() if (store / name).is_file() else None, f"{store}/")
+    return _load(lambda name: read_bytes(store / name) if (store / name).is_file() else None, f"{store}/")
 
 
 def load_consumer_offsets(read: Callable[[str], bytes | None]) -> ConsumerOffsets:
@@ -105,7 +106,7 @@ def parse_consumer_offsets(raw: bytes) -> tuple[dict[TopicAtGroup, dict[int, Que
     ({'T@G': {0: 16, 1: 2}}, {})
     """
     quoted = _STRING_OR_KEY.sub(_quote_key, raw.decode())
-    content: Any = json.loads(quoted)
+    content: Any = parse_json(quoted)
     table = content.get("offsetTable") if isinstance(content, dict) else None
     if not isinstance(table, dict):
         message = "it has no offsetTable"

@@ -10,6 +10,7 @@ import mmap
 import os
 from typing import TYPE_CHECKING, Protocol
 
+from files.reading import read_bytes
 from reference.format.errors import NoSpaceLeftError, NotAStoreError
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ class DirectoryDisk:
         if known is not None:
             return known
         path = self.root / name
-        return path.read_bytes() if path.is_file() else None
+        return read_bytes(path) if path.is_file() else None
 
     def write(self, name: str, content: bytes) -> None:
         """See :class:`Disk`; a file that holds that already stays, as a broker saves its tables over and over."""

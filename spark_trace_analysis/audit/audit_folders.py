@@ -20,6 +20,8 @@ import pyarrow.parquet as pq
 
 import reference.format
 import spark_trace_analysis
+from files.content import parse_json
+from files.reading import read_bytes
 from files.temporary_folder import temporary_folder
 from model_check.cache_folder import can_be_written
 from model_check.errors import BadFile
@@ -112,7 +114,7 @@ def key_of(
     for package in (reference.format, spark_trace_analysis):
         for root in package.__path__:
             for path in sorted(Path(root).rglob("*.py")):
-                digest.update(path.read_bytes())
+                digest.update(read_bytes(path))
     queues = hashlib.sha256()
     for path in sorted((store / CONSUME_QUEUES).rglob("*")) if (store / CONSUME_QUEUES).is_dir() else ():
         if path.is_file():
@@ -156,7 +158,7 @@ def work_folder(key: dict[str, Any], folder: Path | None) -> Iterator[Path]:
         return
     folder = folder.absolute()
     told = read_facts(folder / _KEY) if folder.is_dir() else None
-    if told != json.loads(json.dumps(key)):
+    if told != parse_json(json.dumps(key)):
         if folder.exists() and told is None and (not folder.is_dir() or any(folder.iterdir())):
             message = f"--work {folder}: it holds other things than an audit's files; name a new directory"
             raise BadOptionError(message)

@@ -6,12 +6,12 @@ The END_TRANSACTIONs are the requests of code 37 with a header of their own (`rp
 
 from __future__ import annotations
 
-import gzip
-import json
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from files.content import parse_json
+from files.errors import BadContentError
+from files.reading import read_lines
 from model_check.trace_validation.observed import EndRequest, Outcome
 from reference.format.errors import NotAStoreError
 
@@ -57,7 +57,7 @@ def read_driver_log(path: Path) -> DriverLog:
     checked: set[int] = set()
     for number, line in _lines(path):
         try:
-            act = json.loads(line)
+            act = parse_json(line)
             requests.extend(_requests(act))
             if act.get("ev") == "check":
                 checked.add(int(act["msg"]["queueOffset"]))
@@ -68,18 +68,12 @@ def read_driver_log(path: Path) -> DriverLog:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    with ExitStack() as stack:
-        if path.suffix == ".gz":
-            lines = stack.enter_context(gzip.open(path, "rt", encoding="utf-8", errors="replace"))
-        else:
-            lines = stack.enter_context(path.open(encoding="utf-8", errors="replace"))
-        try:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield number, line
-        except (OSError, EOFError) as error:
-            message = f"{path} can't be read: {error}"
-            raise NotAStoreError(message) from error
+    try:
+        for number, line in enumerate(read_lines(path), start=1):
+            if line.strip():
+                yield number, line.decode(errors="replace")
+    except BadContentError as error:
+        raise NotAStoreError(str(error)) from error
 
 
 def _requests(act: dict[str, Any]) -> Iterator[EndRequest]:

@@ -6,7 +6,6 @@ in silence.
 """
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from files.content import read_json
+from files.reading import read_bytes
 from model_check.clock_events import TICKS
 from model_check.counterexample.itf import read_itf
 from model_check.errors import ModelCheckError
@@ -105,7 +106,7 @@ def record_run(file: Path, folder: Path, profile: str, settings: RunSettings) ->
             first = some[0].number if first is None else first
             count += len(some)
             events += len(rows_of_some)
-    content = target.read_bytes()
+    content = read_bytes(target)
     written = TraceFile(target.name, first or 0, count, events, len(content), hashlib.sha256(content).hexdigest())
     parameters = Parameters(profile, (file.name,), "recorded", seed=0, traces=count, steps=1, of="recorded")
     write_settings(folder, settings, sorted(seen))
@@ -148,7 +149,7 @@ def _counterexample(file: Path) -> tuple[str, RunSettings, tuple[Row, ...]] | No
     if not file.name.endswith(".json"):
         return None
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = read_json(file)
         if not isinstance(content, dict) or "states" not in content:
             return None
         origin, picked = read_itf(file, content)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from files.reading import read_bytes
 from reference.format import properties
 from spark_trace_analysis.records.transaction_record import Feature, RecordKind, Told, is_batched
 from spec.releases.broker_defaults import release_numbers
@@ -118,7 +119,7 @@ def savers_of(store: Path) -> frozenset[str]:
 
 
 def _content(file: Path) -> bytes:
-    return file.read_bytes() if file.is_file() else b""
+    return read_bytes(file) if file.is_file() else b""
 
 
 def writers_of(record: Record, kind: RecordKind) -> frozenset[str] | None:

@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from files.content import read_json
+from files.reading import read_bytes
 from model_check.walks.choices import GUIDED
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.schema import SCHEMA_VERSION
@@ -187,13 +189,12 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        told = read_json(path)
     except FileNotFoundError:
         message = f"{folder}: there is no {MANIFEST} in it; expected what `halfcheck simulate --out` wrote"
         raise BadTracesError(message) from None
     except (OSError, ValueError) as failure:
-        message = f"{path}: not readable as JSON ({failure})"
-        raise BadTracesError(message) from None
+        raise BadTracesError(str(failure)) from None
     found = told.get("schema_version") if isinstance(told, dict) else None
     if found != SCHEMA_VERSION:
         message = f"{path}: schema version {found}, this halfcheck reads version {SCHEMA_VERSION}; simulate again"
@@ -243,12 +244,12 @@ def source_fingerprint(instance: str, packages: Sequence[str] = SOURCES_OF_WALKS
     """
     digest = hashlib.sha256()
     if Path(instance).suffix == ".toml" and Path(instance).is_file():
-        digest.update(Path(instance).read_bytes())
+        digest.update(read_bytes(Path(instance)))
     for package in packages:
         for root in _folders_of(package):
             for path in sorted(Path(root).rglob("*")):
                 if path.suffix in {".py", ".toml"}:
-                    digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+                    digest.update(path.relative_to(root).as_posix().encode() + b"\0" + read_bytes(path) + b"\0")
     return digest.hexdigest()[:16]
 
 

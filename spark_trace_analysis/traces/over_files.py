@@ -13,6 +13,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
 
+from files.content import read_json
+from files.reading import read_bytes
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.manifest import Run
 
@@ -110,7 +112,7 @@ class _Kept:
     def find(self, path: str, sha256: str) -> list[Mapping[str, Any]] | None:
         """What was said of the file, if it was looked at."""
         try:
-            found: list[Mapping[str, Any]] = json.loads(self._place(path, sha256).read_bytes())
+            found: list[Mapping[str, Any]] = read_json(self._place(path, sha256))
         except (OSError, ValueError):
             return None
         return found
@@ -132,8 +134,7 @@ def _rows(path: str, sha256: str, look: Look, kept: _Kept | None) -> list[Mappin
     if found is not None:
         return found
     try:
-        with pa.OSFile(path) as source:
-            content = source.read_buffer()
+        content = pa.py_buffer(read_bytes(Path(path)))
         if hashlib.sha256(content).hexdigest() != sha256:
             message = "its SHA-256 is not the manifest's; the file was changed"
             raise BadTracesError(message)

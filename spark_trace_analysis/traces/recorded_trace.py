@@ -5,14 +5,13 @@ Several traces may stand in one file, each in one piece and their numbers rising
 
 from __future__ import annotations
 
-import gzip
-import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from files.content import parse_json
+from files.errors import BadContentError
+from files.parquet import is_parquet, parquet_file
+from files.reading import read_lines
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.schema import difference
 from spec.events import EVENTS, FIELDS, OUTCOMES
@@ -129,58 +128,45 @@ def _in_pieces(rows: Iterable[Row]) -> Iterator[RecordedTrace]:
 
 
 def _rows(path: Path, damage: Damage | None) -> Iterator[Row]:
-    with path.open("rb") as file:
-        magic = file.read(len(PARQUET_MAGIC))
-    if magic == PARQUET_MAGIC:
-        yield from _rows_of_parquet(path)
-    elif magic.startswith(GZIP_MAGIC):
-        with gzip.open(path) as lines:
-            yield from _rows_of_lines(path, lines, damage)
-    else:
-        with path.open("rb") as lines:
-            yield from _rows_of_lines(path, lines, damage)
+    try:
+        yield from _rows_of_parquet(path) if is_parquet(path) else _rows_of_lines(path, damage)
+    except BadContentError as failure:
+        raise BadTracesError(str(failure)) from None
 
 
 def _rows_of_parquet(path: Path) -> Iterator[Row]:
-    try:
-        with pq.ParquetFile(path) as file:
-            wrong = difference(file.schema_arrow)
-            if wrong is not None:
-                message = f"{path}: {wrong}"
-                raise BadTracesError(message)
-            number = 0
-            for batch in file.iter_batches(_ROWS_A_PIECE):
-                for values in batch.select(list(NAMES)).to_pylist():
-                    yield _row(values, f"{path}, row {number}")
-                    number += 1
-    except pa.ArrowException as failure:
-        message = f"{path}: not readable as Parquet ({str(failure).splitlines()[0]})"
-        raise BadTracesError(message) from None
+    with parquet_file(path) as file:
+        wrong = difference(file.schema_arrow)
+        if wrong is not None:
+            message = f"{path}: {wrong}"
+            raise BadTracesError(message)
+        number = 0
+        for batch in file.iter_batches(_ROWS_A_PIECE):
+            for values in batch.select(list(NAMES)).to_pylist():
+                yield _row(values, f"{path}, row {number}")
+                number += 1
 
 
-def _rows_of_lines(path: Path, lines: Iterable[bytes], damage: Damage | None) -> Iterator[Row]:
-    try:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = _row_of_line(line, f"{path}, line {number}")
-            except BadTracesError as problem:
-                if damage is None:
-                    raise
-                damage.count(str(problem))
-            else:
-                yield row
-    except (EOFError, gzip.BadGzipFile) as failure:
-        message = f"{path}: not readable as gzip ({failure})"
-        raise BadTracesError(message) from None
+def _rows_of_lines(path: Path, damage: Damage | None) -> Iterator[Row]:
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = _row_of_line(line, f"{path}, line {number}")
+        except BadTracesError as problem:
+            if damage is None:
+                raise
+            damage.count(str(problem))
+        else:
+            yield row
 
 
 def _row_of_line(line: bytes, where: str) -> Row:
     try:
-        values = json.loads(line)
-    except ValueError:
-        message = f"{where}: {line[:60]!r} is not JSON; expected one event a line"
+        values = parse_json(line)
+    except BadContentError as failure:
+        why = "is not JSON" if str(failure).startswith("not ") else f"is {failure}"
+        message = f"{where}: {line[:60]!r} {why}; expected one event a line"
         raise BadTracesError(message) from None
     return _row(values, where)
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from files.content import read_json
+from files.errors import BadContentError
+from files.parquet import parquet_file
 from model_check.instances import constants_for
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.manifest import MANIFEST, Run, read_manifest
@@ -65,11 +65,10 @@ def open_run(folder: Path) -> Run:
             message = f"{path}: {size} bytes, the manifest says {file.size_bytes}; the file was cut or changed"
             raise BadTracesError(message)
         try:
-            with pq.ParquetFile(path) as opened:
+            with parquet_file(path) as opened:
                 rows, schema = opened.metadata.num_rows, opened.schema_arrow
-        except (pa.ArrowException, OSError) as failure:
-            message = f"{path}: not readable as Parquet ({str(failure).splitlines()[0]})"
-            raise BadTracesError(message) from None
+        except BadContentError as failure:
+            raise BadTracesError(str(failure)) from None
         wrong = difference(schema)
         if wrong is None and rows != file.events:
             wrong = f"has {rows} rows, the manifest says {file.events}"
@@ -139,8 +138,10 @@ def _told(run: Run) -> tuple[RunSettings, list[str]] | None:
     if not path.exists():
         return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
         return RunSettings(**content["world"]), list(content["events"])
-    except (OSError, ValueError, KeyError, TypeError) as failure:
-        message = f"{path}: not readable ({failure})"
+    except (OSError, BadContentError) as failure:
+        raise BadTracesError(str(failure)) from None
+    except (KeyError, TypeError, ValueError):
+        message = f"{path}: not what halfcheck writes beside recorded traces; record them anew"
         raise BadTracesError(message) from None

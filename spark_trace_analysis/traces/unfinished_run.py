@@ -20,6 +20,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from files.content import read_json
+from files.reading import read_bytes
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.traces.manifest import Parameters, TraceFile, other_parameter, parameters_of
 
@@ -61,7 +63,7 @@ class UnfinishedRun:
         if told is None:
             return None
         try:
-            content = (self.folder / name).read_bytes()
+            content = read_bytes(self.folder / name)
         except FileNotFoundError:
             return None
         return told if hashlib.sha256(content).hexdigest() == told.sha256 else None
@@ -220,7 +222,7 @@ def _as_json(told: Mapping[str, Any]) -> pa.Buffer:
 def _read_json(path: Path) -> dict[str, Any]:
     """What a file says; nothing if it is missing or damaged."""
     try:
-        told = json.loads(path.read_bytes())
+        told = read_json(path)
     except (FileNotFoundError, ValueError):
         return {}
     return told if isinstance(told, dict) else {}

@@ -5,11 +5,11 @@ Pulls never carry the bit that commits an offset (``PullSysFlag#FLAG_COMMIT_OFFS
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from files.content import parse_json
 from reference.format.java_properties import Setting
 from reference.format.system_topics import CHECK_GROUP
 from wire.client.channel import NoAnswerError
@@ -136,7 +136,7 @@ def unpullable(channel: Channel, topic: str, begin: int, stretch: LogStretch | N
 def _places(body: bytes) -> list[int]:
     """Where the messages of a consume queue's entries lie; none where the broker does not tell."""
     try:
-        return [int(entry["physicOffset"]) for entry in json.loads(body)["queueData"]]
+        return [int(entry["physicOffset"]) for entry in parse_json(body)["queueData"]]
     except (ValueError, KeyError, TypeError):
         return []
 

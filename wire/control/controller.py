@@ -6,6 +6,7 @@ import json
 from http.client import HTTPConnection
 from typing import Any
 
+from files.content import parse_json
 from wire.control.orders import ORDERS
 from wire.errors import BadOrderError, WireError
 
@@ -47,7 +48,7 @@ class Controller:
             headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
             connection.request("POST", f"/{name}", json.dumps(arguments), headers)
             response = connection.getresponse()
-            answer = json.loads(response.read())
+            answer = parse_json(response.read())
         except (OSError, ValueError) as error:
             message = f"{self.host}:{self.port}: no control port answers there: {error}"
             raise WireError(message) from None
@@ -118,7 +119,7 @@ def order_of_words(words: list[str]) -> tuple[str, dict[str, Any]]:
             message = f"{word!r}: expected NAME=VALUE, such as ms=60000"
             raise BadOrderError(message)
         try:
-            arguments[name] = json.loads(value)
+            arguments[name] = parse_json(value)
         except ValueError:
             arguments[name] = value
     return words[0].replace("-", "_"), arguments

@@ -12,6 +12,7 @@ import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from files.content import parse_json
 from reference.errors import BrokerError
 from reference.format.errors import StoreError
 from wire.control.orders import carry_out
@@ -121,7 +122,7 @@ class ControlPort:
 
     async def _carry_out(self, name: str, body: bytes) -> tuple[int, object]:
         try:
-            arguments: Any = json.loads(body) if body else {}
+            arguments: Any = parse_json(body) if body else {}
         except (ValueError, RecursionError) as error:
             return 400, {"error": f"the body is no JSON: {error}"}
         if not isinstance(arguments, dict):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from files.content import parse_json
 from wire.errors import BadRequestError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def object_in(body: bytes, what: str) -> dict[str, Any]:
         It holds none.
     """
     try:
-        value = json.loads(body)
+        value = parse_json(body)
     except (ValueError, RecursionError) as error:
         message = f"the body of {what} is no JSON: {error}"
         raise BadRequestError(message) from None

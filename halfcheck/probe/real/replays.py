@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from files.content import read_json
 from halfcheck.probe.schedules import counterexamples, plan_of
 from model_check.counterexample.files import write_whole
 from model_check.verdicts.environment import name_of
@@ -103,7 +104,7 @@ def tasks_of(release: str) -> tuple[list[Task], list[Replay]]:
 
 def read_replays() -> dict[tuple[str, str, str], Replay]:
     """What was played so far."""
-    rows = [row for path in sorted(RESULTS.glob("*.json")) for row in json.loads(path.read_text(encoding="utf-8"))]
+    rows = [row for path in sorted(RESULTS.glob("*.json")) for row in read_json(path)]
     replays = (Replay(**{**row, "outcome": Outcome(row["outcome"])}) for row in rows)
     return {replay.key: replay for replay in replays}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.errors import RealBrokerError
+from files.reading import read_text
 from wire.probe.own_session import in_own_session
 
 if TYPE_CHECKING:
@@ -101,4 +102,4 @@ def _stamp(crate: Crate, root: Path) -> Path:
 def _is_built(crate: Crate, root: Path) -> bool:
     stamp = _stamp(crate, root)
     is_there = (root / "bin" / crate.program).is_file() and stamp.is_file()
-    return is_there and stamp.read_text(encoding="utf-8").strip() == RELEASE
+    return is_there and read_text(stamp).strip() == RELEASE

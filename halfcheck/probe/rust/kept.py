@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from files.content import read_json
 from halfcheck.probe.rust.difference import Answered, Staged
 from model_check.counterexample.files import write_whole
 
@@ -70,7 +71,7 @@ def read_kept(path: Path = KEPT) -> Kept:
     """What is kept; nothing where there is no such file."""
     if not path.exists():
         return Kept()
-    told = json.loads(path.read_text(encoding="utf-8"))
+    told = read_json(path)
     return Kept(
         told["plays"], told["fitting"], _differences(told["staged"]), _differences(told["rocketmq"]), told["release"]
     )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import llvmlite.binding as llvm
 
+from files.reading import read_bytes
 from model_check.errors import ModelCheckError
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _processor() -> tuple[str, str]:
 def _read(path: Path) -> bytes | None:
     """The code in a file, if it is there and whole."""
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except FileNotFoundError:
         return None
     digest, code = content[:32], content[32:]

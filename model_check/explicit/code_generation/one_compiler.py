@@ -13,6 +13,8 @@ from typing import Any
 from numba import njit
 from numba.core.compiler_lock import global_compiler_lock
 
+from files.reading import open_file
+
 _COMPILING: set[Path] = set()
 """Files whose lock this process has; guarded by Numba's own lock."""
 
@@ -42,7 +44,7 @@ def one_compiler(dispatcher: Any, file: str) -> Any:
 
 def _take_lock(path: Path, stack: ExitStack) -> None:
     try:
-        opened = stack.enter_context(path.open("rb"))
+        opened = stack.enter_context(open_file(path))
         fcntl.flock(opened, fcntl.LOCK_EX)  # ends with this process, too
     except OSError:
         return

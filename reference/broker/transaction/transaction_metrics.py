@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from files.content import parse_json
 from reference.errors import JavaNullPointerError
 from reference.format.errors import NoSpaceLeftError
 from reference.java.hash_map import hash_map_order
@@ -134,7 +135,7 @@ class TransactionMetrics:
             raw = self._disk.read(name)
             if raw:
                 with suppress(ValueError, KeyError, TypeError):
-                    content = json.loads(raw)
+                    content = parse_json(raw)
                     self.transaction_counts = {
                         topic: Metric(given["count"], given["timeStamp"])
                         for topic, given in content["transactionCount"].items()

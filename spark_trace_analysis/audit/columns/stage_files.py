@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from files.content import parse_json, read_json
+from files.reading import read_lines
 from spark_trace_analysis.audit.rules.damage import Finding
 
 if TYPE_CHECKING:
@@ -86,7 +88,7 @@ def write_facts(path: Path, facts: dict[str, Any]) -> None:
 def read_facts(path: Path) -> dict[str, Any] | None:
     """The facts of a task; None if it is not done."""
     try:
-        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        facts: dict[str, Any] = read_json(path)
     except FileNotFoundError:
         return None
     return facts
@@ -118,6 +120,5 @@ def write_findings(path: Path, findings: Iterable[Finding]) -> None:
 def read_findings(path: Path) -> Iterator[Finding]:
     """What a task found damaged."""
     if path.exists():
-        with path.open(encoding="utf-8") as stream:
-            for line in stream:
-                yield Finding(*json.loads(line))
+        for line in read_lines(path):
+            yield Finding(*parse_json(line))

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from files.parquet import read_parquet
 from files.temporary_folder import temporary_folder
 from model_check.instances import switches_of
 from reference.format.broker_conf import BrokerConf
@@ -133,7 +134,7 @@ def _chosen(run: Run, number: int) -> Iterator[tuple[Any, int]]:
 
 def _ask(path: Path, place: int, question: RecordedQuestion) -> dict[str, Any]:
     """Cut one trace out of a file, and ask about it; what goes wrong is told, not raised."""
-    table = pq.read_table(path)
+    table = read_parquet(path)
     numbers = pc.unique(table["trace"]).sort().to_pylist()
     rows = table.filter(pc.equal(table["trace"], numbers[place])).cast(EVENT_SCHEMA)
     with temporary_folder() as folder:

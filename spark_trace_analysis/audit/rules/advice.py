@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from files.content import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,4 +77,4 @@ def on_refusal(profile: str, broker_conf: str | None, *, is_complete: bool) -> l
 
 @cache
 def _content() -> dict[str, dict[str, str]]:
-    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return read_toml(_FILE)

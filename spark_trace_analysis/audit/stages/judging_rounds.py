@@ -7,13 +7,13 @@ whether a transaction without a half has a twin.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from files.content import read_json
 from spark_trace_analysis.audit.columns.bucket import Bucket
 from spark_trace_analysis.audit.columns.stage_files import facts_at, read_bucket, read_findings
 from spark_trace_analysis.audit.rules.consistency import unknown_key
@@ -107,7 +107,7 @@ class JudgingRounds:
         for bucket, task in enumerate(rounds):
             if facts_of(task, bucket)["orphans"]:
                 path = task.path("orphans", bucket, "json")
-                orphans += [tuple(one) for one in json.loads(path.read_text(encoding="utf-8"))]
+                orphans += [tuple(one) for one in read_json(path)]
         if not orphans:
             return
         hashes = np.unique(np.array([birth_hash for birth_hash, _, _ in orphans], np.int64))

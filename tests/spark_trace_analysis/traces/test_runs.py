@@ -64,7 +64,7 @@ def add_file(folder: Path) -> None:
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no manifest": (lambda folder: (folder / MANIFEST).unlink(), "no manifest.json"),
-    "manifest is no JSON": (lambda folder: (folder / MANIFEST).write_text("{"), "not readable as JSON"),
+    "manifest is no JSON": (lambda folder: (folder / MANIFEST).write_text("{"), "manifest.json: not JSON"),
     "manifest is a list": (lambda folder: (folder / MANIFEST).write_text("[]"), "schema version None"),
     "other schema version": (
         lambda folder: change_manifest(folder, lambda told: told.update(schema_version=99)),
