@@ -173,14 +173,14 @@ def map_file(path: Path) -> mmap.mmap | bytes:
         As :func:`open_file`.
     """
     with open_file(path) as file:
-        size = _written_bytes(file.fileno())
+        size = written_bytes(file.fileno())
         if size:
             return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
         return bytes(min(os.fstat(file.fileno()).st_size, mmap.PAGESIZE))
 
 
-def _written_bytes(descriptor: int) -> int:
-    """Where the last part ends that holds data, in whole pages but for the file's own end."""
+def written_bytes(descriptor: int) -> int:
+    """Where the last part of an open file ends that holds data, in whole pages but for the file's own end."""
     size, end = os.fstat(descriptor).st_size, 0
     try:
         while end < size:

@@ -84,7 +84,7 @@ class Service:
         """
         _make_folder(self.start.store)
         node = self.node = BrokerNode(self.start, self.say)
-        node.recorder = TraceFile(node.clock, self.trace)
+        node.recorder = TraceFile(node.clock, self.trace, self.say)
         node.on_failure = self._fail
         listener, control = Listener(node, self.ports.host, self.ports.port), ControlPort(node, self.ports.control_port)
         threads: asyncio.Task[None] | None = None

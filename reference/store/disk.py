@@ -6,11 +6,12 @@ page cache, a loss of power only what was flushed. So a disk gives mapped files,
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 from typing import TYPE_CHECKING, Protocol
 
-from files.reading import read_bytes
+from files.reading import read_bytes, written_bytes
 from reference.format.errors import NoSpaceLeftError, NotAStoreError
 
 if TYPE_CHECKING:
@@ -26,6 +27,14 @@ SMALL_FILE = "small file"
 RENAME = "rename"
 DELETION = "deletion"
 """The kinds of write between which a crash can fall (:attr:`MemoryDisk.writes`)."""
+
+
+_STEPS_BITS = 11
+"""A file is given its place in a thousand steps or two."""
+
+_KEPT_FREE_BYTES = 1 << 20
+"""What a record leaves free on the disk, so that queues, settings and the next process find room. RocketMQ refuses
+messages long before, from a share of the disk on (``diskMaxUsedSpaceRatio``), beyond which a test's machine may be."""
 
 
 class MappedFile(Protocol):
@@ -100,13 +109,20 @@ class Disk(Protocol):
 
 
 class DirectoryFile:
-    """A mapped file of this machine."""
+    """A mapped file of this machine.
 
-    __slots__ = ("buffer", "name", "size")
+    It is made in its full size, and takes room on the disk as it is written: a part of it has its place before
+    anything is written there, as the system ends a process (SIGBUS) that writes into a page for which there is none.
+    """
+
+    __slots__ = ("_path", "_placed", "_step", "buffer", "name", "size")
 
     def __init__(self, path: Path, name: str, size: int) -> None:
         self.name = name
         self.size = size
+        self._path = path
+        self._step = max(mmap.PAGESIZE, 1 << max(size.bit_length() - _STEPS_BITS, 0))
+        self._placed: set[int] = set()
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
@@ -117,15 +133,58 @@ class DirectoryFile:
             if length < size:
                 os.ftruncate(descriptor, size)
             self.buffer = mmap.mmap(descriptor, size)
+            self._place(
+                descriptor, written_bytes(descriptor), 0
+            )  # which is looked at, to see that nothing stands there
         except OSError as error:
             message = f"{path} can't be made in its size of {size} bytes: {error.strerror}"
             raise NoSpaceLeftError(message) from error
         finally:
             os.close(descriptor)
 
-    def write(self, at: int, data: bytes, kind: str = LOG_RECORD) -> None:  # noqa: ARG002
-        """Write some bytes at a position."""
-        self.buffer[at : at + len(data)] = data
+    def write(self, at: int, data: bytes, kind: str = LOG_RECORD) -> None:
+        """Write some bytes at a position.
+
+        Raises
+        ------
+        NoSpaceLeftError
+            There is no room for them, or only what queues and settings need besides a record.
+        """
+        end = at + len(data)
+        if at // self._step not in self._placed or end // self._step not in self._placed:
+            self._make_room(at, end, _KEPT_FREE_BYTES if kind is LOG_RECORD else 0)
+        self.buffer[at:end] = data
+
+    def _make_room(self, at: int, end: int, kept_free: int) -> None:
+        try:
+            descriptor = os.open(self._path, os.O_RDWR)
+            try:
+                for step in range(at // self._step, end // self._step + 1):
+                    if step not in self._placed:
+                        self._place(descriptor, step * self._step, kept_free)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            message = f"{self._path} has no room for {end - at} bytes more: {error.strerror}"
+            raise NoSpaceLeftError(message) from error
+
+    def _place(self, descriptor: int, at: int, kept_free: int) -> None:
+        """Give the step of the file in which a position is its place on the disk, if that leaves so much free."""
+        step = at // self._step
+        start = step * self._step
+        length = min(self._step, self.size - start)
+        if length <= 0:
+            return
+        if kept_free:
+            disk = os.fstatvfs(descriptor)
+            if disk.f_bavail * disk.f_frsize < length + kept_free:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        try:
+            os.posix_fallocate(descriptor, start, length)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # a file system that can't
+                raise
+        self._placed.add(step)
 
     def release(self, end: int) -> None:
         """Give the pages back to the page cache (``madvise``), so that the process does not grow with the store."""
@@ -186,7 +245,7 @@ class DirectoryDisk:
         path = self.root / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            _write_over(path, content)
             self._small_files[name] = path.stat(), content
         except OSError as error:
             message = f"{path} can't be written: {error.strerror}"
@@ -224,3 +283,11 @@ class DirectoryDisk:
             return None
         is_same = (now.st_ino, now.st_size, now.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)
         return content if is_same else None
+
+
+def _write_over(path: Path, content: bytes) -> None:
+    """Write a file; one of that size keeps its place on the disk, so that this can't fail for want of room."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.truncate()

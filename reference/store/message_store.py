@@ -6,6 +6,7 @@ a :class:`~reference.store.memory_disk.MemoryDisk` it lives in memory alone.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Self
 
 from reference.format.errors import NoSpaceLeftError
@@ -166,10 +167,8 @@ class MessageStore:
                 return PutMessageResult(PutMessageStatus.CREATE_MAPPED_FILE_FAILED)
             at = 0
             data = data[:28] + log.file_start.to_bytes(8) + data[36:]
-        if log.copies_stale_bytes:
-            log.remember(data)
-        log.file.write(at, data)  # type: ignore[union-attr]
-        log.wrote = at + size
+        if not log.write(data):
+            return _NOT_AVAILABLE
         offset = log.file_start + at
         self._last_store_timestamp = store_timestamp
         if is_consumed:
@@ -212,7 +211,8 @@ class MessageStore:
         self._queues.flush()
         if self._last_store_timestamp:
             self.checkpoint.physic_msg_timestamp = self.checkpoint.logics_msg_timestamp = self._last_store_timestamp
-        self.checkpoint.flush()
+        with suppress(NoSpaceLeftError):
+            self.checkpoint.flush()
 
     def shutdown(self) -> None:
         """Stop as told (``DefaultMessageStore#shutdown``): dispatch, flush, and take the abort file away."""

@@ -6,6 +6,7 @@ import struct
 import zlib
 from typing import TYPE_CHECKING, Final
 
+from reference.format.errors import NoSpaceLeftError
 from reference.format.record import BLANK_MAGIC, BORN_HOST_V6_FLAG, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG
 from reference.format.store_paths import COMMIT_LOG as FOLDER
 from reference.format.stored_message import BORN_HOST_AT, decode_message
@@ -100,6 +101,17 @@ class WritableCommitLog:
         self.file = self.files.add_file()
         self.file_start = start
         self.wrote = 0
+
+    def write(self, data: bytes) -> bool:
+        """Write a message at the end; False where the disk has no room for it."""
+        if self.copies_stale_bytes:
+            self.remember(data)
+        try:
+            self.file.write(self.wrote, data)  # type: ignore[union-attr]
+        except NoSpaceLeftError:
+            return False
+        self.wrote += len(data)
+        return True
 
     def release(self) -> None:
         """Every few dozen megabytes, keep the pages behind in the page cache only."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 from reference.broker.recorder import Recorder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from reference.simulation.virtual_clock import VirtualClock
@@ -22,6 +25,8 @@ class TraceFile(Recorder):
     ----------
     path
         The file; None to record nothing.
+    say
+        Takes the line that the trace ends here, where it can't be written on.
 
     Attributes
     ----------
@@ -29,8 +34,9 @@ class TraceFile(Recorder):
         How many rows the file has.
     """
 
-    def __init__(self, clock: VirtualClock, path: Path | None) -> None:
+    def __init__(self, clock: VirtualClock, path: Path | None, say: Callable[[str], None] = lambda _: None) -> None:
         super().__init__(clock, is_on=path is not None)
+        self._say = say
         self.written = 0
         self._file: TextIO | None = None if path is None else path.open("w", encoding="utf-8")
 
@@ -44,12 +50,30 @@ class TraceFile(Recorder):
         """Write what is held."""
         if self._file is None:
             return
+        lines: list[str] = []
         for row in self.rows:
-            row["step"] = self.written
-            self._file.write(json.dumps(row) + "\n")
-            self.written += 1
+            row["step"] = self.written + len(lines)
+            lines.append(json.dumps(row) + "\n")
         self.rows.clear()
-        self._file.flush()
+        end = self._file.tell()
+        try:
+            self._file.writelines(lines)
+            self._file.flush()
+        except OSError as error:
+            self._say(f"the trace {self._file.name} ends here, what follows is not recorded: {error.strerror}")
+            self._give_up(end)
+        else:
+            self.written += len(lines)
+
+    def _give_up(self, end: int) -> None:
+        """Record no more; the file ends with its last whole row."""
+        file, self._file = self._file, None
+        self.is_on = False
+        if file is not None:
+            with suppress(OSError):
+                file.close()
+            with suppress(OSError):
+                os.truncate(file.name, end)
 
     def close(self) -> None:
         """Write what is held, and close the file."""

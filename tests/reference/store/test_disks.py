@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +17,7 @@ from reference.broker.consumer_offset_manager import ConsumerOffsetManager
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup, load_consumer_offsets
-from reference.format.errors import BrokenConfigError, DiskHasStoppedError, NotAStoreError
+from reference.format.errors import BrokenConfigError, DiskHasStoppedError, NoSpaceLeftError, NotAStoreError
 from reference.format.record import MAGIC_V2, CommitLogOffset, QueueOffset
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.disk import BLANK_RECORD, LOG_RECORD, MAPPED_FILE, QUEUE_ENTRY, RENAME, DirectoryDisk
@@ -297,3 +301,45 @@ def test_a_broken_configuration_file_counts_as_missing_unless_its_backup_is_brok
     disk.write("config/consumerOffset.json.bak", b"{}")
     with pytest.raises(BrokenConfigError, match=r"consumerOffset\.json can't be understood"):
         load_consumer_offsets(disk.read)
+
+
+def test_a_record_leaves_room_for_queues_and_what_finds_none_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page of a mapped file that finds no room ends a process: each step has its place before it is written."""
+    file = DirectoryDisk(tmp_path).map_file("log/0", 1 << 24)
+    file.write(0, b"one")
+    monkeypatch.setattr(os, "fstatvfs", lambda _: SimpleNamespace(f_bavail=250, f_frsize=4096))
+    file.write(3, b"beside it")
+    with pytest.raises(NoSpaceLeftError, match="has no room for 2 bytes more: No space left on device"):
+        file.write(1 << 20, b"no")
+    file.write(1 << 20, b"an entry", QUEUE_ENTRY)
+    monkeypatch.setattr(os, "posix_fallocate", no_room)
+    with pytest.raises(NoSpaceLeftError):
+        file.write(1 << 22, b"an entry", QUEUE_ENTRY)
+    assert bytes(file.buffer[1 << 20 : (1 << 20) + 8]) == b"an entry"
+    assert bytes(file.buffer[1 << 22 : (1 << 22) + 8]) == bytes(8)
+    with pytest.raises(NoSpaceLeftError, match="can't be made in its size"):
+        DirectoryDisk(tmp_path).map_file("log/1", 1 << 24)
+    file.close()
+
+
+def no_room(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_message_that_finds_no_room_is_refused_and_the_next_one_stored_when_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject = MessageStore(
+        V, VirtualClock(1), DirectoryDisk(tmp_path), replace(SMALL, mapped_file_size_commit_log=1 << 16)
+    )
+    assert subject.put_message(message(0)).status is PutMessageStatus.PUT_OK
+    end = subject.max_phy_offset
+    with monkeypatch.context() as full:
+        full.setattr(os, "fstatvfs", lambda _: SimpleNamespace(f_bavail=0, f_frsize=4096))
+        refused = [subject.put_message(message(number)).status for number in range(60)]
+    assert PutMessageStatus.SERVICE_NOT_AVAILABLE in refused
+    assert subject.max_phy_offset > end
+    assert subject.put_message(message(1)).status is PutMessageStatus.PUT_OK
+    subject.shutdown()
