@@ -12,6 +12,7 @@ from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, CheckOptions
 from halfcheck.errors import ExitCode
 from halfcheck.printing.progress import live_line, portfolio_progress
 from model_check.check import Verdict
+from model_check.defects.claims import searched_claims
 from model_check.defects.resemblance import repaired_by_hand
 from model_check.portfolio import search_portfolio
 from model_check.verdicts.minimal_repairs import MinimalRepairs, find_minimal_repairs
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from model_check.defects.claims import Claim
     from model_check.portfolio import Judged
 
 MOST_MORE_REPAIRS = 2
@@ -63,7 +65,9 @@ class Left:
     Attributes
     ----------
     repaired, through : tuple of str
-        The defects that are repaired, and those through which it is still broken.
+        The defects that are repaired, as a search on record shows, and those through which it is still broken.
+    claims : tuple of Claim
+        What switches say that they repair, and what a search says to that.
     more : MinimalRepairs
         What it takes besides.
     """
@@ -72,11 +76,13 @@ class Left:
     repaired: tuple[str, ...]
     through: tuple[str, ...]
     more: MinimalRepairs
+    claims: tuple[Claim, ...] = ()
 
     def __str__(self) -> str:
         verb = "is" if len(self.repaired) == 1 else "are"
+        repaired = [f"{_and(self.repaired)} {verb} repaired"] if self.repaired else []
         through = f"still broken through {_and(self.through)}" if self.through else "still broken"
-        return f"{self.clause}: {_and(self.repaired)} {verb} repaired; {through}; {self._holds_with}"
+        return f"{self.clause}: {'; '.join([*repaired, *map(str, self.claims), through, self._holds_with])}"
 
     @property
     def _holds_with(self) -> str:
@@ -93,6 +99,7 @@ class Left:
         """What is left as plain data."""
         return {
             "repaired": list(self.repaired),
+            "claims": [one.to_json() for one in self.claims],
             "broken_through": list(self.through),
             "holds_with": [list(one.repairs) for one in self.more.sets if one.certain],
             "instances": list(self.more.instances),
@@ -102,7 +109,7 @@ class Left:
 def what_is_left(
     answer: Judged, instances: Sequence[str] = (), *, threads: int | None = None, wanted: bool = True
 ) -> list[Left]:
-    """What is left of each broken clause of which a turned switch of the profile repairs a defect, after a search.
+    """What is left of each broken clause of which a turned switch repairs a defect, or says so, after a search.
 
     Ctrl-C ends it with what was found until then, as the answer that it belongs to is there.
 
@@ -118,7 +125,8 @@ def what_is_left(
     result, left = answer.result, list[Left]()
     for row in answer.broken:
         repaired = repaired_by_hand(row.clause, result.profile)
-        if not repaired:
+        claims = searched_claims(row.clause, result.profile)
+        if not (repaired or claims):
             continue
         try:
             with live_line("looking for repairs", wanted=wanted) as report:
@@ -134,7 +142,7 @@ def what_is_left(
         except KeyboardInterrupt:
             typer.echo(f"halfcheck: interrupted: it was not searched what else {row.name} takes", err=True)
             break
-        left.append(Left(row.name, repaired, row.resembles, more))
+        left.append(Left(row.name, repaired, row.resembles, more, claims))
     return left
 
 

@@ -9,6 +9,7 @@ from rich.text import Text
 from halfcheck.printing.console import below, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.defects.catalogue import catalogue
+from model_check.defects.claims import unshown_claims
 from model_check.switch_effects import on_record
 from spec.profiles import PROFILES
 
@@ -49,6 +50,8 @@ def print_head(record: SwitchRecord, *, is_first: bool) -> None:
         for one in (one for one in recorded if one.name == name):
             where = f"{one.clause} in {one.profile}, {one.environment}, {one.instance}"
             below(console, f"{where}: {one.depth} steps; in {one.repaired_in}: {one.absence}")
+        if name in unshown_claims(record.name):
+            below(console, "so its entry says; no search on record shows it")
     for one in (one for one in recorded if not one.mends):
         console.print(Text(f"as a wrong repair, {one.name}: {one.says}"))
         below(console, f"{one.clause} in {one.profile}, {one.environment}, {one.instance}: {one.depth} steps")

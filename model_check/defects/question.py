@@ -65,6 +65,8 @@ class Search(Question):
         The clause that is violated, such as `S1.immune_half`.
     also_in : tuple of str
         Other profiles in which the same clause is violated, on the same instance in the same environment.
+    also_repaired_in : tuple of str
+        Other profiles in which it is gone, by other repairs; `tests/model_check/test_switches.py` searches them.
     most_states : int or None
         Where the repaired profile's search is cut short.
     later_on : str
@@ -75,6 +77,7 @@ class Search(Question):
     clause: str
     shows: tuple[str, ...]
     also_in: tuple[str, ...] = ()
+    also_repaired_in: tuple[str, ...] = ()
     most_states: int | None = None
     later_on: str = ""
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from model_check.defects.affected import possible_with
 from model_check.defects.catalogue import catalogue
 from model_check.instances import switches_of, unturned
-from model_check.switches import switch_records
 from spec.chapters import end_transaction, op_batch
 from spec.constants import Constants
 from spec.language import holds, take
@@ -31,9 +30,10 @@ Turns = dict[str, bool]
 
 @cache
 def repairs_of(identifier: str) -> tuple[Turns, ...]:
-    """The repairs of a defect, each as the switches that it turns; none where nothing is known to mend it.
+    """The repairs of a defect that a search has shown, each as the switches that it turns; none where none is known.
 
-    That by which the two profiles of its search differ, and each repair switch that names it.
+    That by which the profile of its search differs from those in which a search finds it gone. What the entry of a
+    switch says of itself is a claim, and no repair (`model_check.defects.claims`).
 
     Examples
     --------
@@ -41,16 +41,13 @@ def repairs_of(identifier: str) -> tuple[Turns, ...]:
     ({'batches_ops': False}, {'keeps_check_open': True})
     """
     search = catalogue()[identifier].search
+    if search is None:
+        return ()
+    before = asdict(switches_of(search.profile))
     found: list[Turns] = []
-    if search is not None and search.repaired_in:
-        before, after = (asdict(switches_of(profile)) for profile in (search.profile, search.repaired_in))
+    for profile in filter(None, (search.repaired_in, *search.also_repaired_in)):
+        after = asdict(switches_of(profile))
         found.append({name: after[name] for name in before if before[name] != after[name]})
-    for record in switch_records().values():
-        if record.kind == "repair" and identifier in record.defects:
-            needed = (name for name in record.needs if switch_records()[name].kind == "repair")
-            turns = dict.fromkeys((*needed, record.name), True)
-            if turns not in found:
-                found.append(turns)
     return tuple(found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -10,8 +11,12 @@ import pytest
 from halfcheck.app import run
 from halfcheck.check.minimal_repairs import Left
 from halfcheck.errors import ExitCode
-from model_check.check import SCHEMA
+from halfcheck.printing.switches import print_head
+from model_check.check import SCHEMA, chosen_clauses
+from model_check.defects.claims import searched_claims, unshown_claims
+from model_check.switches import switch_records
 from model_check.verdicts.minimal_repairs import find_minimal_repairs
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 REPAIRED = "5.4.0+heeds_settled_originals"
 LEFT = (
@@ -72,12 +77,38 @@ def test_check_says_what_is_left_where_a_repair_is_on(capsys: pytest.CaptureFixt
     jsonschema.validate(data, json.loads(SCHEMA.read_text(encoding="utf-8")))
     assert data["left"]["S1.immune_half"] == {
         "repaired": ["B01"],
+        "claims": [],
         "broken_through": ["A16", "B05"],
         "holds_with": [["-batches_ops"], ["+settles_once"]],
         "instances": ["tiny"],
     }
     assert run(["check", "--profile", "5.4.0", *arguments[3:]]) == ExitCode.SAFETY_VIOLATED
     assert "repaired;" not in capsys.readouterr().out
+
+
+def test_what_an_entry_says_of_its_switch_is_searched_before_a_defect_is_called_repaired(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`keeps_flag` has nothing to do with B01, `heeds_settled_originals` repairs it; none of them is on record here."""
+    claims = {name: replace(switch_records()[name], defects=("B01",)) for name in ("keeps_flag", "settles_once")}
+    for name, record in claims.items():
+        monkeypatch.setitem(switch_records(), name, record)
+    assert unshown_claims("keeps_flag") == unshown_claims("settles_once") == ("B01",)
+    print_head(switch_records()["keeps_flag"], is_first=True)
+    assert "so its entry says; no search on record shows it" in capsys.readouterr().out
+    run(["check", "--profile", "5.4.0+keeps_flag", "--instance", "tiny", "--property", "S1.immune_half"])
+    out = told(capsys.readouterr().out)
+    assert "repaired" not in out.replace("says that it repairs", "")
+    assert (
+        "keeps_flag says that it repairs B01, and does not; S1.immune_half in 4.9.7+keeps_flag, quiet, on tiny: "
+        "broken after 16 steps; still broken through B01, A16 and B05"
+    ) in out
+    (clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, ["S1.immune_half"])
+    (claim,) = searched_claims(clause, "5.4.0+settles_once")
+    assert str(claim) == (
+        "settles_once says that it repairs B01, and is not on record for it; S1.immune_half in 4.9.7+settles_once, "
+        "quiet, on tiny: not broken"
+    )
 
 
 def test_repairs_whose_searches_were_cut_short_are_not_said_to_mend_nothing() -> None:
