@@ -14,6 +14,7 @@ from model_check.did_you_mean import require_known
 from model_check.engines import ENGINES, Options, Question
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.state_store.resources import Resources
+from model_check.front_end.read_machine import read_machine, refuse_missing_constants
 from model_check.instances import constants_for, load_instance
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -284,6 +285,10 @@ def check(
         **options,
     )
     _refuse(question, engine)
+    if engine == "numba":
+        refuse_missing_constants(machine.state, constants)  # it reads the machine itself
+    else:
+        read_machine(machine, constants)
     numbers, paths, seen = ENGINES[engine](question)
     reason = _why_unknown(engine, numbers, numbers.pop("full"))
     results = tuple(_result(machine, constants, clause, paths[clause], reason, sizes) for clause in clauses)

@@ -82,7 +82,11 @@ class OpenReader(OpenExpressions):
         source = source_of(function)
         parameters, names = self._parameters(source)
         scope = Scope(source, names)
-        if any(isinstance(node, ast.Return) for node in ast.walk(source.tree)):
+        returns = [node for node in ast.walk(source.tree) if isinstance(node, ast.Return)]
+        for node in returns:
+            if node.value is None:
+                source.refuse(node, "a function that changes the state ends at its end: put what follows into a branch")
+        if returns:
             return OpenFunction(function, parameters, (), (), self._value(source.body, scope))
         statements = self._block(source.body, scope)
         last = max((i + 1 for i, statement in enumerate(statements) if self._is_guard(statement)), default=0)

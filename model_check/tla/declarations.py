@@ -144,5 +144,5 @@ class Declarations:
 
 
 def first_line(kind: type) -> str:
-    """The first line of what a class says of itself."""
-    return (inspect.getdoc(kind) or kind.__name__).splitlines()[0]
+    """The first line of what a class says of itself; its name where it says nothing, whatever its base says."""
+    return (inspect.cleandoc(vars(kind).get("__doc__") or "") or kind.__name__).splitlines()[0]

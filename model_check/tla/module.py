@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from model_check.front_end.read_machine import read_machine
 from model_check.tla.forgetful.responses import TextOfResponses
 from model_check.tla.forgetful.text import TextThatForgets
 from model_check.tla.text import Text
@@ -53,6 +54,7 @@ def export(
     NotInTheLanguage
         When the source uses something that has no translation; names the file and the line.
     """
+    read_machine(machine, constants)
     forgets = machine.forget is not None and bool(getattr(constants, "forgets", False))
     text = (TextThatForgets if forgets else Text)(machine, constants)
     return TlaModule(*text.finished(machine.clauses if clauses is None else clauses, about))
@@ -73,4 +75,5 @@ def export_responses(machine: Machine, constants: object, responses: Sequence[Re
     NotInTheLanguage
         As `export` does.
     """
+    read_machine(machine, constants)
     return TlaModule(*TextOfResponses(machine, constants, responses).finished((), about))

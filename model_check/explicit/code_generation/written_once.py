@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_KEPT = 12
+MOST_KEPT = 16
 """Instances of which the text is kept, those that were wanted last."""
 
 

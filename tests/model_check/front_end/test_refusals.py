@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from model_check.check import check
+from model_check.engines import ENGINES
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.lower import Lowering
+from model_check.tla.module import export
 from spec.language import Bits, remove, require
 from tests.model_check.front_end.constructs import Sizes, State, machine_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from spec.language import Machine
 
 
 def while_loop(s: State, c: Sizes) -> None:
@@ -358,3 +363,86 @@ def test_it_is_refused_with_the_file_and_the_line(function: Callable[..., None])
     assert re.match(rf"^{re.escape(__file__)}:{line}: .+: .+$", str(caught.value))
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 75
+
+
+SIZES = Sizes()
+
+
+def writes_and_then_refuses(s: State, c: Sizes) -> None:
+    s.a = 3
+    require(s.b < 3, "there is room")
+
+
+def goes_through_an_array(s: State, c: Sizes) -> None:
+    for cell in s.cell:
+        cell.value = 0
+
+
+def asks_for_a_remainder(s: State, c: Sizes) -> None:
+    s.a = s.a % 2
+
+
+def refusal_by(engine: str, machine: Machine, constants: Any = SIZES) -> str:
+    try:
+        if engine == "tla":
+            export(machine, constants)
+        else:
+            check("5.5.1", (), "tiny", machine=machine, constants=constants, engine=engine)
+    except NotInTheLanguage as refused:
+        return str(refused)
+    return "not refused"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [*REFUSED, writes_and_then_refuses, goes_through_an_array, asks_for_a_remainder],
+    ids=lambda f: f.__name__,
+)
+def test_no_engine_takes_what_another_one_refuses(function: Callable[..., None]) -> None:
+    """CPython would go on from the state that an action has written before it refused."""
+    machine = machine_of(function)
+    refusals = {engine: refusal_by(engine, machine) for engine in (*ENGINES, "tla")}
+    assert set(refusals.values()) == {refusals["numba"]}
+    assert refusals["numba"].startswith(f"{__file__}:")
+
+
+def test_a_conjunct_behind_a_write_and_a_loop_over_records_are_told_in_words() -> None:
+    assert refusal_by("cpython", machine_of(writes_and_then_refuses)).endswith(
+        "a conjunct of the guard follows a write"
+    )
+    assert "loops go over a range" in refusal_by("cpython", machine_of(goes_through_an_array))
+    assert refusal_by("cpython", machine_of(return_from_an_action)).endswith(
+        ": return: a function that changes the state ends at its end: put what follows into a branch"
+    )
+
+
+class Instance:
+    """Lacks what `State` names."""
+
+    places = 3
+
+
+class WithoutHorizon:
+    """Has no horizon for the clock."""
+
+    places, cut, switch = 3, 3, False
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "tla"])
+@pytest.mark.parametrize(
+    ("constants", "said"),
+    [
+        (Instance(), "State.cell.at: Instance has no constant 'cut', which its declaration names; it has places"),
+        (WithoutHorizon(), "State.now: WithoutHorizon has no 'horizon', from which the clock goes on: give it one "),
+    ],
+)
+def test_a_constant_that_a_field_names_and_the_instance_has_not_is_told_in_one_line(
+    engine: str, constants: object, said: str
+) -> None:
+    refused = refusal_by(engine, machine_of(adds_one), constants)
+    assert said in refused
+    assert "\n" not in refused
+
+
+def adds_one(s: State, c: object) -> None:
+    s.a += 1

@@ -1,0 +1,83 @@
+"""All of a machine read as the engines read it, before any of them runs it: what one refuses, all refuse, in its words.
+
+The CPython engine runs the actions as they are. It would take an action that writes and then refuses, a field that
+nobody has declared, or any other Python; and go on from states that the machine does not have.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+from model_check.errors import NotInTheLanguage
+from model_check.explicit.code_generation.written_once import WrittenOnce
+from model_check.front_end.lower import Lowering
+from spec.language import Kind
+from spec.language.fields import Field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spec.language import Machine, MachineState
+
+
+def _read(machine: Machine, constants: object) -> None:
+    refuse_missing_constants(machine.state, constants)
+    lowering = Lowering(machine, constants)
+    for step in machine.steps(constants):
+        lowering.action(step)
+    lowering.forgetting()
+    for claim in (*machine.clauses, *machine.witnesses):
+        for arguments in claim.arguments(constants):
+            lowering.claim(claim, arguments)
+
+
+_read_once = WrittenOnce(_read)
+
+
+def read_machine(machine: Machine, constants: object) -> None:
+    """Read each action with all its parameters, what is forgotten and each claim; once for an instance.
+
+    Raises
+    ------
+    NotInTheLanguage
+        When some source uses something that is not part of the language; names the file and the line.
+    """
+    _read_once(machine, constants)
+
+
+def refuse_missing_constants(state: type[MachineState], constants: object) -> None:
+    """Refuse a field whose declaration names a constant that the instance has not.
+
+    Raises
+    ------
+    NotInTheLanguage
+        Names the field and the constant, and what there is.
+    """
+    clocks, instants = [], False
+    for name, field, length in _declared(state):
+        ends = (field.low.constant, field.high.constant, field.ahead, field.slack, field.length, length)
+        clocks += [name] if field.kind is Kind.CLOCK else []
+        instants = instants or field.kind is Kind.INSTANT
+        for constant in filter(None, ends):
+            if not hasattr(constants, constant):
+                _refuse(state, name, constants, f"no constant {constant!r}, which its declaration names")
+    if clocks and instants and not hasattr(constants, "horizon"):
+        why = "no 'horizon', from which the clock goes on: give it one above the largest cut of an instant"
+        _refuse(state, clocks[0], constants, why)
+
+
+def _refuse(state: type[MachineState], field: str, constants: object, why: str) -> None:
+    _, first = inspect.getsourcelines(state)
+    given = sorted(name for name in dir(constants) if not name.startswith("_"))
+    where = f"{inspect.getsourcefile(state)}:{first}: {state.__name__}.{field}"
+    raise NotInTheLanguage(f"{where}: {type(constants).__name__} has {why}; it has {', '.join(given) or 'none'}")
+
+
+def _declared(state: type[MachineState]) -> Iterator[tuple[str, Field, str | None]]:
+    """Each field with its path, and the constant that is the length of the records that it is part of."""
+    for name, member in state.members.items():
+        if isinstance(member, Field):
+            yield name, member, None
+        else:
+            yield from ((f"{name}.{inner}", field, member.length) for inner, field in member.kind.fields.items())
