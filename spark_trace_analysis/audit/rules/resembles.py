@@ -134,17 +134,7 @@ def _unread_op(history: History, _states: list[TransactionState], _at: Circumsta
 
 def _offset_before_copy(history: History, states: list[TransactionState], at: Circumstances) -> bool:
     """B13: behind the saved offset with checks left and no copy: the offset outlived the copy."""
-    return (
-        states[0] is TransactionState.LOST
-        and at.log_is_complete
-        and not has_used_up_checks(history, at)
-        and not _is_offset_ahead(history, at)
-    )
-
-
-def _offset_ahead_of_queue(history: History, states: list[TransactionState], at: Circumstances) -> bool:
-    """B14: lost, and the saved half offset lies beyond the end of the half queue."""
-    return states[0] is TransactionState.LOST and _is_offset_ahead(history, at)
+    return states[0] is TransactionState.LOST and at.log_is_complete and not has_used_up_checks(history, at)
 
 
 def _forked_copies(history: History, _states: list[TransactionState], at: Circumstances) -> bool:
@@ -204,7 +194,6 @@ RULES: dict[str, Callable[[History, list[TransactionState], Circumstances], bool
     "B05": _late_op_batch,
     "B06": _stale_end_of_ops,
     "B13": _offset_before_copy,
-    "B14": _offset_ahead_of_queue,
     "B16": _forked_copies,
     "B26": _check_count_from_producer,
     "B31": _discard_not_written,
@@ -278,7 +267,3 @@ def _after_discard(history: History, delivery: Delivery, at: Circumstances) -> b
     if not at.discards_silently or not has_used_up_checks(history, at):
         return False
     return delivery.store_timestamp - history.copies[-1].store_timestamp > 2 * at.check_interval_ms
-
-
-def _is_offset_ahead(history: History, at: Circumstances) -> bool:
-    return any(at.is_half_offset_ahead(copy.queue_id) for copy in history.copies)
