@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.errors import MavenError, ReleaseGateError
 from conformance.maven import GROUP_ID, errors_of, run_maven
 from conformance.release_gate.kept import release_order
+from files.reading import read_text
 from model_check.cache_folder import cache_folder
 from spec.releases.broker_defaults import release_numbers
 
@@ -113,7 +114,7 @@ def published_releases() -> list[str]:
 def _asked_for(folder: Path) -> tuple[str, ...]:
     """The artifacts that were asked for when a release was fetched, also those that were not published of it."""
     listed = folder / _LIST
-    return tuple(listed.read_text(encoding="utf-8").splitlines()) if listed.is_file() else ()
+    return tuple(read_text(listed).splitlines()) if listed.is_file() else ()
 
 
 def _fetch(releases: Iterable[str], folder: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.errors import ReleaseGateError
 from conformance.release_gate.kept import release_order
+from files.reading import read_text
 from model_check.counterexample.files import write_whole
 from reference.format.broker_keys import TABLE, KeyTable
 
@@ -29,7 +30,7 @@ def read_keys(path: Path = KEYS) -> dict[str, dict[str, str]]:
         The file is missing or not of this form.
     """
     try:
-        table = KeyTable.of_text(path.read_text(encoding="utf-8"))
+        table = KeyTable.of_text(read_text(path))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         message = f"{path}: can't be read ({error}); make releases ARGS=--update writes it anew"
         raise ReleaseGateError(message) from error

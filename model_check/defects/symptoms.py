@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from files.content import read_toml
 from model_check.defects.catalogue import catalogue
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Symptom:
 @cache
 def symptoms() -> tuple[Symptom, ...]:
     """All symptoms, the gravest first."""
-    given = tomllib.loads(FILE.read_text(encoding="utf-8"))["symptom"]
+    given = read_toml(FILE)["symptom"]
     return tuple(
         Symptom(one["name"], tuple(one["english"]), tuple(one["chinese"]), tuple(one["defects"])) for one in given
     )

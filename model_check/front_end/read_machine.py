@@ -71,7 +71,8 @@ def _refuse(state: type[MachineState], field: str, constants: object, why: str) 
     _, first = inspect.getsourcelines(state)
     given = sorted(name for name in dir(constants) if not name.startswith("_"))
     where = f"{inspect.getsourcefile(state)}:{first}: {state.__name__}.{field}"
-    raise NotInTheLanguage(f"{where}: {type(constants).__name__} has {why}; it has {', '.join(given) or 'none'}")
+    msg = f"{where}: {type(constants).__name__} has {why}; it has {', '.join(given) or 'none'}"
+    raise NotInTheLanguage(msg)
 
 
 def _declared(state: type[MachineState]) -> Iterator[tuple[str, Field, str | None]]:

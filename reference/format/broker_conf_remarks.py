@@ -7,12 +7,12 @@ All that reads a file says the same of it, line by line. The rows about settings
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
+from files.content import parse_toml
 from reference.format.broker_conf import mqadmin_broker, settings, taken_settings
 from reference.format.broker_keys import UnknownKey, any_key, keys_of, unknown_keys
 from reference.format.setting_values import value_of
@@ -219,5 +219,5 @@ def _shown(value: Value) -> str:
 @cache
 def _rows() -> tuple[_Row, ...]:
     text = resources.files("reference.format").joinpath("broker_conf_remarks.toml").read_text(encoding="utf-8")
-    content: dict[str, Any] = tomllib.loads(text)
+    content: dict[str, Any] = parse_toml(text)
     return tuple(_Row(**row) for row in content["rows"])

@@ -45,6 +45,7 @@ ACCEPTED: Final = {
     "model_check/verdicts/searches.py": "a line is appended behind one that may be torn",
     "reference/store/disk.py": "a broker's own files, written and read in place; its small ones come through the door",
     "spark_trace_analysis/audit/columns/stage_files.py": "Arrow's own files between the stages of one audit",
+    "spark_trace_analysis/audit/sole_writer.py": "a lock",
     "spark_trace_analysis/cluster/session.py": "the log of Spark's Java is written",
     "spark_trace_analysis/traces/unfinished_run.py": "a lock",
     "spark_trace_analysis/traces/whole_traces.py": "a file that is in memory",

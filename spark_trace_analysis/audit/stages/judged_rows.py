@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from files.parquet import parquet_file
 from spark_trace_analysis.audit.audit import Selected, of_each_state
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
@@ -51,7 +51,7 @@ def gravest_rows(rounds: Sequence[GroupTask], limit: int, selection: Selection) 
 
 def _listable(task: GroupTask, bucket: int, columns: list[str], selection: Selection) -> pa.Table:
     """The rows of a bucket that a list may hold; those that are not plain stand in the last row groups of its file."""
-    with pq.ParquetFile(task.path("rows", bucket, "parquet")) as file:
+    with parquet_file(task.path("rows", bucket, "parquet")) as file:
         first = 0 if selection.lists_plain else facts_of(task, bucket)["plain_groups"]
         return file.read_row_groups(list(range(first, file.num_row_groups)), columns)
 
@@ -59,7 +59,7 @@ def _listable(task: GroupTask, bucket: int, columns: list[str], selection: Selec
 def rows_asked_for(rounds: Sequence[GroupTask], selection: Selection) -> Iterator[TransactionRow]:
     """All rows that are asked for, bucket by bucket; one row group of a file at a time is held."""
     for bucket, task in enumerate(rounds):
-        with pq.ParquetFile(task.path("rows", bucket, "parquet")) as file:
+        with parquet_file(task.path("rows", bucket, "parquet")) as file:
             for group in range(file.num_row_groups):
                 chosen = selection.flags(file.read_row_group(group, COLUMNS))
                 if chosen.any():
@@ -80,7 +80,7 @@ def count_selected(rounds: Sequence[GroupTask], selection: Selection) -> Selecte
     columns = ["state", "also"] if selection.is_everything else COLUMNS
     for bucket, task in enumerate(rounds):
         plain_groups = facts_of(task, bucket)["plain_groups"]
-        with pq.ParquetFile(task.path("rows", bucket, "parquet")) as file:
+        with parquet_file(task.path("rows", bucket, "parquet")) as file:
             for group in range(file.num_row_groups):
                 table = file.read_row_group(group, columns)
                 chosen = table.filter(pa.array(selection.flags(table)))
