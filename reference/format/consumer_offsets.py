@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from reference.format.store_paths import StorePaths
+
 TRANSACTION_GROUP = "CID_RMQ_SYS_TRANS"
 """``TransactionalMessageUtil.buildConsumerGroup``: the group that the check service reads half and op queue with."""
 
@@ -37,7 +39,9 @@ class ConsumerOffsets:
     source: str | None = None
     """The file that was read, below the store; None if neither the file nor its backup is there."""
     corrupt: CorruptRegion | None = None
-    """What was wrong with the file when its backup had to be read."""
+    """What was wrong with the file when its backup had to be read, or neither could be."""
+    unknown: str = ""
+    """Why nothing is known of the offsets that a broker has, though it has some; empty where all is known."""
     data_version: dict[str, int] = field(default_factory=dict, compare=False)
     """Its ``dataVersion``, 5.x."""
 
@@ -55,6 +59,30 @@ def read_consumer_offsets(store: Path) -> ConsumerOffsets:
         The file can't be understood and there is no backup that can.
     """
     return _load(lambda name: read_bytes(store / name) if (store / name).is_file() else None, f"{store}/")
+
+
+def saved_offsets(paths: StorePaths) -> ConsumerOffsets:
+    """The saved offsets of a store, for somebody who wants to know what a broker that starts here goes on with.
+
+    Offsets that can't be known are none: those that lie in RocksDB, where a file of the other kind beside it is of
+    another time; and two files that can't be understood, with which a broker does not start.
+    """
+    if paths.rocksdb_offsets:
+        why = f"its consumer offsets lie in RocksDB ({paths.rocksdb_offsets}), which is not read"
+        return ConsumerOffsets({}, unknown=why)
+    try:
+        return read_consumer_offsets(paths.root)
+    except BrokenConfigError as error:
+        problem = str(error).removeprefix(f"{paths.root}/{NAME} ")
+        corrupt = CorruptRegion(NAME, 0, problem)
+        backup = paths.root / f"{NAME}.bak"
+        if not backup.is_file() or not backup.stat().st_size:
+            return ConsumerOffsets({}, None, corrupt)
+        why = (
+            f"its consumer offsets can't be read, neither {NAME} nor {backup.name}: a broker does not start so "
+            f"(ConfigManager#load); without both files it starts, and checks every half and copy again"
+        )
+        return ConsumerOffsets({}, None, corrupt, why)
 
 
 def load_consumer_offsets(read: Callable[[str], bytes | None]) -> ConsumerOffsets:
@@ -85,7 +113,7 @@ def _load(read: Callable[[str], bytes | None], folder: str) -> ConsumerOffsets:
             problem = problem or f"{folder}{name} can't be understood: {error}"
             continue
         corrupt = None if problem is None else CorruptRegion(NAME, 0, f"can't be understood, {name} was read instead")
-        return ConsumerOffsets(table, name, corrupt, data_version)
+        return ConsumerOffsets(table, name, corrupt, data_version=data_version)
     if problem is not None:
         message = f"{problem}, and no backup beside it can"
         raise BrokenConfigError(message)

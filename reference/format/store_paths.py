@@ -24,6 +24,12 @@ COMMIT_LOG = "commitlog"
 _SPLITTER = ","
 """``MessageStoreConfig.MULTI_PATH_SPLITTER``."""
 
+_OFFSETS_V1 = "config/consumerOffsets"
+"""``RocksDBConsumerOffsetManager#rocksdbConfigFilePath``, 5.1.4 and later."""
+
+_OFFSETS_V2 = "config/rdb"
+"""``ConfigStorage``, 5.3.2 and later."""
+
 _WAY_OUT = "name each folder of the log by --commit-log DIR"
 
 
@@ -41,6 +47,8 @@ class StorePaths:
         The ``broker.conf`` that counts; None if there is none.
     doubt
         What is said where a file of the log is missing: one of the paths that the settings name was not found.
+    rocksdb_offsets
+        The folder below the store in whose RocksDB the consumer offsets lie; empty if they lie in a file.
     file_bytes
         ``mappedFileSizeCommitLog``: how far the starts of files lie apart; None if nothing says it.
     """
@@ -49,6 +57,7 @@ class StorePaths:
     log_folders: tuple[Path, ...]
     conf: Path | None = None
     file_bytes: int | None = None
+    rocksdb_offsets: str = ""
     doubt: str = ""
 
     def name_of(self, path: Path) -> str:
@@ -92,12 +101,13 @@ def store_paths(store: Path, *, broker_conf: Path | None = None, log_folders: Se
         raise NotAStoreError(message)
     conf = broker_conf or find_broker_conf(store)
     named = _Named(store, conf)
+    found = StorePaths(store, (), conf, named.file_bytes, named.rocksdb_offsets)
     if log_folders:
         for folder in log_folders:
             if not folder.is_dir():
                 message = f"--commit-log {folder}: there is no such folder"
                 raise NotAStoreError(message)
-        return StorePaths(store, _distinct(log_folders), conf, named.file_bytes)
+        return replace(found, log_folders=_distinct(log_folders))
     folders = named.folders()
     if (named.uses_dledger and any(_files(store / COMMIT_LOG))) or (not folders and (store / COMMIT_LOG).is_dir()):
         folders.append(store / COMMIT_LOG)
@@ -105,7 +115,7 @@ def store_paths(store: Path, *, broker_conf: Path | None = None, log_folders: Se
     if not folders:
         message = f"{store} has no {COMMIT_LOG}/ in it, so it is not a RocketMQ store"
         raise NotAStoreError(message)
-    return StorePaths(store, _distinct(folders), conf, named.file_bytes, named.doubt)
+    return replace(found, log_folders=_distinct(folders), doubt=named.doubt)
 
 
 class _Named:
@@ -127,6 +137,17 @@ class _Named:
     def file_bytes(self) -> int | None:
         sizes = [self._values.get(key, "") for key in ("mappedFileSizeCommitLog", "mapedFileSizeCommitLog")]
         return next((int(size) for size in sizes if size.isdecimal() and int(size)), None)
+
+    @property
+    def rocksdb_offsets(self) -> str:
+        """``BrokerController#initializeMetadata``: ``configManagerVersion=v2``, or a store of the type RocksDB."""
+        if self._values.get("configManagerVersion") == "v2":
+            return _OFFSETS_V2
+        if self._values.get("storeType", "").lower() == "defaultrocksdb":
+            return _OFFSETS_V1
+        if self._conf is not None:
+            return ""
+        return next((path for path in (_OFFSETS_V1, _OFFSETS_V2) if (self._store / path / "CURRENT").exists()), "")
 
     def folders(self) -> list[Path]:
         """Those that are there.

@@ -13,7 +13,7 @@ from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues
-from reference.format.consumer_offsets import TRANSACTION_GROUP, read_consumer_offsets
+from reference.format.consumer_offsets import TRANSACTION_GROUP, saved_offsets
 from reference.format.cross_check import CrossCheck
 from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.frame import Frame
@@ -32,6 +32,7 @@ from spark_trace_analysis.audit.rules.consistency import Consistency
 from spark_trace_analysis.audit.rules.grouping import Grouping
 from spark_trace_analysis.audit.rules.history import link_put_backs, passed_by_rounds
 from spark_trace_analysis.audit.rules.transaction_row import row_of
+from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spark_trace_analysis.records.rocksdb_halves import require_halves_in_the_log
@@ -74,7 +75,7 @@ def audit_store(
     Raises
     ------
     reference.format.errors.StoreError
-        It is not a store, or its ``consumerOffset.json`` or ``broker.conf`` can't be understood.
+        It is not a store, or its ``broker.conf`` can't be understood.
     NotJudgedError
         Its halves lie in RocksDB.
     """
@@ -142,8 +143,8 @@ class OpenedStore:
         self.conf_path = self.paths.conf
         self.known_conf = None if self.conf_path is None else read_broker_conf(self.conf_path)
         self.conf = self.known_conf or BrokerConf()
-        self.saved = read_consumer_offsets(path)
-        self.saved_by = savers_of(path)
+        self.saved = saved_offsets(self.paths)
+        self.saved_by = savers_of(path, knows_offsets=not self.paths.rocksdb_offsets)
         self.timeout_ms = self.conf.or_default("transactionTimeOut", version)
 
     def circumstances(self, facts: LogFacts, *, is_damaged: bool) -> Circumstances:
@@ -163,6 +164,9 @@ class OpenedStore:
             has_offsets=self.saved.source is not None,
             log_is_complete=self.log.start == 0 and not is_damaged,
             is_damaged=is_damaged,
+            unknown_queues=dict.fromkeys(facts.half_end, UnknownCause.OFFSETS_UNREADABLE)
+            if self.paths.rocksdb_offsets
+            else {},
         )
 
     def _check_max(self, facts: LogFacts, version: str | None) -> int:
@@ -186,7 +190,9 @@ class OpenedStore:
             if own not in theirs:
                 looks = seen.replace("-", " to ")
                 notes.append(f"it looks like a store of {looks}, and --version names {self.version}")
-        if not self.saved.source:
+        if self.saved.unknown:
+            notes.append(self.saved.unknown)
+        elif not self.saved.source:
             notes.append("no saved consumer offsets: a broker that starts here checks every copy again")
         return tuple(notes)
 
@@ -224,12 +230,14 @@ class OpenedStore:
         Parameters
         ----------
         damage
-            The first piece of it, if there is any.
+            The first piece of it, if there is any but that the saved offsets had to be read from their backup.
         trace_of
             Gives the store's trace, if nothing else speaks against it.
         """
         most = self.question.most_events
-        if damage is not None:
+        if damage is not None and damage.file.startswith("config/"):
+            reason = f"the saved offsets are of no such store: {damage}"
+        elif damage is not None:
             reason = f"a record is damaged: {damage}"
         elif self.log.start:
             reason = f"the commit log begins at {self.log.start}: what was before is gone"
@@ -244,7 +252,7 @@ class OpenedStore:
     def _ask(self, trace: StoreTrace, circumstances: Circumstances) -> TraceVerdict:
         question, version = self.question, circumstances.version
         events = len(trace.events)
-        if self.saved.source is not None:
+        if self.saved.source is not None and self.saved.corrupt is None:
             trace.add_saved_offsets(self.saved.get(HALF_TOPIC, 0) or 0, self.saved.get(OP_TOPIC, 0) or 0)
         driver_path = find_driver_log(self.path)
         driver = None if driver_path is None else read_driver_log(driver_path)
@@ -312,8 +320,6 @@ class _Reading:
         owner = {copy.commit_log_offset: history for history in histories for copy in history.copies}
         put_backs = self.grouping.put_backs()
         link_put_backs(put_backs, owner)
-        if saved.corrupt is not None:
-            self._add_corrupt([saved.corrupt])
         self._add_corrupt(
             CorruptRegion(*self.log.place(offset), reason) for offset, reason in self.consistency.finish(histories)
         )
@@ -328,6 +334,9 @@ class _Reading:
         )
         self._add_corrupt(store.foreign_keys())
         self._add_corrupt(store.offsets_ahead(circumstances))
+        damage = next(iter(self.corrupt), None)
+        if saved.corrupt is not None:
+            self._add_corrupt([saved.corrupt])
         rows = tuple(row_of(history, circumstances) for history in histories)
         counts = selected(rows)
         return Audit(
@@ -342,7 +351,7 @@ class _Reading:
             plain=counts.plain,
             asked_for=counts,
             notes=store.notes(facts),
-            trace=store.explain(facts, circumstances, next(iter(self.corrupt), None), lambda: self.trace),
+            trace=store.explain(facts, circumstances, damage, lambda: self.trace),
         )
 
     def _add_corrupt(self, regions: Iterable[CorruptRegion]) -> None:

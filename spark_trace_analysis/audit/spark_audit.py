@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from reference.format.errors import CorruptRegion
     from reference.format.store_paths import StorePaths
     from spark_trace_analysis.audit.row_files import RowFiles
 
@@ -109,7 +110,7 @@ def audit_by_spark(spark: SparkSession, store: Path | StorePaths, options: Optio
     Raises
     ------
     reference.format.errors.StoreError
-        It is not a store, or its ``consumerOffset.json`` or ``broker.conf`` can't be understood.
+        It is not a store, or its ``broker.conf`` can't be understood.
     BadOptionError
         `out` exists already.
     NotJudgedError
@@ -154,14 +155,15 @@ class _Job:
         run_stage(self.spark, "join ops", ops.run, range(self.buckets), lambda bucket: ops.path(bucket, "json"))
         for bucket in range(self.buckets):
             damage.take(read_findings(ops.path(bucket, "jsonl")))
-        if self.store.saved.corrupt is not None:
-            damage.take([found(Rank.SAVED_OFFSETS, 0, self.store.saved.corrupt)])
         tasks = (self._group_task(ops, whole, is_damaged=is_damaged) for is_damaged in (bool(damage.count), True))
         groups, rounds = JudgingRounds(self.spark, self.log, *tasks).run(damage)
         require_deliveries_from_the_queue(self.store.path, self.log, damage.broken_links())
         damage.take(found(Rank.FOREIGN_QUEUE, 0, region) for region in self.store.foreign_keys())
         damage.take(found(Rank.OFFSET_AHEAD, 0, region) for region in self.store.offsets_ahead(groups.circumstances))
-        audit = self._result(groups, rounds, whole, damage)
+        first = next(damage.regions(), None)
+        if self.store.saved.corrupt is not None:
+            damage.take([found(Rank.SAVED_OFFSETS, 0, self.store.saved.corrupt)])
+        audit = self._result(groups, rounds, whole, damage, first)
         if self.options.row_files is not None:
             self.options.row_files.write(rows_asked_for(rounds, self.options.selection), self.log)
         if self.options.out is not None:
@@ -217,7 +219,14 @@ class _Job:
             range_bytes=reach // self.buckets + 1,
         )
 
-    def _result(self, task: GroupTask, rounds: Sequence[GroupTask], whole: WholeLog, damage: Damage) -> Audit:
+    def _result(
+        self,
+        task: GroupTask,
+        rounds: Sequence[GroupTask],
+        whole: WholeLog,
+        damage: Damage,
+        first: CorruptRegion | None,
+    ) -> Audit:
         selection = self.options.selection
         counts = {state.value: 0 for state in TransactionState}
         plain = 0
@@ -243,9 +252,7 @@ class _Job:
             selection=selection,
             asked_for=count_selected(rounds, selection),
             notes=self.store.notes(whole),
-            trace=self.store.explain(
-                whole, task.circumstances, next(damage.regions(), None), lambda: self._trace(task)
-            ),
+            trace=self.store.explain(whole, task.circumstances, first, lambda: self._trace(task)),
         )
 
     def _trace(self, task: GroupTask) -> StoreTrace:

@@ -100,19 +100,24 @@ def _until(release: str) -> frozenset[str]:
     return frozenset(RELEASES[: RELEASES.index(release) + 1])
 
 
-def savers_of(store: Path) -> frozenset[str]:
+def savers_of(store: Path, *, knows_offsets: bool = True) -> frozenset[str]:
     """The releases that could have saved a store's configuration last; all of them where its files tell nothing.
 
     `consumerOrderInfo.json` names a level from 5.4.0 on and a count from 5.5.0 on (ConsumerOrderInfoManager);
     `consumerOffset.json` has a `pullOffsetTable` in 5.5.0 only (ConsumerOffsetManager#getPullOffsetTable: none before,
     and transient in 5.5.1).
+
+    Parameters
+    ----------
+    knows_offsets
+        Whether the broker saves its offsets in the file; what is there otherwise is of another time.
     """
     order, offsets = (_content(store / "config" / name) for name in ("consumerOrderInfo.json", "consumerOffset.json"))
     releases = frozenset(RELEASES)
     if order:
         is_counted, has_level = b'"orderInfoCount"' in order, b'"orderedConsumptionLevel"' in order
         releases = _since("5.5.0") if is_counted else frozenset({"5.4.0"}) if has_level else _until("5.3.3")
-    if offsets:
+    if knows_offsets and b'"offsetTable"' in offsets:
         has_pulls = b'"pullOffsetTable"' in offsets
         releases &= frozenset({"5.5.0"}) if has_pulls else frozenset(RELEASES) - {"5.5.0"}
     return releases or frozenset(RELEASES)

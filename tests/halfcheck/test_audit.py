@@ -275,11 +275,6 @@ def missing(store: Path) -> None:
     shutil.rmtree(store)
 
 
-def broken_offsets(store: Path) -> None:
-    for name in ("consumerOffset.json", "consumerOffset.json.bak"):
-        (store / "config" / name).write_text('{"offsetTable": {{')
-
-
 def broken_conf(store: Path) -> None:
     (store / "broker.conf").write_text("storePathRootDir=D:\\users\n")
 
@@ -296,7 +291,6 @@ NOT_A_STORE: dict[Callable[[Path], None], str] = {
     log_without_files: "holds no files",
     foreign_log: "is not a commit log",
     misnamed_log: "not a 20-digit offset",
-    broken_offsets: "consumerOffset.json can't be understood",
     broken_conf: "the broker does not start",
     misnamed_queue: "its name is not a number",
 }

@@ -32,7 +32,6 @@ class Rank(IntEnum):
     MISSING_ENTRY = 13
     QUEUE = 14
     OP = 20
-    SAVED_OFFSETS = 30
     FORM = 40
     SIBLINGS = 41
     LINKS = 42
@@ -42,6 +41,7 @@ class Rank(IntEnum):
     HOST = 46
     FOREIGN_QUEUE = 50
     OFFSET_AHEAD = 60
+    SAVED_OFFSETS = 70
 
 
 @dataclass(frozen=True, slots=True, order=True)
