@@ -19,6 +19,8 @@ from model_check.check import SIZES, CheckResult, ClauseResult, Verdict, check, 
 from model_check.chosen_instances import is_besides, portfolio_of
 from model_check.instances import constants_for, load_instance
 from model_check.occurrence import why_it_cannot_occur
+from model_check.remedies.of_clauses import remedy
+from model_check.remedies.situation import Situation
 from model_check.searched_together import longest_time, searched_together
 from model_check.verdicts.table import known_violation, table_of_verdicts
 from model_check.wording.clauses import meaning_of
@@ -58,6 +60,8 @@ class Judged:
     known : dict
         Clauses that are not broken here, with the shortest violation that the table of verdicts has of them, under some
         of the same faults: only for a profile of the table.
+    release : str
+        The release that was asked for, where it is not that of the profile: what to do is said for it.
     """
 
     result: CheckResult
@@ -66,6 +70,12 @@ class Judged:
     is_interrupted: bool
     cannot_occur: Mapping[Property, str]
     known: Mapping[Property, Minimal]
+    release: str = ""
+
+    @property
+    def asked(self) -> Situation:
+        """Whom advice is for."""
+        return Situation.of(self.result.profile, self.result.faults, release=self.release)
 
     @property
     def broken(self) -> tuple[ClauseResult, ...]:
@@ -165,7 +175,7 @@ class Judged:
             else {"instance": known.instance, "environment": list(known.faults), "depth": known.depth},
             "gravity": meaning.gravity,
             "harm": meaning.harm,
-            "remedy": meaning.remedy,
+            "remedy": remedy(row.name, self.asked),
         }
 
 

@@ -12,6 +12,7 @@ from halfcheck.printing.fitting_table import FittingTable
 from model_check.broker_conf.configuration import show_duration
 from model_check.broker_conf.words import FoldedRounds, folded, tell
 from model_check.instances import switches_of
+from model_check.remedies.of_clauses import remedy
 from model_check.wording.clauses import meaning_of
 from model_check.wording.faults import FAULTS_IN_WORDS, in_world
 
@@ -65,7 +66,12 @@ def _print_broken(console: Console, judgement: Judgement) -> None:
     for row in judgement.broken:
         meaning = meaning_of(row.name)
         name = Text(row.name, style="bold red")
-        table.add_row(name, " ".join(row.resembles), _after(judgement, row), f"{meaning.harm}{between}{meaning.remedy}")
+        table.add_row(
+            name,
+            " ".join(row.resembles),
+            _after(judgement, row),
+            f"{meaning.harm}{between}{remedy(row.name, judgement.asked)}",
+        )
     console.print(table)
 
 

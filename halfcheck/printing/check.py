@@ -11,6 +11,7 @@ from halfcheck.printing.console import beside, counted, counterexample_table, li
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.defects.resemblance import unrepaired
 from model_check.instances import switches_of
+from model_check.remedies.of_clauses import remedy
 from model_check.wording.clauses import meaning_of
 from model_check.wording.faults import in_world
 
@@ -52,7 +53,7 @@ def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool =
         f"RocketMQ {result.profile} {in_world(result.faults)}, {_instances(answer)}: {broken}{gravest}",
         style="bold",
     )
-    _print_broken(console, answer.broken)
+    _print_broken(console, answer)
     for sentence in left:
         say(console, sentence, style="yellow")
     _print_broken_elsewhere(console, answer)
@@ -81,12 +82,12 @@ def _instances(answer: Judged) -> str:
     )
 
 
-def _print_broken(console: Console, rows: Sequence[ClauseResult]) -> None:
-    for row in rows:
+def _print_broken(console: Console, answer: Judged) -> None:
+    for row in answer.broken:
         meaning = meaning_of(row.name)
         where = f" in {row.instance.name}" if row.instance is not None else ""
-        steps = f"{row.depth} steps{where}"
-        _paragraph(console, row.name, row.resembles, f", {steps}: {meaning.harm}. To do: {meaning.remedy}.", "bold red")
+        what = f", {row.depth} steps{where}: {meaning.harm}. To do: {remedy(row.name, answer.asked)}."
+        _paragraph(console, row.name, row.resembles, what, "bold red")
 
 
 def _print_broken_elsewhere(console: Console, answer: Judged) -> None:
@@ -96,7 +97,8 @@ def _print_broken_elsewhere(console: Console, answer: Judged) -> None:
         here = f"{row.verdict.value} in {names}{f' (it {why})' if why else ''}"
         faults = f" with {', '.join(known.faults)}" if known.faults else ""
         meaning = meaning_of(row.name)
-        found = f"broken in {known.instance}{faults}, {known.depth} steps: {meaning.harm}. To do: {meaning.remedy}."
+        found = f"broken in {known.instance}{faults}, {known.depth} steps: {meaning.harm}"
+        found += f". To do: {remedy(row.name, answer.asked)}."
         like = unrepaired(row.clause, switches_of(answer.result.profile))
         _paragraph(console, row.name, like, f" {here}; {found}", "bold yellow")
 

@@ -10,6 +10,7 @@ from halfcheck.printing.console import counterexample_table, wide_console
 from halfcheck.printing.defect_lists import print_by_symptom, print_list
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.defects.in_releases import ranges_of
+from model_check.remedies.of_defects import remedy_of
 from model_check.wording.clauses import meaning_of
 
 if TYPE_CHECKING:
@@ -98,8 +99,8 @@ def _print_facts(console: Console, defect: Defect, release: str | None) -> None:
     console.print(Text(f"{defect.identifier}: {defect.name}", style="bold"))
     what = [("what a user sees", defect.effect)]
     if defect.search is not None:
-        meaning = meaning_of(defect.search.clause)
-        what = [("what happens", f"{meaning.harm} ({defect.effect})"), ("to do", meaning.remedy)]
+        what = [("what happens", f"{meaning_of(defect.search.clause).harm} ({defect.effect})")]
+    what.append(("to do", remedy_of(defect.identifier)))
     breaks = f"breaks {' '.join(defect.properties) or 'nothing that is listed here'}"
     what.append(("versions", f"{defect.versions}; {breaks}"))
     if release is not None:

@@ -48,6 +48,8 @@ class Configuration:
         CHECK_IMMUNITY_TIME_IN_SECONDS of the messages that carry it; messages without it are always there, too.
     local_ms : int or None
         The age of a half by which its local transaction is over and its END_TRANSACTION has arrived, if that is known.
+    release : str
+        The release that was asked for, which `version` stands for.
     """
 
     version: str
@@ -62,6 +64,7 @@ class Configuration:
     op_pull_size: int
     immunities_ms: tuple[int, ...] = ()
     local_ms: int | None = None
+    release: str = ""
 
     @classmethod
     def of_release(cls, release: str, **given: Any) -> Self:
@@ -75,7 +78,12 @@ class Configuration:
         defaults = defaults_of(release)
         known = {field: defaults[name] * factor for field, (name, factor) in _DEFAULTS.items()}
         return cls(
-            **{"version": release, **known, **{name: value for name, value in given.items() if value is not None}}
+            **{
+                "version": release,
+                "release": release,
+                **known,
+                **{name: value for name, value in given.items() if value is not None},
+            }
         )
 
     @property

@@ -12,6 +12,8 @@ from model_check.check import SIZES, Verdict, chosen_clauses
 from model_check.instances import load_instance
 from model_check.occurrence import why_it_cannot_occur
 from model_check.portfolio import together
+from model_check.remedies.of_clauses import remedy
+from model_check.remedies.situation import Situation
 from model_check.wording.clauses import meaning_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -75,6 +77,13 @@ class Judgement:
         return {clause: why for clause in held if (why := why_it_cannot_occur(clause, *worlds))}
 
     @property
+    def asked(self) -> Situation:
+        """Whom advice is for."""
+        mine = self.configuration
+        times = {"timeout_ms": mine.timeout_ms, "check_interval_ms": mine.check_interval_ms}
+        return Situation.of(mine.version, self.result.faults, release=mine.release, times=times)
+
+    @property
     def broken(self) -> tuple[ClauseResult, ...]:
         """What is violated, gravest first, and of what is equally grave the earliest."""
         rows = [row for row in self.result.clauses if row.verdict is Verdict.VIOLATED]
@@ -118,7 +127,7 @@ class Judgement:
             of_clause = of_property["clauses"][row.clause.clause]
             of_property["replay"] = of_clause["replay"] = None
             meaning = meaning_of(row.name)
-            of_clause |= {"gravity": meaning.gravity, "harm": meaning.harm, "remedy": meaning.remedy}
+            of_clause |= {"gravity": meaning.gravity, "harm": meaning.harm, "remedy": remedy(row.name, self.asked)}
             of_clause["cannot_occur"] = self.cannot_occur.get(row.clause, "")
             schedule = self.schedules.get(row.clause)
             if schedule is not None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Any, Final
 
 from files.content import parse_toml
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -31,6 +32,10 @@ GUARANTEES: Final = {
 """The guarantees in a few words each, as the narrowest column of a table takes them; the README has them in full."""
 
 
+Named = str | Mapping[str, Any]
+"""The name of a remedy, or a table of a name (`do`) and the faults under which it applies (`faults`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """What it means that a clause is broken.
@@ -43,14 +48,17 @@ class Meaning:
         The kind of harm: `lost_for_good`, `delivered_twice` …
     harm : str
         What happens to a message, in one sentence without a full stop.
-    remedy : str
-        What to do about it: a key of the configuration, a version, or what producers and consumers should do.
+    first, remedy, last : tuple
+        What to do about it, as `clauses.toml` has it: what is said of its kind of harm first, what is said of the
+        clause, and what is said of its kind behind that. `model_check.remedies.of_clauses` says it to somebody.
     """
 
     gravity: int
     kind: str
     harm: str
-    remedy: str
+    first: tuple[Named, ...]
+    remedy: tuple[Named, ...]
+    last: tuple[Named, ...]
 
 
 @cache
@@ -59,9 +67,9 @@ def meanings() -> dict[str, Meaning]:
     text = resources.files("model_check.wording").joinpath("clauses.toml").read_text(encoding="utf-8")
     found: dict[str, Meaning] = {}
     for gravity, (kind, records) in enumerate(parse_toml(text).items()):
-        always = records.pop("always")
-        for clause, (harm, advice) in records.items():
-            found[clause] = Meaning(gravity, kind, harm, "; ".join(part for part in (advice, always) if part))
+        first, last = tuple(records.pop("first", ())), tuple(records.pop("always"))
+        for clause, record in records.items():
+            found[clause] = Meaning(gravity, kind, record["harm"], first, tuple(record["remedy"]), last)
     return found
 
 
@@ -79,6 +87,12 @@ def meaning_of(clause: str) -> Meaning:
     'a message that is committed within its immunity is delivered, and delivered again after a check'
     """
     return meanings()[clause]
+
+
+@cache
+def kinds() -> tuple[str, ...]:
+    """The kinds of harm, gravest first."""
+    return tuple(dict.fromkeys(meaning.kind for meaning in meanings().values()))
 
 
 def clause_names() -> tuple[str, ...]:

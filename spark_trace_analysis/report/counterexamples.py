@@ -9,6 +9,7 @@ from model_check.counterexample.sequence_diagram import drawn_path
 from model_check.counterexample.steps import replay, write_path
 from model_check.defects.resemblance import resembled
 from model_check.instances import constants_for
+from model_check.wording.sentences import as_sentence
 from spark_trace_analysis.judge.properties import ALL
 from spark_trace_analysis.traces.event_source import walker_of
 from spark_trace_analysis.traces.manifest import QUIET, SPECIFICATION, options_of
@@ -78,7 +79,7 @@ def _told(run: Run, count: Count) -> Counterexample:
     return Counterexample(
         property_id=count.property_id,
         clause="" if clause is None else clause.clause,
-        rule=f"{sentence[:1].upper()}{sentence[1:]}. Trace {count.shortest_trace:,} of the run, seed {told.seed}.",
+        rule=f"{as_sentence(sentence)} Trace {count.shortest_trace:,} of the run, seed {told.seed}.",
         profile=told.profile,
         environment=told.environment,
         instance=told.instance,

@@ -11,13 +11,16 @@ from markupsafe import Markup
 
 from model_check.counterexample.files import write_whole
 from model_check.counterexample.sequence_diagram import STYLE, draw
+from model_check.remedies.of_clauses import remedy
+from model_check.remedies.situation import Situation
 from model_check.wording.clauses import meaning_of
+from model_check.wording.sentences import as_sentence
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
 from spark_trace_analysis.report.counterexamples import Counterexample
 from spark_trace_analysis.report.data import ReportData, environment_name
 from spark_trace_analysis.report.plots import draw_all
 from spark_trace_analysis.report.templates import templates
-from spark_trace_analysis.report.verdict_table import Takes
+from spark_trace_analysis.report.verdict_table import ClauseVerdict, Takes
 from spark_trace_analysis.statistics.intervals import wilson
 from spark_trace_analysis.traces.manifest import QUIET
 
@@ -46,13 +49,14 @@ def render(data: ReportData) -> str:
         "seconds": _seconds,
         "environment": environment_name,
         "words": _words,
-        "sentence": _sentence,
+        "sentence": as_sentence,
     }
     return here.get_template("page.html.j2").render(
         data=data,
         table=data.table,
         kinds=tuple(Takes),
         meaning=meaning_of,
+        remedy=_remedy,
         diagram_style=STYLE,
         diagrams={address: _drawn(one, f"drawing-{address}") for address, one in schedules.items()},
         states=_states(data),
@@ -144,8 +148,9 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
 
 
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
+def _remedy(one: ClauseVerdict) -> str:
+    """What to do in a release, with all that breaks the clause there."""
+    return remedy(one.name, Situation.of(one.profile, {fault for minimal in one.minimal for fault in minimal.faults}))
 
 
 def _words(name: str) -> str:

@@ -17,6 +17,7 @@ from model_check.defects import catalogue as catalogue_module
 from model_check.defects import findings as findings_module
 from model_check.defects.catalogue import catalogue
 from model_check.defects.findings import read_findings, read_lasso_findings
+from model_check.remedies.of_defects import remedy_of
 from model_check.wording.clauses import meaning_of
 
 SCHEMA = json.loads(Path(catalogue_module.__file__).with_name("schema.json").read_text(encoding="utf-8"))
@@ -260,7 +261,8 @@ def test_the_answer_begins_with_what_happens_and_what_to_do(
     places = [words.index(title) for title in titles]
     assert places == sorted(places)
     assert meaning_of("S10.op_entry_dies_with_the_process").harm in words
-    assert meaning_of("S10.op_entry_dies_with_the_process").remedy in words
+    assert f"to do: {remedy_of('B02')}" in words
+    assert "before," not in words.partition("to do: ")[2].partition("repair: ")[0]
     assert all(len(line) <= columns for line in out.splitlines() if not line.startswith("halfcheck "))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from halfcheck.probe.real.replays import RELEASES, Outcome
+from model_check.wording.sentences import capitalized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,7 +92,7 @@ def _out_of_reach(table: Sequence[Replay]) -> Iterator[str]:
     yield "## What is out of reach"
     for reason, number in sorted(counts.items(), key=lambda at: (-at[1], at[0])):
         yield ""
-        yield f"### {reason[0].upper()}{reason[1:]}"
+        yield f"### {capitalized(reason)}"
         yield ""
         yield f"{number} counterexamples of the five releases:"
         yield ""

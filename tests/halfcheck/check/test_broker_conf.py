@@ -292,7 +292,7 @@ def test_no_line_is_longer_than_the_terminal_and_no_word_of_the_answer_is_cut(
     out = capsys.readouterr().out
     assert max(len(line.rstrip()) for line in out.splitlines()) <= columns
     assert "…" not in out
-    for word in ("S9.overslept_op", "6.001", "transactionOpBatchInterval;"):
+    for word in ("S9.overslept_op", "6.001", "transactionOpBatchInterval"):
         assert word in out
 
 

@@ -11,6 +11,7 @@ from model_check.defects.resemblance import is_repaired
 from model_check.instances import switches_of
 from spark_trace_analysis.report.data import MutantSection, ReportData
 from spark_trace_analysis.report.page import render, write
+from tests.model_check.remedies.spelling import FOR_NOBODY, misspelled
 from tests.spark_trace_analysis.report.sample_page import (
     BRIEF,
     CRASH,
@@ -166,6 +167,19 @@ def test_what_is_folded_is_written_open_and_has_an_address_of_its_own(elements: 
     assert all("id" in attributes or attributes.get("class") == "all-steps" for attributes in folded)
     ids = {attributes["id"] for _, attributes in elements.starts if "id" in attributes}
     assert {f"{clause}-{profile}" for clause in TABLE.clauses for profile in TABLE.profiles} <= ids
+
+
+def test_settings_are_spelled_as_a_broker_reads_them(elements: Elements) -> None:
+    """A sentence begins with a capital, and a setting that stands first does not."""
+    assert "enableSlaveActingMaster=false" in elements.words
+    assert "Make the consumer idempotent" not in elements.words
+    assert misspelled(elements.words) == []
+
+
+def test_what_to_do_is_said_for_the_release_of_the_row(page: str) -> None:
+    remedies = re.findall(r'<span class="remedy"><small>What to do</small> (.*?)</span>', page)
+    assert len(remedies) > 50
+    assert not [said for said in remedies if FOR_NOBODY.search(said.replace("as up to", ""))]
 
 
 def test_each_shortest_schedule_is_on_the_page_once(elements: Elements) -> None:
