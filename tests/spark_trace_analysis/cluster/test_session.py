@@ -49,3 +49,17 @@ def test_a_failing_job_ends_in_one_line(spark: SparkSession) -> None:
     with pytest.raises(SparkFailedError) as failure, failures_in_one_line():
         spark.sparkContext.parallelize([1], 1).map(fail).collect()
     assert str(failure.value) == "Spark gave up: ValueError: the walk fell over"
+
+
+@pytest.mark.parametrize("kind", [ConnectionRefusedError, ConnectionResetError])
+def test_a_java_that_was_killed_is_said_in_one_line(kind: type[OSError]) -> None:
+    with (
+        pytest.raises(SparkFailedError, match=r"Spark gave up: its Java has ended \(Connection \w+"),
+        failures_in_one_line(),
+    ):
+        raise kind(111, f"Connection {kind.__name__[10:17].lower()}")
+
+
+def test_a_reader_that_has_gone_is_no_failure_of_sparks() -> None:
+    with pytest.raises(BrokenPipeError), failures_in_one_line():
+        raise BrokenPipeError
