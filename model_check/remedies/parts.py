@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Final
 
+from files.content import parse_toml
 from model_check.defects.affected import affects, fixed_in, upgrade_from
 from model_check.remedies.situation import QUESTIONS, Situation
 from model_check.remedies.upgrades import said_of_an_upgrade
@@ -81,7 +81,7 @@ Advice = Mapping[str, tuple[Part, ...]]
 def remedies() -> Advice:
     """All by their names."""
     text = resources.files("model_check.remedies").joinpath(FILE).read_text(encoding="utf-8")
-    return {name: tuple(_part(given) for given in parts) for name, parts in tomllib.loads(text).items()}
+    return {name: tuple(_part(given) for given in parts) for name, parts in parse_toml(text).items()}
 
 
 def parts_of(wanted: Iterable[str | Mapping[str, Any]]) -> tuple[Part, ...]:

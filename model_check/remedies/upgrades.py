@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 from importlib import resources
 from typing import Any, Final
 
+from files.content import parse_toml
 from model_check.defects.affected import arises
 from model_check.defects.catalogue import Where, catalogue
 from model_check.wording.clauses import kinds
@@ -39,7 +39,7 @@ LEAST_GRAVE: Final = "busy"
 @cache
 def said_of_defects() -> dict[str, dict[str, Any]]:
     """`defects.toml`: of the defects that no search finds what to do, and of some the kind of harm."""
-    return tomllib.loads(resources.files("model_check.remedies").joinpath("defects.toml").read_text(encoding="utf-8"))
+    return parse_toml(resources.files("model_check.remedies").joinpath("defects.toml").read_text(encoding="utf-8"))
 
 
 def gravity_of(identifier: str) -> int:
