@@ -14,6 +14,12 @@ const choose = () => {
   const isAll = Object.values(wanted).every((value) => !value);
   const shown = listed.filter((part) => !part.closest(".other")).length;
   everywhere.querySelector("output").textContent = isAll ? "" : `${shown.toLocaleString("en")} of ${listed.length.toLocaleString("en")} entries`;
+  // A cell of the table stands back where the faults that are chosen break nothing.
+  const faults = wanted.environment === "quiet" ? [] : wanted.environment?.split(",");
+  for (const cell of document.querySelectorAll(".glance [data-sets]")) {
+    const breaks = cell.dataset.sets.split(" ").some((set) => set === "quiet" || (set && set.split("+").every((fault) => faults?.includes(fault))));
+    cell.classList.toggle("spared", Boolean(wanted.environment) && !breaks);
+  }
   document.dispatchEvent(new CustomEvent("chosen", { detail: wanted }));
 };
 everywhere.hidden = false;

@@ -18,6 +18,7 @@ from model_check.wording.sentences import as_sentence
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
 from spark_trace_analysis.report.counterexamples import Counterexample
 from spark_trace_analysis.report.data import ReportData, environment_name
+from spark_trace_analysis.report.packed import Packed
 from spark_trace_analysis.report.plots import draw_all
 from spark_trace_analysis.report.templates import templates
 from spark_trace_analysis.report.verdict_table import ClauseVerdict, Takes
@@ -41,6 +42,7 @@ def render(data: ReportData) -> str:
     simulated = list(zip(section.runs, section.statistics, strict=True)) if section else []
     schedules = data.table.schedules if data.table else {}
     profiles, environments = _choices(data)
+    here.globals["packed"] = Packed()
     here.filters |= {
         "percent": _percent,
         "interval": _interval,

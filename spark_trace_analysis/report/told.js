@@ -1,4 +1,3 @@
-"use strict";
 // Words of a mark, shown where the pointer or the finger is.
 const told = document.getElementById("told");
 const sayer = (target) => target.closest?.("[data-told], figure svg :not(g)[role=img][aria-label]");

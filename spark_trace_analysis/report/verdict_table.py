@@ -148,6 +148,13 @@ class Cell:
         return tuple(one for one in self.clauses if not one.takes.is_broken)
 
     @property
+    def sets(self) -> str:
+        """The sets of faults that break it, a blank between them, ``+`` between faults; ``quiet`` takes none."""
+        found = {frozenset(one.faults) for clause in self.clauses for one in clause.minimal}
+        minimal = (one for one in found if not any(other < one for other in found))
+        return " ".join(sorted("+".join(sorted(one)) or "quiet" for one in minimal))
+
+    @property
     def sentence(self) -> str:
         """What the cell means, in words."""
         name = f"{self.property_id} in {self.profile}"

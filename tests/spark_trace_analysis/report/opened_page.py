@@ -50,6 +50,8 @@ def opened_page(
     own = address.partition("#")[0]
     page.on("request", lambda request: said.append(request.url) if request.url.partition("#")[0] != own else None)
     page.goto(address)
+    if has_scripts:
+        page.wait_for_function("!document.documentElement.classList.contains('folding')")
     yield page
     page.close()
     assert said == []

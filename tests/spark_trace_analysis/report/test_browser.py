@@ -140,11 +140,32 @@ def test_what_is_folded_opens_by_keyboard(desk: Page) -> None:
 
 def test_without_scripts_all_is_open(browser: Browser, address: str) -> None:
     for page in opened_page(browser, address, PHONE, has_scripts=False):
-        for part in ("#S1 .harm", "#S1 .diagram", "#S1 .steps", "#kill-table table", "#store-0 table", "#unseen li"):
-            for one in page.locator(part).all()[:3]:
+        for part in ("#S1 .harm", "#S1 .put-in", "#S1 .made-by", "#kill-table table", "#store-0 table", "#unseen li"):
+            assert page.locator(part).count()
+            for one in page.locator(f"{part} p:visible" if part == "#S1 .put-in" else part).all()[:3]:
                 expect(one).to_be_visible()
         expect(by_id(page, "S1.immune_half-4.9.7").locator(".same a")).to_be_visible()
         assert page.locator("button:visible, form:visible").count() == 0
+
+
+def test_an_environment_leaves_the_cells_of_the_table_that_break_in_it(desk: Page) -> None:
+    cells = desk.locator(".glance td")
+    spared = desk.locator(".glance td.spared")
+    expect(spared).to_have_count(0)
+    desk.get_by_label("Environment").select_option("quiet")
+    expect(spared).to_have_count(cells.count() - desk.locator(".glance a.takes.quiet").count())
+    quiet = spared.count()
+    desk.get_by_label("Environment").select_option("crash")
+    assert 0 < spared.count() < quiet
+    expect(desk.locator(".glance td:has(a[href='#S10-5.3.3'])")).not_to_have_class("spared")
+    desk.get_by_label("Environment").select_option("")
+    expect(spared).to_have_count(0)
+
+
+def test_the_contents_stand_in_the_order_of_the_page(desk: Page) -> None:
+    links = [link.get_attribute("href") for link in desk.locator("nav a").all()]
+    sections = [f"#{part.get_attribute('id')}" for part in desk.locator("main > section").all()]
+    assert links == [one for one in sections if one in links]
 
 
 def test_a_filter_acts_on_every_section(desk: Page) -> None:
