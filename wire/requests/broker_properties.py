@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from reference.format.errors import BrokenConfigError
+from reference.format.java_properties import read_properties
 from wire.errors import BadRequestError
 from wire.remoting.command import java_text
 
@@ -67,13 +69,20 @@ def with_properties(settings: BrokerSettings, changed: dict[str, str]) -> Broker
 
 
 def parse_properties_text(body: bytes) -> dict[str, str]:
-    r"""The settings in a body (``MixAll#string2Properties``).
+    r"""The settings in a body, as a file of them is read (``MixAll#string2Properties``).
+
+    Raises
+    ------
+    BadRequestError
+        Java can't load it.
 
     Examples
     --------
     >>> parse_properties_text(b"transactionCheckMax=3\n#no\n")
     {'transactionCheckMax': '3'}
     """
-    lines = (line.strip() for line in body.decode("utf-8", "replace").splitlines())
-    pairs = (line.partition("=") for line in lines if line and line[0] not in "#!" and "=" in line)
-    return {key.strip(): value.strip() for key, _, value in pairs}
+    try:
+        return {setting.key: setting.value for setting in read_properties("the settings", body)}
+    except BrokenConfigError as error:
+        message = f"string2Properties error: {error}"
+        raise BadRequestError(message) from None
