@@ -48,7 +48,7 @@ def print_audit(audit: Audit, *, everything: bool, limit: int) -> None:
     if not audit.selection.is_everything:
         say(console, f"{counted(asked.total, 'transaction')} asked for: {_of_each_state(asked.counts)}")
     say(console, f"{counted(audit.total, 'transaction')}: {_of_each_state(audit.counts)}")
-    version = (audit.version or "an unknown version").replace("-", " to ")
+    version = ", ".join(map(str, audit.writers)) or (audit.version or "an unknown version").replace("-", " to ")
     say(console, f"{counted(audit.records, 'record')}, written by {version}")
     say(console, f"trace: {audit.trace.sentence()}")
     if audit.trace.why_profile:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reference.format.errors import CorruptRegion
     from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+    from spark_trace_analysis.records.version import Writer
 
 SCHEMA = Path(__file__).with_name("schema.json")
 """The JSON Schema of :meth:`Audit.to_json`."""
@@ -54,6 +55,8 @@ class Audit:
     ----------
     version
         The version that wrote it, or a range, or None.
+    writers
+        The releases that wrote it one after the other, if more than one did; `version` is the last of them.
     records
         How many records the commit log holds, ordinary messages included.
     events
@@ -88,6 +91,7 @@ class Audit:
     notes: tuple[str, ...]
     trace: TraceVerdict
     tasks_found: int = 0
+    writers: tuple[Writer, ...] = ()
     selection: Selection = field(default_factory=Selection)
     asked_for: Selected
 
@@ -135,6 +139,7 @@ class Audit:
         return {
             "store": self.store,
             "version": self.version,
+            "writers": [{"start": writer.start, "version": writer.version} for writer in self.writers],
             "records": self.records,
             "corrupt": [
                 {"file": region.file, "offset": region.offset, "reason": region.reason} for region in self.corrupt

@@ -37,7 +37,7 @@ from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spark_trace_analysis.records.rocksdb_halves import require_halves_in_the_log
 from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
-from spark_trace_analysis.records.version import RECORDED_DISCARDS, is_before, savers_of
+from spark_trace_analysis.records.version import RECORDED_DISCARDS, Writer, is_before, savers_of
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
@@ -150,10 +150,13 @@ class OpenedStore:
     def circumstances(self, facts: LogFacts, *, is_damaged: bool) -> Circumstances:
         """What the rules must know beside each history."""
         version = self.version or facts.marks.version(self.saved_by)
+        writers = self.writers(facts)
+        earlier = (writers[0].version, writers[1].start) if writers and self.version is None else None
         # Of a queue whose beginning is gone the end is known only where a record of it is left.
         op_end = facts.op_end if self.log.start else dict.fromkeys(facts.half_end, 0) | facts.op_end
         return Circumstances(
             version=version,
+            earlier=earlier,
             check_max=self._check_max(facts, version),
             check_interval_ms=self.conf.or_default("transactionCheckInterval", version),
             is_check_max_known=self.known_conf is not None,
@@ -168,6 +171,10 @@ class OpenedStore:
             if self.paths.rocksdb_offsets
             else {},
         )
+
+    def writers(self, facts: LogFacts) -> tuple[Writer, ...]:
+        """The releases that wrote a store one after the other; empty if one did."""
+        return facts.marks.writers(self.saved_by)
 
     def _check_max(self, facts: LogFacts, version: str | None) -> int:
         """The configured maximum; without a broker.conf the highest count at which the store shows a discard.
@@ -185,7 +192,12 @@ class OpenedStore:
         """What a reader should know: of the records, where they do not look like the version's; of saved offsets."""
         notes = [self.paths.note] if self.paths.note else []
         seen = facts.marks.version(self.saved_by)
-        if self.version is not None and seen is not None:
+        writers = self.writers(facts)
+        if writers and self.version is not None:
+            notes.append(
+                f"two releases wrote it: {writers[0]}, {writers[1]}; --version {self.version} judges all of it"
+            )
+        elif self.version is not None and seen is not None:
             own, theirs = PROFILES[profile_for(self.version)[0]], [PROFILES[name] for name in profiles_for(seen)]
             if own not in theirs:
                 looks = seen.replace("-", " to ")
@@ -245,15 +257,33 @@ class OpenedStore:
             reason = f"it holds {facts.events} records, more than {most}; halfcheck diff takes the time"
         elif (trace := trace_of()).unfit:
             reason = trace.unfit[0]
+        elif (writers := self.writers(facts)) and not self.question.profiles:
+            return self._ask_of_earlier(trace, circumstances, writers)
         else:
             return self._ask(trace, circumstances)
         return TraceVerdict(facts.events, None, reason=reason)
 
-    def _ask(self, trace: StoreTrace, circumstances: Circumstances) -> TraceVerdict:
-        question, version = self.question, circumstances.version
+    def _ask_of_earlier(
+        self, trace: StoreTrace, circumstances: Circumstances, writers: tuple[Writer, ...]
+    ) -> TraceVerdict:
+        """Hold the part of the earlier release against it; no file shows the state in which the later one began."""
+        first, second = writers
         events = len(trace.events)
+        told = self._held(trace.before(second.start), replace(circumstances, version=first.version))
+        reason = (
+            f"two releases wrote it, {first}, {second}. The first {told.events} records are {told.sentence()}; no "
+            f"record says in which state the other {events - told.events} began"
+        )
+        return TraceVerdict(events, None, reason=reason, broker_conf=told.broker_conf)
+
+    def _ask(self, trace: StoreTrace, circumstances: Circumstances) -> TraceVerdict:
         if self.saved.source is not None and self.saved.corrupt is None:
             trace.add_saved_offsets(self.saved.get(HALF_TOPIC, 0) or 0, self.saved.get(OP_TOPIC, 0) or 0)
+        return self._held(trace, circumstances)
+
+    def _held(self, trace: StoreTrace, circumstances: Circumstances) -> TraceVerdict:
+        question, version = self.question, circumstances.version
+        events = len(trace.events)
         driver_path = find_driver_log(self.path)
         driver = None if driver_path is None else read_driver_log(driver_path)
         check_max = None if question.conf else circumstances.check_max
@@ -337,11 +367,12 @@ class _Reading:
         damage = next(iter(self.corrupt), None)
         if saved.corrupt is not None:
             self._add_corrupt([saved.corrupt])
-        rows = tuple(row_of(history, circumstances) for history in histories)
+        rows = tuple(row_of(history, circumstances.of(history.first_offset)) for history in histories)
         counts = selected(rows)
         return Audit(
             store=str(store.path),
             version=circumstances.version,
+            writers=store.writers(facts),
             records=facts.records,
             events=facts.events,
             corrupt=tuple(self.corrupt),

@@ -238,6 +238,7 @@ class _Job:
         return Audit(
             store=str(self.store.path),
             version=task.circumstances.version,
+            writers=self.store.writers(whole),
             records=whole.records,
             events=whole.events,
             corrupt=tuple(damage.regions()),

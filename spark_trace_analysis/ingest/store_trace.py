@@ -74,6 +74,14 @@ class StoreTrace:
             self.events.append(event)
             self.commit_log_offsets.append(record.physical_offset)
 
+    def before(self, offset: int) -> StoreTrace:
+        """The same up to an offset of the commit log."""
+        part = StoreTrace(self._timeout_ms)
+        part.keys, part.unfit = self.keys, self.unfit
+        count = sum(1 for at in self.commit_log_offsets if NONE != at < offset)
+        part.events, part.commit_log_offsets = self.events[:count], self.commit_log_offsets[:count]
+        return part
+
     def add_saved_offsets(self, half: int, op: int) -> None:
         """Take in what `config/consumerOffset.json` holds, behind all records."""
         time = self.events[-1].time if self.events else 0

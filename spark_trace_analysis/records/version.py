@@ -9,9 +9,9 @@ bits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from spark_trace_analysis.records.transaction_record import Feature, RecordKind,
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from reference.format.record import Record
@@ -33,45 +34,104 @@ RECORDED_DISCARDS = "4.5.2"
 """From this version on a discard is a record; before, it is a line in the broker's log (A31)."""
 
 
-@dataclass(slots=True)
-class VersionMarks:
-    """Narrows the releases down, record after record.
+class Writer(NamedTuple):
+    """Who wrote a part of a log.
 
-    Each record leaves the releases that could have written it. A store that was written by one release before an
-    upgrade and by another after it leaves none; then the releases of the last half record count.
+    Attributes
+    ----------
+    start
+        The commit log offset of the first record that shows it; 0 for the first part.
+    version
+        The release, or a range of two joined by a hyphen.
     """
 
-    _possible: frozenset[str] = frozenset(RELEASES)
-    _of_last_half: frozenset[str] = frozenset()
-    _has_evidence: bool = False
+    start: int
+    version: str
+
+    def __str__(self) -> str:
+        by = self.version.replace("-", " to ")
+        return f"from byte {self.start} of the log on by {by}" if self.start else by
+
+
+@dataclass(slots=True)
+class VersionMarks:
+    """Narrows the releases down, by all records together.
+
+    Each record leaves the releases that could have written it. A store that one release wrote before an upgrade in
+    place and another one after it leaves none: then it has two parts, parted at the first record that the release of
+    those before it could not have written. Where that does not lead to two parts, the last half counts.
+
+    Attributes
+    ----------
+    seen
+        The releases that records leave, as bits, to the commit log offsets of the first and the last such record.
+    last_half
+        The offset of the last half, and the releases that it leaves.
+    """
+
+    seen: dict[int, tuple[int, int]] = field(default_factory=dict)
+    last_half: tuple[int, int] = (-1, 0)
 
     def see(self, record: Record, kind: RecordKind) -> None:
         """Take in one record of a transaction."""
         releases = writers_of(record, kind)
         if releases is not None:
-            self.narrow(releases, releases if kind in (RecordKind.FIRST_HALF, RecordKind.PUT_BACK) else None)
+            at, mask = record.physical_offset, mask_of(releases)
+            is_half = kind in (RecordKind.FIRST_HALF, RecordKind.PUT_BACK)
+            self.take({mask: (at, at)}, (at, mask) if is_half else (-1, 0))
 
-    def narrow(self, releases: frozenset[str], of_last_half: frozenset[str] | None) -> None:
-        """Take in what some records in a row leave, and the last half among them, if there is one."""
-        self._has_evidence = True
-        self._possible &= releases
-        if of_last_half is not None:
-            self._of_last_half = of_last_half
+    def take(self, seen: Mapping[int, tuple[int, int]], last_half: tuple[int, int]) -> None:
+        """Take in what some records leave."""
+        for mask, (first, last) in seen.items():
+            known = self.seen.get(mask, (first, last))
+            self.seen[mask] = min(known[0], first), max(known[1], last)
+        self.last_half = max(self.last_half, last_half)
 
     def version(self, saved_by: frozenset[str] = frozenset(RELEASES)) -> str | None:
         """The version, or a range of two joined by a hyphen; None without evidence, or where it fits no release.
+
+        Of two parts, it is that of the later one, which goes on.
 
         Parameters
         ----------
         saved_by
             The releases that could have saved the configuration last. They count as far as they fit the records.
         """
-        possible = self._possible or self._of_last_half
-        if not self._has_evidence or not possible:
+        parts = self._parts()
+        possible = releases_of(parts[-1][1]) if parts else releases_of(self.last_half[1])
+        if not self.seen or not possible:
             return None
-        possible = possible & saved_by or possible
-        ordered = [release for release in RELEASES if release in possible]
-        return ordered[0] if len(ordered) == 1 else f"{ordered[0]}-{ordered[-1]}"
+        return _range_of(possible & saved_by or possible)
+
+    def writers(self, saved_by: frozenset[str] = frozenset(RELEASES)) -> tuple[Writer, ...]:
+        """Who wrote the parts of a log that two releases wrote; empty for one that was written by one."""
+        parts = self._parts()
+        if len(parts) < 2:
+            return ()
+        earlier, later = (releases_of(mask) for _, mask in parts)
+        return Writer(0, _range_of(earlier)), Writer(parts[1][0], _range_of(later & saved_by or later))
+
+    def _parts(self) -> list[tuple[int, int]]:
+        """Where each part begins, and the releases that could have written it; empty if two parts do not explain all.
+
+        One record alone, which may be damaged, is no part.
+        """
+        before = everything = (1 << len(RELEASES)) - 1
+        for mask, (first, _) in sorted(self.seen.items(), key=lambda item: item[1]):
+            if before & mask:
+                before &= mask
+                continue
+            after = everything
+            for other, (_, last) in self.seen.items():
+                after &= other if last >= first else everything
+            is_more_than_one = any(last > first for _, last in self.seen.values())
+            return [(0, before), (first, after)] if after and is_more_than_one else []
+        return [(0, before)]
+
+
+def _range_of(releases: frozenset[str]) -> str:
+    ordered = [release for release in RELEASES if release in releases]
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]}-{ordered[-1]}"
 
 
 @lru_cache(maxsize=64)

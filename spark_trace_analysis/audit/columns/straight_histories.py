@@ -64,7 +64,7 @@ def straight_histories(bucket: Bucket, at: Circumstances) -> Straight:
     is_delivered, is_discarded = deliveries == 1, discards == 1
     is_straight &= np.where(is_delivered, _is_its_delivery(bucket, last, ends, put_backs, at), True)
     is_straight &= np.where(is_discarded, _is_unanswered(bucket), True)
-    if is_since(at.version, "5.4.0"):
+    if any(is_since(one.version, "5.4.0") for one in at.all):
         is_straight &= bucket.all_of(_is_due(bucket, kind, at))
     is_straight &= _is_settled(bucket, last, ends, put_backs, at, is_delivered=is_delivered)
     is_straight &= is_delivered | is_discarded | (bucket.op_counts == 1)
@@ -111,7 +111,7 @@ def _is_its_delivery(bucket: Bucket, last: Numbers, delivery: Numbers, put_backs
     is_its = (bucket.column("prepared_offset")[delivery] == bucket.at[last]) & (flag[delivery] == flag[last])
     is_its &= checks[delivery] == np.where(put_backs == 0, NOTHING, put_backs)
     is_its &= (flag[bucket.starts] == 0) | (flag[delivery] != 0)
-    if at.discards_silently:
+    if any(one.discards_silently for one in at.all):
         is_its &= put_backs < at.check_max
     return np.asarray(is_its, bool)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from spark_trace_analysis.records.version import RECORDED_DISCARDS, VersionMarks, is_before
@@ -65,6 +65,8 @@ class Circumstances:
         from.
     unknown_queues, unknown_halves
         What makes the saved offsets of a half queue, or the commit log offset of a half, say nothing.
+    earlier
+        The version that wrote the log before another one did, and where that one began; None if one wrote all.
     """
 
     version: str | None
@@ -81,6 +83,18 @@ class Circumstances:
     passed: Mapping[int, int] = field(default_factory=dict)
     unknown_queues: Mapping[int, UnknownCause] = field(default_factory=dict)
     unknown_halves: Mapping[int, UnknownCause] = field(default_factory=dict)
+    earlier: tuple[str, int] | None = None
+
+    def of(self, first_offset: int) -> Circumstances:
+        """Those of a history whose first record stands at an offset of the log: it is of the version of that time."""
+        if self.earlier is None or first_offset >= self.earlier[1]:
+            return self
+        return replace(self, version=self.earlier[0])
+
+    @property
+    def all(self) -> tuple[Circumstances, ...]:
+        """Those of each version."""
+        return (self,) if self.earlier is None else (self, self.of(-1))
 
     @property
     def discards_silently(self) -> bool:

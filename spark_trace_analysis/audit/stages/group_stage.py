@@ -106,7 +106,7 @@ class _Judging:
         for number, history in histories.items():
             if bucket.has_shadow[number] or puts_back[number]:
                 self._link(history, bucket.shadowed_at)
-            rows[number] = row_of(history, task.circumstances)
+            rows[number] = row_of(history, task.circumstances.of(history.first_offset))
             for place, reason in wrong_links(history, task.log_start, self.log.is_gone):
                 self._find(Rank.LINKS, place, reason)
             if not task.log_start and not any(copy.check_times is None for copy in history.copies):

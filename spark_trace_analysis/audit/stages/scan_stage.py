@@ -119,8 +119,8 @@ class _Scan:
         tells = kind != RecordKind.OTHER
         return {
             "events": len(kind),
-            "releases": int(np.bitwise_and.reduce(masks[tells])) if tells.any() else None,
-            "last_half": int(masks[halves[-1]]) if len(halves) else None,
+            "marks": _marks(masks[tells], events.at[tells]),
+            "last_half": [int(events.at[halves[-1]]), int(masks[halves[-1]])] if len(halves) else [-1, 0],
             "discard_checks": int(counted[kind == RecordKind.DISCARDED].max(initial=0)),
             "copy_checks": int(counted[kind <= RecordKind.PUT_BACK].max(initial=0)),
             "half_end": _queue_ends(events.chosen(halves)),
@@ -170,6 +170,12 @@ class _Scan:
 
     def _physical(self, position: int) -> int:
         return int(self.records.reader.file.start) + position
+
+
+def _marks(masks: Any, at: Any) -> list[list[int]]:
+    """Releases as bits, each with the first and the last place of a record that leaves them."""
+    kinds = [(int(mask), at[masks == mask]) for mask in np.unique(masks)]
+    return [[mask, int(places[0]), int(places[-1])] for mask, places in kinds]
 
 
 def _queue_ends(events: SplitEvents) -> dict[str, int]:

@@ -15,7 +15,6 @@ from spark_trace_analysis.audit.columns.stage_files import facts_at, read_findin
 from spark_trace_analysis.audit.rules.circumstances import LogFacts
 from spark_trace_analysis.audit.rules.consistency import FEW, lone_host
 from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record, found, order_of
-from spark_trace_analysis.records.version import releases_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,9 +81,8 @@ def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> Who
         facts = _facts(scan, split)
         whole.records += facts["records"]
         whole.events += facts["events"]
-        if facts["releases"] is not None:
-            last = facts["last_half"]
-            whole.marks.narrow(releases_of(facts["releases"]), None if last is None else releases_of(last))
+        marks = {mask: (first, last) for mask, first, last in facts["marks"]}
+        whole.marks.take(marks, (facts["last_half"][0], facts["last_half"][1]))
         whole.discard_checks = max(whole.discard_checks, facts["discard_checks"])
         whole.copy_checks = max(whole.copy_checks, facts["copy_checks"])
         whole.half_ends.append(dict(whole.half_end))
