@@ -43,7 +43,7 @@ def run(options: CheckOptions, file: Path) -> ExitCode:
         (*OF_ONE_SEARCH, *OF_FILES, "fresh"),
         "does not go with --broker-conf, which searches in memory and tells its counterexamples in words and JSON",
     )
-    version = options.version or options.only_profile
+    version = options.version if options.version and not options.profile else options.asked.name
     profile, why = profile_for(version, with_switches=True)
     conf = read_broker_conf(file, version)
     in_rocksdb = conf.halves_in_rocksdb(version)

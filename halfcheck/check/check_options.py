@@ -10,6 +10,7 @@ import typer
 
 from halfcheck.errors import CommandLineError
 from halfcheck.options import PROFILES, USUAL_PROFILE, AsJson, Faults, Properties, names_in
+from model_check.asked import Asked, asked_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +19,7 @@ COMPILED: Final = "numba"
 """The engine that is asked unless another one is named; only it searches many worlds."""
 
 OF_FILES: Final = ("itf", "svg", "mermaid", "pytest")
-OF_BROKER_CONF: Final = ("version", "immunity", "local", "suggest")
+OF_BROKER_CONF: Final = ("immunity", "local", "suggest")
 OF_ONE_SEARCH: Final = (
     "memory", "disk", "no_disk", "checkpoint", "resume", "fingerprints", "coverage", "width",
 )  # fmt: skip
@@ -104,7 +105,7 @@ class CheckOptions:
         ),
     ] = None
     version: Annotated[
-        str | None, typer.Option(metavar="V", help="With --broker-conf: the broker's version (else --profile).")
+        str | None, typer.Option(metavar="V", help="A release from 4.3.0 on: its profile is taken, as by --profile V.")
     ] = None
     immunity: Annotated[
         list[str] | None,
@@ -147,18 +148,41 @@ class CheckOptions:
         return self.properties or []
 
     @property
-    def only_profile(self) -> str:
-        """The one profile of an answer about one.
+    def asked(self) -> Asked:
+        """The one release or profile of an answer about one, from --profile or --version.
 
         Raises
         ------
         CommandLineError
             Several are given.
+        ModelCheckError
+            There is none of that name.
         """
-        if self.profile and len(self.profile) > 1:
-            message = f"--profile {' --profile '.join(self.profile)}: give one profile, or --minimal-faults"
+        names = list(dict.fromkeys([*(self.profile or ()), *([self.version] if self.version else ())]))
+        if len(names) > 1:
+            message = f"{self._named(names)}: give one profile, or --minimal-faults"
             raise CommandLineError(message)
-        return self.profile[0] if self.profile else USUAL_PROFILE
+        return asked_for(names[0] if names else USUAL_PROFILE)
+
+    def _named(self, names: Iterable[str]) -> str:
+        return " ".join(f"--{'version' if one == self.version else 'profile'} {one}" for one in names)
+
+    @property
+    def only_profile(self) -> str:
+        """The profile of `asked`; raises as that does."""
+        return self.asked.profile
+
+    @property
+    def profiles(self) -> list[str]:
+        """The profiles of all releases and profiles that are given; none stands for all.
+
+        Raises
+        ------
+        ModelCheckError
+            There is none of a name.
+        """
+        given = [*(self.profile or ()), *([self.version] if self.version else ())]
+        return [asked_for(name).profile for name in given]
 
     def given(self, names: Iterable[str]) -> list[str]:
         """Which of some options are given with another value than their default."""

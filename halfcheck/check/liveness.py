@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, OF_FILES, CheckOptions
+from halfcheck.check.search import say_who_speaks
 from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.options import names_in
 
@@ -57,6 +58,7 @@ def run(options: CheckOptions) -> ExitCode:
     from model_check.liveness.check import check_responses
 
     options.refuse(NOT_OF_LIVENESS, "says nothing to what must happen in the end")
+    say_who_speaks(options.asked)
     files = Written(options.itf, options.svg, options.mermaid)
     refuse_unwritable(files)
     with search_progress(

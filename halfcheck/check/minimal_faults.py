@@ -30,7 +30,7 @@ def run(options: CheckOptions) -> ExitCode:
     if options.instance is None:
         say_choice(instance, "as --minimal-faults searches one; docs/generated/verdicts.md joins several")
     clauses = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, options.clauses)]
-    sizes, profiles = load_instance(instance), named_profiles(options.profile or ())
+    sizes, profiles = load_instance(instance), named_profiles(options.profiles)
     with live_line(wanted=not options.as_json) as report:
         searches = Searches(
             KeptSearches(kept_file(), fresh=options.fresh),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, CheckOptions
+from halfcheck.check.search import say_who_speaks
 from halfcheck.errors import ExitCode
 from halfcheck.printing.progress import live_line, portfolio_progress
 from model_check.check import Verdict
@@ -35,6 +36,7 @@ def run(options: CheckOptions) -> ExitCode:
         (*NOT_OF_MANY_WORLDS, "fresh", "minimal_faults"),
         "does not go with --minimal-repairs, which searches many worlds in memory",
     )
+    say_who_speaks(options.asked)
     profile, faults = options.only_profile, options.environment
     searched: dict[str, Any] = {
         "instances": () if options.instance is None else (options.instance,),

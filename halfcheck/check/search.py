@@ -16,6 +16,7 @@ from halfcheck.options import choose_instance, say_choice
 
 if TYPE_CHECKING:
     from halfcheck.check.minimal_repairs import Left
+    from model_check.asked import Asked
     from model_check.counterexample.files import Written
     from model_check.coverage.counts import Coverage
     from model_check.explicit.state_store.resources import Resources
@@ -25,20 +26,22 @@ if TYPE_CHECKING:
 def run(options: CheckOptions) -> ExitCode:
     """Search, write the counterexample, print, and give the exit code; with --width, only measure a state."""
     from model_check.counterexample.files import Written, refuse_unwritable
+    from model_check.portfolio import of_release
 
     if options.given(OF_BROKER_CONF):
-        message = "--version, --immunity, --local and --suggest speak of a broker.conf: give --broker-conf FILE, too"
+        message = "--immunity, --local and --suggest speak of a broker.conf: give --broker-conf FILE, too"
         raise CommandLineError(message)
     options.refuse(["fairness"], "speaks of endless runs, as --liveness does")
     options.refuse(["fresh"], "speaks of the searches that --minimal-faults keeps")
-    profile = options.only_profile
+    asked = options.asked
     if options.width:
         return _print_width(options)
     resources = _resources(options)
     files = Written(options.itf, options.svg, options.mermaid, options.pytest)
     refuse_unwritable(files)
-    say_turned_in_vain(profile)
-    answer = _search(options, resources)
+    say_turned_in_vain(asked.name)
+    say_who_speaks(asked)
+    answer = of_release(_search(options, resources), asked)
     _write(answer, files)
     left = _what_is_left(options, answer)
     if options.as_json:
@@ -54,10 +57,20 @@ def run(options: CheckOptions) -> ExitCode:
     return ExitCode.INTERRUPTED if code is ExitCode.OTHER and answer.is_interrupted else code
 
 
-def say_turned_in_vain(profile: str) -> None:
-    """Say on stderr which switches of a profile are turned and change nothing."""
-    from model_check.switches import turned_in_vain
+def say_who_speaks(asked: Asked) -> None:
+    """Say on stderr which profile speaks for a release that has none of its own."""
+    if asked.why:
+        typer.echo(f"halfcheck: {asked.why}", err=True)
 
+
+def say_turned_in_vain(profile: str) -> None:
+    """Say on stderr which switches of a profile are turned and change nothing; of a release none is turned by hand."""
+    from model_check.instances import unturned
+    from model_check.switches import turned_in_vain
+    from spec.profiles import PROFILES
+
+    if unturned(profile) not in PROFILES:
+        return
     for sentence in turned_in_vain(profile):
         typer.echo(f"halfcheck: {profile}: {sentence}", err=True)
 

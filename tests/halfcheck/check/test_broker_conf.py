@@ -228,7 +228,7 @@ def test_a_missing_file_and_options_without_a_file_are_refused(capsys: pytest.Ca
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
         "halfcheck: broker.conf is not a file",
-        "halfcheck: --version, --immunity, --local and --suggest speak of a broker.conf: give --broker-conf FILE, too",
+        "halfcheck: --immunity, --local and --suggest speak of a broker.conf: give --broker-conf FILE, too",
     ]
 
 
