@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker broker-conf probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker broker-conf probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -32,6 +32,9 @@ test: setup ## all tests but the sweeps on some processes, beside them all linte
 	{ $(MAKE) --no-print-directory lint > build/lint.log 2>&1 || { cat build/lint.log >&2; false; }; } & linting=$$!; \
 	[ -d $$collected ] || $(BIN)/pytest --collect-only -qq > build/collected.log; \
 	$(BIN)/pytest -n 3; tested=$$?; wait $$fetching && wait $$linting && exit $$tested
+
+test-pythons: setup ## the quick part of the tests on the oldest and the newest Python that is promised, which uv brings where they are missing
+	@$(BIN)/python -m tests.pythons
 
 coverage-tests: browser ## the tests of `make test` once more, with branch coverage shown; takes twice as long and more
 	$(BIN)/pytest -n 3 --cov --cov-branch --cov-report=term-missing:skip-covered
