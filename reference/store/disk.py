@@ -287,7 +287,7 @@ class DirectoryDisk:
 
 def _write_over(path: Path, content: bytes) -> None:
     """Write a file; one of that size keeps its place on the disk, so that this can't fail for want of room."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK, 0o644)  # a pipe is not waited for
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.truncate()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole
@@ -18,7 +17,6 @@ from reference.simulation.scheduler import Scheduler, Sleep, Steps
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.message_store import MessageStore
 from reference.store.store_checkpoint import StoreCheckpoint
-from wire.errors import WireError
 from wire.node.consumer_groups import ConsumerGroups
 from wire.node.crashing_disk import CrashingDisk
 from wire.node.faults import Faults
@@ -26,6 +24,7 @@ from wire.node.held_pulls import HeldPulls
 from wire.node.pace import MOST_STEPS, Pace
 from wire.node.producer_channels import CheckQueue, ProducerChannels
 from wire.node.schedule_thread import run_schedule_service, save_delay_offsets
+from wire.node.store_lock import lock_store
 from wire.node.trace_file import TraceFile
 from wire.remoting.versions import version_of
 
@@ -36,9 +35,6 @@ if TYPE_CHECKING:
     from wire.node.start import Start
 
 T = TypeVar("T")
-
-LOCK: str = "lock"
-"""The file by which a broker keeps a second one out of its store (``DefaultMessageStore#start``)."""
 
 
 class BrokerNode:
@@ -78,7 +74,7 @@ class BrokerNode:
         self.say = say
         self.version = version_of(start.release)
         self.disk = CrashingDisk(start.store)
-        self._lock = _lock_store(start)
+        self._lock = lock_store(start.store)
         now = max(int(time.time() * 1_000), StoreCheckpoint(self.disk).physic_msg_timestamp)
         self.clock = VirtualClock(now)
         self.pace = Pace(self.clock, start.speed)
@@ -325,34 +321,3 @@ def _until_death(steps: Steps[None]) -> Steps[None]:
         yield from steps
     except RemotingError:
         return
-
-
-def _lock_store(start: Start) -> Any:
-    """Keep a second broker out of the store.
-
-    Raises
-    ------
-    WireError
-        Another one is in it.
-    """
-    path = start.store / LOCK
-    try:
-        file = path.open("w")
-    except OSError as error:
-        message = f"{path}: can't be written: {error.strerror}; free some room, or give --store another place"
-        raise WireError(message) from None
-    try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        message = f"{start.store}: another broker uses this store; stop it, or give --store another place"
-        raise WireError(message) from None
-    try:
-        file.write("lock")
-        file.flush()
-    except OSError as error:
-        with suppress(OSError):
-            file.close()
-        message = f"{path}: can't be written: {error.strerror}; free some room, or give --store another place"
-        raise WireError(message) from None
-    return file
