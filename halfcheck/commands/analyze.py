@@ -95,7 +95,7 @@ def command(
             made_by = f"halfcheck analyze {directory} --report {report}"
             section = simulation_section(spark, runs, judgement, made_by, seconds, begin)
             _write_report(section, runs, report, seconds, begin)
-    print_judgement(judgement, seconds, explained, as_json=as_json)
+    print_judgement(judgement, seconds, explained, are_walks=read_conf is None, as_json=as_json)
 
 
 def _refuse(report: Path | None, explain: int) -> None:

@@ -18,19 +18,37 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.explanation.explained_runs import Explained
     from spark_trace_analysis.judge.both_ways import Count, Judgement
 
-_ROOM_FOR_RUNS: Final = 96
+_ROOM_FOR_RUNS: Final = 122
 """Columns that the table takes where each row names its run."""
 
 
+OF_WALKS: Final = "of random walks, no rate"
+OF_RECORDED: Final = "of the recorded traces"
+"""What a share is of: walks choose by chance what a real system seldom does, so that theirs is no rate of it."""
+
+
 def print_judgement(
-    judgement: Judgement, seconds: Mapping[str, float], explained: Sequence[Explained], *, as_json: bool
+    judgement: Judgement,
+    seconds: Mapping[str, float],
+    explained: Sequence[Explained],
+    *,
+    are_walks: bool,
+    as_json: bool,
 ) -> None:
-    """The counts, what no trace shows, which traces are explained, and how long all that took."""
+    """The counts, what no trace shows, which traces are explained, and how long all that took.
+
+    Parameters
+    ----------
+    are_walks
+        Whether the traces were made by chance; else they were recorded.
+    """
+    of = OF_WALKS if are_walks else OF_RECORDED
     if as_json:
-        print(json.dumps(_to_json(judgement, seconds, explained), ensure_ascii=False, indent=2))
+        content = _to_json(judgement, seconds, explained) | {"shares_are": of}
+        print(json.dumps(content, ensure_ascii=False, indent=2))
         return
     console = wide_console()
-    print_counts(console, judgement.counts)
+    print_counts(console, judgement.counts, of)
     for name, why in NOT_SHOWN.items():
         console.print(f"{name}: shown by no trace ({why})")
     for shown_by in sorted({(profile, environment) for profile, environment, _ in judgement.not_shown}):
@@ -72,13 +90,13 @@ def _to_json(judgement: Judgement, seconds: Mapping[str, float], explained: Sequ
     }
 
 
-def print_counts(console: Console, counts: Sequence[Count]) -> None:
-    """A row a run and property; in a narrow terminal a table a run."""
+def print_counts(console: Console, counts: Sequence[Count], of: str = OF_WALKS) -> None:
+    """A row a run and property, whose share says of what it is; in a narrow terminal a table a run."""
     of_run = ("profile", "environment", ">traces")
     runs = dict.fromkeys((count.profile, count.environment, f"{count.traces:,}") for count in counts)
     is_narrow = console.width < _ROOM_FOR_RUNS
     for run in runs if is_narrow else [None]:
-        columns = ("property", ">violating", ">share", ">first trace", ">shortest", ">events")
+        columns = ("property", ">violating", "~share", ">first trace", ">shortest", ">events")
         table = FittingTable(*(() if run else of_run), *columns)
         if run:
             console.print(f"{run[0]}, {run[1]}: {run[2]} traces")
@@ -90,7 +108,7 @@ def print_counts(console: Console, counts: Sequence[Count]) -> None:
                 *(() if run else row),
                 count.property_id,
                 f"{count.violations:,}",
-                f"{count.violations / count.traces:.3%}",
+                f"{count.violations / count.traces:.3%} {of}",
                 *(
                     "-" if number is None else f"{number:,}"
                     for number in (count.first_trace, count.shortest_trace, count.shortest_events)

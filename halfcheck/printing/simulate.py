@@ -26,7 +26,10 @@ def print_account(account: Account) -> None:
         for one in rare:
             table.add_row(*_cells(one))
         console.print(table)
-        console.print("An interval knows of the ways to a violation that these walks found, and of no others.")
+        console.print(
+            "An interval knows of the ways to a violation that these walks found, and of no others. "
+            "Shares are of random walks: no rate of a real system."
+        )
     others = sorted(one.clause for one in account.met if not one.is_rare)
     if others:
         console.print(f"not rare: {', '.join(others)}")

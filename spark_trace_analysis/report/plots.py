@@ -98,8 +98,8 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
         share = count.violations / count.traces
         told = (
             f"{count.property_id}, {count.profile}, {count.environment}: "
-            f"{count.violations:,} of {count.traces:,} traces"
-            f" ({share:.3%}; 95 % interval {low:.3%} to {high:.3%})"
+            f"{count.violations:,} of {count.traces:,} random walks"
+            f" ({share:.3%}; 95 % interval {low:.3%} to {high:.3%}), no rate of a real system"
         )
         rows.append(
             {
@@ -123,7 +123,9 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
             description="told:N",
         )
         axis = alt.Axis(values=ticks, labelExpr="format(100 * datum.value, '~g') + '%'", labelOverlap="greedy")
-        across = alt.X("low:Q", title="share of traces that violate it", axis=axis, scale=scale)
+        across = alt.X(
+            "low:Q", title="share of random walks that violate it, no rate of a real system", axis=axis, scale=scale
+        )
         interval = base.mark_rule(strokeWidth=2).encode(x=across, x2="high:Q")
         point = base.mark_point(filled=True, size=48, opacity=1).encode(
             x="share:Q", shape=by_profile(profiles, shape=True)
@@ -132,13 +134,15 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
         return svg(chart, profiles)
 
     reading = (
-        "A point is the share of traces, its bar the 95 % interval (Wilson); the scale is logarithmic from 0.01 % on."
+        "A point is the share of random walks, its bar the 95 % interval (Wilson); the scale is logarithmic from "
+        "0.01 % on."
+        " Walks choose their steps by chance, faults too: no share is a rate of a real system."
     )
     if unseen:
         reading += f" No walk breaks {', '.join(unseen)}."
     if any(count.environment.endswith(f"({GUIDED})") for count in section.counts):
         reading += " Guided walks are no sample of others: their shares are those of what was kept."
-    return _plot("How often a random walk breaks a property", reading, rows, draw)
+    return _plot("How many of the random walks break a property: no rate of a real system", reading, rows, draw)
 
 
 def _shares(runs: Sequence[RunStatistics], quantity: str, title: str, axis: str, reading: str) -> Plot | None:
