@@ -31,6 +31,7 @@ from spark_trace_analysis.audit.rules.circumstances import Circumstances, LogFac
 from spark_trace_analysis.audit.rules.consistency import Consistency
 from spark_trace_analysis.audit.rules.grouping import Grouping
 from spark_trace_analysis.audit.rules.history import link_put_backs, passed_by_rounds
+from spark_trace_analysis.audit.rules.skewed_copy import signs_of_skew
 from spark_trace_analysis.audit.rules.transaction_row import row_of
 from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
@@ -146,9 +147,16 @@ class OpenedStore:
         self.saved = saved_offsets(self.paths)
         self.saved_by = savers_of(path, knows_offsets=not self.paths.rocksdb_offsets)
         self.timeout_ms = self.conf.or_default("transactionTimeOut", version)
+        self._signs: list[str] | None = None
 
-    def circumstances(self, facts: LogFacts, *, is_damaged: bool) -> Circumstances:
-        """What the rules must know beside each history."""
+    def circumstances(self, facts: LogFacts, *, is_damaged: bool, hides_records: bool) -> Circumstances:
+        """What the rules must know beside each history.
+
+        Parameters
+        ----------
+        is_damaged, hides_records
+            Whether anything is damaged, and whether a record may have stood there.
+        """
         version = self.version or facts.marks.version(self.saved_by)
         writers = self.writers(facts)
         earlier = (writers[0].version, writers[1].start) if writers and self.version is None else None
@@ -159,14 +167,14 @@ class OpenedStore:
             earlier=earlier,
             check_max=self._check_max(facts, version),
             check_interval_ms=self.conf.or_default("transactionCheckInterval", version),
-            is_check_max_known=self.known_conf is not None,
             half_end=facts.half_end,
             op_end=op_end,
             half_saved={queue_id: self.saved.get(HALF_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
             op_saved={queue_id: self.saved.get(OP_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
             has_offsets=self.saved.source is not None,
             log_is_complete=self.log.start == 0 and not is_damaged,
-            is_damaged=is_damaged,
+            hides_records=hides_records,
+            is_skewed=bool(self._signs_of_skew(facts)),
             unknown_queues=dict.fromkeys(facts.half_end, UnknownCause.OFFSETS_UNREADABLE)
             if self.paths.rocksdb_offsets
             else {},
@@ -202,11 +210,19 @@ class OpenedStore:
             if own not in theirs:
                 looks = seen.replace("-", " to ")
                 notes.append(f"it looks like a store of {looks}, and --version names {self.version}")
+        signs = self._signs_of_skew(facts)
+        if signs:
+            notes.append(f"its files are of different moments, the log is older: {signs[0]}")
         if self.saved.unknown:
             notes.append(self.saved.unknown)
         elif not self.saved.source:
             notes.append("no saved consumer offsets: a broker that starts here checks every copy again")
         return tuple(notes)
+
+    def _signs_of_skew(self, facts: LogFacts) -> list[str]:
+        if self._signs is None:
+            self._signs = list(signs_of_skew(self.path, self.saved, facts))
+        return self._signs
 
     def foreign_keys(self) -> Iterator[CorruptRegion]:
         """Queues that the check service's own group does not read: a name in the file must be wrong."""
@@ -317,6 +333,7 @@ class _Reading:
         self.consistency = Consistency(store.log.start, store.log.is_gone)
         self.trace = StoreTrace(store.timeout_ms)
         self.corrupt: list[CorruptRegion] = []
+        self.hides_records = False
 
     def read(self, on_progress: Callable[[int, int], None] | None) -> None:
         facts, total = self.facts, self.log.size_bytes
@@ -326,6 +343,7 @@ class _Reading:
                 self.corrupt.append(entry)
                 continue
             facts.records += 1
+            facts.last_offset, facts.last_timestamp = entry.physical_offset, entry.store_timestamp
             cross_check.see(entry)
             if isinstance(entry, Frame):
                 require_halves_in_the_log(self.store.path, entry)
@@ -340,6 +358,7 @@ class _Reading:
         if not facts.records and self.corrupt:
             message = f"{self.log.files[0].path} is not a commit log: {self.corrupt[0].reason}"
             raise NotAStoreError(message)
+        self.hides_records = bool(self.corrupt or self.grouping.strange_ops)
         self._add_corrupt(cross_check.finish())
         for record, reason in self.grouping.strange_ops:
             self._add_corrupt([CorruptRegion(*self.log.place(record.physical_offset), reason)])
@@ -360,7 +379,8 @@ class _Reading:
             facts.discard_checks = max(facts.discard_checks, *discard_checks, 0)
             facts.copy_checks = max(facts.copy_checks, *copy_checks, 0)
         circumstances = replace(
-            store.circumstances(facts, is_damaged=bool(self.corrupt)), passed=passed_by_rounds(put_backs, owner)
+            store.circumstances(facts, is_damaged=bool(self.corrupt), hides_records=self.hides_records),
+            passed=passed_by_rounds(put_backs, owner),
         )
         self._add_corrupt(store.foreign_keys())
         self._add_corrupt(store.offsets_ahead(circumstances))

@@ -155,7 +155,9 @@ class _Job:
         run_stage(self.spark, "join ops", ops.run, range(self.buckets), lambda bucket: ops.path(bucket, "json"))
         for bucket in range(self.buckets):
             damage.take(read_findings(ops.path(bucket, "jsonl")))
-        tasks = (self._group_task(ops, whole, is_damaged=is_damaged) for is_damaged in (bool(damage.count), True))
+        tasks = (
+            self._group_task(ops, whole, damage, is_damaged=is_damaged) for is_damaged in (bool(damage.count), True)
+        )
         groups, rounds = JudgingRounds(self.spark, self.log, *tasks).run(damage)
         require_deliveries_from_the_queue(self.store.path, self.log, damage.broken_links())
         damage.take(found(Rank.FOREIGN_QUEUE, 0, region) for region in self.store.foreign_keys())
@@ -209,11 +211,11 @@ class _Job:
         for number, _ in items:
             damage.take(read_findings(task.path(number, "jsonl")))
 
-    def _group_task(self, ops: OpTask, whole: WholeLog, *, is_damaged: bool) -> GroupTask:
+    def _group_task(self, ops: OpTask, whole: WholeLog, damage: Damage, *, is_damaged: bool) -> GroupTask:
         reach = self.log.files[-1].end - self.log.start
         return GroupTask(
             ops=ops,
-            circumstances=self.store.circumstances(whole, is_damaged=is_damaged),
+            circumstances=self.store.circumstances(whole, is_damaged=is_damaged, hides_records=damage.hides_records),
             log_start=self.log.start,
             round="damaged" if is_damaged else "sound",
             range_bytes=reach // self.buckets + 1,

@@ -326,9 +326,8 @@ def test_what_is_lost_or_doubled_does_not_change_the_exit_code(
 ) -> None:
     writer = StoreWriter()
     writer.half()
-    writer.commit(writer.put_back(writer.half("K2", body=b"other")))
     assert app.run(["audit", str(writer.write(tmp_path / "s"))]) == ExitCode.OK
-    assert "2 transactions: 1 lost, 1 delivered" in capfd.readouterr().out
+    assert "1 transaction: 1 lost" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,8 @@ class LogFacts:
         The highest check counts of discards, and of halves and their copies; 0 if there is none.
     half_end, op_end
         Queue id to the offset behind its last record, in the half queue and in its op queue.
+    last_offset, last_timestamp
+        The commit log offset and the store timestamp of the last record.
     """
 
     records: int = 0
@@ -35,6 +37,8 @@ class LogFacts:
     copy_checks: int = 0
     half_end: dict[int, int] = field(default_factory=dict)
     op_end: dict[int, int] = field(default_factory=dict)
+    last_offset: int = -1
+    last_timestamp: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,6 @@ class Circumstances:
         The store's version, or range of versions, or None.
     check_max, check_interval_ms
         Of the broker that wrote it.
-    is_check_max_known
-        Whether its settings say the first, and not what the records look like.
     half_end, op_end
         Half queue id to the end of the queue, and of its op queue; no op queue has an end in a log without op messages
         whose beginning is gone.
@@ -58,8 +60,10 @@ class Circumstances:
         Whether any offsets are saved.
     log_is_complete
         Whether the log is kept from its first byte and nothing in it is damaged.
-    is_damaged
-        Whether something is damaged.
+    hides_records
+        Whether something is damaged in which a record may have stood.
+    is_skewed
+        Whether a file shows that the log is older than it.
     passed
         Half queue id to the last half that a round surely passed, by the copies in the log: what a put-back was made
         from.
@@ -72,14 +76,14 @@ class Circumstances:
     version: str | None
     check_max: int
     check_interval_ms: int
-    is_check_max_known: bool
     half_end: Mapping[int, int]
     op_end: Mapping[int, int]
     half_saved: Mapping[int, int]
     op_saved: Mapping[int, int]
     has_offsets: bool
     log_is_complete: bool
-    is_damaged: bool
+    hides_records: bool
+    is_skewed: bool
     passed: Mapping[int, int] = field(default_factory=dict)
     unknown_queues: Mapping[int, UnknownCause] = field(default_factory=dict)
     unknown_halves: Mapping[int, UnknownCause] = field(default_factory=dict)

@@ -113,6 +113,11 @@ class Damage:
         """How many pieces there are, those that are not held included."""
         return sum(1 for _ in self._findings()) + self._more
 
+    @property
+    def hides_records(self) -> bool:
+        """Whether a record may have stood in what is damaged."""
+        return any(one.rank in (Rank.LOG, Rank.OP) for one in self._kept.values())
+
     def _findings(self) -> Iterator[Finding]:
         of_log = {(one.file, one.offset) for one in self._kept.values() if one.rank == Rank.LOG}
         for one in sorted(self._kept.values()):

@@ -1,8 +1,9 @@
 """Why the files of a store do not say whether a half is checked again: they are of different moments, or incomplete.
 
 A copy of a store is often skewed: its files were read one after the other while the broker went on. What the log and
-the saved offsets say together is then true of no moment. So a half that the saved offset has passed is lost only where
-the log itself shows it; and one that it has not passed is pending only where no round has passed it already.
+the saved offsets say together is then true of no moment. Where a file shows that the log is older, a half that the
+saved offset has passed is lost only if the log itself shows it; and one that it has not passed is pending only if no
+round has passed it already.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ class UnknownCause(StrEnum):
     NOT_IN_ITS_QUEUE
         The half's record has no entry in the half queue's consume queue.
     HALF_OFFSET_AHEAD, OP_OFFSET_AHEAD
-        A saved offset lies beyond the end of its queue: the log is older than ``config/``, or its end was lost (B14).
+        The saved half offset lies beyond the end of its queue: the log is older than ``config/``, or its end was lost
+        (B14). Or the saved op offset does, and the half offset has not passed the half.
     DAMAGED
         Something in the store is damaged, and what settled the half may have stood there.
     NO_OFFSETS, PASSED_ALREADY
         Only copies that a round has renewed or discarded already are still before the saved half offset: ``config/`` is
         older than the log, or there are no saved offsets.
-    PASSED_WITHOUT_TRACE
-        The half is behind the saved half offset, and nothing in the log shows when a round passed it.
+    SKEWED
+        The half is behind the saved half offset, and files of the store show that its log is older than they are.
     """
 
     OFFSETS_UNREADABLE = "offsets_unreadable"
@@ -42,7 +44,7 @@ class UnknownCause(StrEnum):
     DAMAGED = "damaged"
     NO_OFFSETS = "no_offsets"
     PASSED_ALREADY = "passed_already"
-    PASSED_WITHOUT_TRACE = "passed_without_trace"
+    SKEWED = "skewed"
 
 
 def why_not_surely_pending(history: History, copy: HalfCopy, at: Circumstances) -> UnknownCause | None:
@@ -57,29 +59,23 @@ def why_not_surely_pending(history: History, copy: HalfCopy, at: Circumstances) 
 
 
 def why_not_surely_lost(history: History, at: Circumstances) -> UnknownCause | None:
-    """Why a half that nothing came of, and of which no copy seems live, may not be lost; None if it surely is.
+    """Why a half that nothing came of, and of which no copy seems live, may not be lost; None if it is.
 
     A round that puts back a half has passed every one before it, and has left an op, a copy or a discard of each that
-    stands in the log by then (``TransactionalMessageServiceImpl#check``). Where a discard leaves no record, used up
-    checks say the same, if the last op was read.
+    stands in the log by then (``TransactionalMessageServiceImpl#check``): then it is lost, however old the log is.
     """
     causes = [at.unknown_cause_of(copy) for copy in history.copies]
-    if at.is_damaged:
-        causes.append(UnknownCause.DAMAGED)
     for cause in causes:
         if cause is not None:
             return cause
-    last = history.copies[-1]
+    if at.hides_records:
+        return UnknownCause.DAMAGED
     if all(at.has_passed(copy) for copy in history.copies):
         return None
-    if at.is_half_offset_ahead(last.queue_id):
+    queue_id = history.copies[-1].queue_id
+    if at.is_half_offset_ahead(queue_id):
         return UnknownCause.HALF_OFFSET_AHEAD
-    if at.is_op_offset_ahead(last.queue_id):
-        return UnknownCause.OP_OFFSET_AHEAD
-    if at.discards_silently and at.is_check_max_known and has_used_up_checks(history, at):
-        is_every_op_read = at.op_of(last.queue_id) == at.op_end.get(last.queue_id, 0)
-        return None if is_every_op_read else UnknownCause.PASSED_WITHOUT_TRACE
-    return UnknownCause.PASSED_WITHOUT_TRACE
+    return UnknownCause.SKEWED if at.is_skewed or at.is_op_offset_ahead(queue_id) else None
 
 
 def has_used_up_checks(history: History, at: Circumstances) -> bool:

@@ -62,7 +62,7 @@ class JudgingRounds:
         rounds = self._round(task)
         learnt = Damage()
         self._take(rounds, learnt)
-        if not task.circumstances.is_damaged and learnt.count:
+        if task.circumstances.log_is_complete and learnt.count:
             task = self.if_damaged
             rounds = self._round(task)
         self._take(rounds, damage)

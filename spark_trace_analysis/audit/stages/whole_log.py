@@ -96,6 +96,8 @@ def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> Who
         last_dispatched = max(last_dispatched, facts["last_dispatched"])
         whole.matched.update(facts["matched"])
         times.add(facts["records"], facts["first_times"], facts["last_times"])
+        if facts["last_times"]:
+            whole.last_offset, whole.last_timestamp = facts["last_times"][-1]
         counting.add(facts["edges"])
         before = file_ends.get(split.file, log.files[split.file].header_bytes)
         file_ends[split.file] = before if facts["end"] is None else facts["end"]

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import random
 import shutil
+import struct
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from conformance.broker_schedule import read_schedule
@@ -20,20 +22,24 @@ from reference.format.consumer_offsets import NAME
 from reference.store.memory_disk import MemoryDisk
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conformance.broker_schedule import Act
 
 Part = Literal["commitlog", "consumequeue", "config", "no config", "torn commitlog"]
+_ENTRY = struct.Struct(">qiq")
 PARTS: tuple[Part, ...] = ("commitlog", "consumequeue", "config", "no config", "torn commitlog")
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """How long each file of the log and of the consume queues was, and the saved offsets."""
+    """How long each file of the log was, and the saved offsets."""
 
     lengths: dict[str, int]
     offsets: bytes
+
+    @property
+    def end(self) -> int:
+        """Where the log ended."""
+        return max(int(Path(name).name) + length for name, length in self.lengths.items())
 
 
 class _Watched(ScheduledRun):
@@ -49,7 +55,7 @@ class _Watched(ScheduledRun):
         if self.broker.is_running:
             self.broker.consumer_offset_manager.persist()
         content = self.files.files()
-        lengths = {name: len(data) for name, data in content.items() if name.startswith(("commitlog", "consumequeue"))}
+        lengths = {name: len(data) for name, data in content.items() if name.startswith("commitlog")}
         moment = Moment(lengths, content.get(NAME, b""))
         if lengths and (not self.moments or self.moments[-1] != moment):
             self.moments.append(moment)
@@ -66,18 +72,27 @@ def moments_of(version: str, scenario: str) -> list[Moment]:
 
 def write_store(golden: GoldenStore, folder: Path, log: Moment, queues: Moment, config: Moment | None) -> Path:
     """Write a golden store with its log, consume queues and saved offsets of three moments."""
-    for part, moment in (("commitlog", log), ("consumequeue", queues)):
-        for name, length in moment.lengths.items():
-            if name.startswith(part) and length:
-                path = folder / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                content = (golden.path / name).read_bytes()
-                path.write_bytes(content[:length] + bytes(len(content) - length))
+    lengths = {name: length for name, length in log.lengths.items() if length}
+    for path in (golden.path / "consumequeue").rglob("*/*/*"):
+        content = path.read_bytes()
+        ends = [at + 20 for at in range(0, len(content), 20) if _points_before(content[at : at + 20], queues.end)]
+        lengths[str(path.relative_to(golden.path))] = max(ends, default=0)
+    for name, length in lengths.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = (golden.path / name).read_bytes()
+        path.write_bytes(content[:length] + bytes(len(content) - length))
     if config is not None and config.offsets:
         (folder / NAME).parent.mkdir(parents=True)
         (folder / NAME).write_bytes(config.offsets)
     shutil.copy(golden.path / "broker.conf", folder)
     return folder
+
+
+def _points_before(entry: bytes, end: int) -> bool:
+    """Whether an entry of a consume queue is there, and for a record before a place of the log."""
+    at, size, _ = _ENTRY.unpack(entry)
+    return bool(size > 0 and at < end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ from tests.reference.format.store_writer import StoreWriter, record_bytes
 from tests.spark_trace_analysis.audit.both_audits import assert_both
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
@@ -85,22 +87,49 @@ def test_a_discard_is_parked_and_what_else_it_is_is_listed(tmp_path: Path) -> No
 
 
 @BOTH
-def test_a_half_at_the_saved_offset_is_pending_and_of_one_behind_it_nobody_knows(tmp_path: Path, version: str) -> None:
+def test_a_half_at_the_saved_offset_is_pending_and_one_behind_it_is_lost(tmp_path: Path, version: str) -> None:
     writer = StoreWriter(version)
     writer.half()
     assert states(writer.write(tmp_path / "s", half=0)) == ["pending"]
-    row = only_row(writer.write(tmp_path / "t", half=1))
-    assert (row.state, row.unknown_cause) == ("unknown", "passed_without_trace")
+    assert states(writer.write(tmp_path / "t", half=1)) == ["lost"]
 
 
-@BOTH
-def test_a_half_that_a_round_has_passed_without_a_trace_in_the_log_is_lost(tmp_path: Path, version: str) -> None:
-    writer = StoreWriter(version)
+def stores_with_an_older_log(folder: Path) -> Iterator[Path]:
+    """A half behind the saved offset, and each file that may be of a later moment than the log."""
+    writer = StoreWriter()
+    writer.half()
+    yield writer.write(folder / "op", op=1)
+    checkpoint = writer.write(folder / "checkpoint")
+    (checkpoint / "checkpoint").write_bytes(struct.pack(">qqq", writer.now + 1, 0, 0).ljust(4096, b"\0"))
+    yield checkpoint
+    log = bytes(writer.log)
+    writer.put("Orders", b"ordinary", {"WAIT": "true"})
+    queue = writer.write(folder / "queue")
+    (queue / "commitlog" / f"{0:020d}").write_bytes(log)
+    yield queue
+    group = writer.write(folder / "group")
+    offsets = group / "config" / "consumerOffset.json"
+    offsets.write_text(offsets.read_text().replace('"offsetTable":{', '"offsetTable":{"Orders@readers":{0:2},'))
+    yield group
+
+
+def test_where_a_file_shows_that_the_log_is_older_nobody_knows_of_what_seems_lost(tmp_path: Path) -> None:
+    for number, store in enumerate(stores_with_an_older_log(tmp_path)):
+        audit = assert_both(store, split_bytes=300)
+        assert [(row.state, row.unknown_cause) for row in audit.transactions] == [("unknown", "skewed")], store
+        assert any("the log is older" in note for note in audit.notes) == (number > 0)
+
+
+def test_a_half_that_a_round_has_passed_without_a_trace_is_lost_however_old_the_log_is(tmp_path: Path) -> None:
+    writer = StoreWriter()
     writer.half()
     writer.commit(writer.put_back(writer.half("K2", body=b"other")))
     for folder, half, state in (("s", None, "lost"), ("t", 0, "pending")):
-        rows = assert_both(writer.write(tmp_path / folder, half=half), split_bytes=300).transactions
-        assert next(row.state for row in rows) == state
+        store = writer.write(tmp_path / folder, half=half)
+        (store / "checkpoint").write_bytes(struct.pack(">qqq", writer.now + 1, 0, 0))
+        audit = assert_both(store, split_bytes=300)
+        assert next(row.state for row in audit.transactions) == state
+        assert "the log is older: checkpoint" in audit.notes[0]
 
 
 def test_of_a_half_that_a_damaged_record_may_have_settled_nobody_knows(tmp_path: Path) -> None:
@@ -155,9 +184,6 @@ def test_without_a_broker_conf_the_highest_check_count_in_the_store_counts_as_th
     for _ in range(3):
         copy = writer.put_back(copy)
     row = only_row(writer.write(tmp_path / "s"))
-    assert (row.state, row.checks, row.unknown_cause) == ("unknown", 3, "passed_without_trace")
-    writer.commit(writer.put_back(writer.half("K2", body=b"other")))
-    row = assert_both(writer.write(tmp_path / "t")).transactions[0]
     assert (row.state, row.checks, row.resembles) == ("lost", 3, ("A31",))
 
 
