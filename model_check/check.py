@@ -285,10 +285,6 @@ def check(
         **options,
     )
     _refuse(question, engine)
-    if engine == "numba":
-        refuse_missing_constants(machine.state, constants)  # it reads the machine itself
-    else:
-        read_machine(machine, constants)
     numbers, paths, seen = ENGINES[engine](question)
     reason = _why_unknown(engine, numbers, numbers.pop("full"))
     results = tuple(_result(machine, constants, clause, paths[clause], reason, sizes) for clause in clauses)
@@ -298,7 +294,7 @@ def check(
 
 
 def _refuse(question: Question, engine: str) -> None:
-    """Refuse what an engine has no use for where it would be missed."""
+    """Refuse what an engine has no use for where it would be missed, and a machine that is not in the language."""
     message = ""
     if question.threads < 1 or question.most_steps < 0:
         message = f"{question.threads} threads, {question.most_steps} steps: give at least one thread, and no "
@@ -311,6 +307,10 @@ def _refuse(question: Question, engine: str) -> None:
         message = f"the engine {engine} knows no memory limit, disk, checkpoint or fingerprints: use numba"
     if message:
         raise ModelCheckError(message)
+    if engine == "numba":
+        refuse_missing_constants(question.machine.state, question.constants)  # it reads the machine itself
+    else:
+        read_machine(question.machine, question.constants)
 
 
 def _result(

@@ -26,6 +26,7 @@ from model_check.explicit.code_generation.bytes_of_run import RUN
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, FUNCTIONS, Emitter
 from model_check.explicit.code_generation.native import Native, load_native
 from model_check.explicit.code_generation.packing import Packing, pack_machine
+from model_check.explicit.code_generation.written_before import WrittenBefore
 from model_check.explicit.code_generation.written_once import WrittenOnce
 
 if TYPE_CHECKING:
@@ -127,9 +128,16 @@ class _Written:
 def _write(machine: Machine, constants: object) -> _Written:
     packing = pack_machine(machine, constants)
     emitter = Emitter(machine, constants, packing)
-    with _nothing_collected():
-        text = emitter.source()
-    return _Written(text, packing, emitter.steps, emitter.verdict_words, bool(emitter.forgetting), emitter.guarded)
+
+    def written() -> tuple[str, bool, Guarded]:
+        with _nothing_collected():
+            return emitter.source(), bool(emitter.forgetting), emitter.guarded
+
+    before = WrittenBefore[tuple[str, bool, "Guarded"]](
+        kernel_cache(), machine, constants, emitter.steps, packing.slots
+    )
+    text, forgets, guarded = before(written)
+    return _Written(text, packing, emitter.steps, emitter.verdict_words, forgets, guarded)
 
 
 @contextmanager

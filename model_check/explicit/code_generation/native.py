@@ -69,10 +69,10 @@ def load_native(text: str, functions: Sequence[str], folder: Path) -> Native:
     key = name, tuple(functions)
     if key not in _LOADED:
         path = folder / f"steps_{name}.o"
-        code = _read(path)
+        code = read_whole(path)
         if code is None:
             code = compile_text(text)
-            _write(path, code)
+            write_whole(path, code)
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine_for_engine(level))
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
@@ -126,8 +126,8 @@ def _processor() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-def _read(path: Path) -> bytes | None:
-    """The code in a file, if it is there and whole."""
+def read_whole(path: Path) -> bytes | None:
+    """The content of a file that `write_whole` wrote, if it is there and whole."""
     try:
         content = read_bytes(path)
     except FileNotFoundError:
@@ -136,7 +136,8 @@ def _read(path: Path) -> bytes | None:
     return code if hashlib.sha256(code).digest() == digest else None
 
 
-def _write(path: Path, code: bytes) -> None:
+def write_whole(path: Path, code: bytes) -> None:
+    """Write a file whose content begins with its own hash; it appears by rename."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     temporary.write_bytes(hashlib.sha256(code).digest() + code)

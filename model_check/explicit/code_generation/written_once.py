@@ -66,6 +66,11 @@ class WrittenOnce(Generic[T]):
 
 def names_of(machine: Machine) -> list[object]:
     """All that the global names of the specification mean, in the modules that the machine's functions come from."""
+    return [value for names in modules_of(machine) for value in names.values()]
+
+
+def modules_of(machine: Machine) -> list[dict[str, object]]:
+    """The global names of the modules that the machine's functions come from, and of those that these call."""
     todo: list[Callable[..., Any]] = [
         *(action.function for action in machine.actions),
         *(claim.function for claim in (*machine.clauses, *machine.witnesses)),
@@ -78,7 +83,7 @@ def names_of(machine: Machine) -> list[object]:
         if id(names) not in seen:
             seen[id(names)] = names
             todo += [value for value in names.values() if inspect.isfunction(value) and _package(value) in packages]
-    return [value for names in seen.values() for value in names.values()]
+    return list(seen.values())
 
 
 def _package(function: Callable[..., Any]) -> str:
