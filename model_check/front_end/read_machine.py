@@ -10,8 +10,8 @@ import inspect
 from typing import TYPE_CHECKING
 
 from model_check.errors import NotInTheLanguage
-from model_check.explicit.code_generation.written_once import WrittenOnce
 from model_check.front_end.lower import Lowering
+from model_check.front_end.written_once import WrittenOnce
 from spec.language import Kind
 from spec.language.fields import Field
 

@@ -27,7 +27,7 @@ from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, FUNCTIONS, 
 from model_check.explicit.code_generation.native import Native, load_native
 from model_check.explicit.code_generation.packing import Packing, pack_machine
 from model_check.explicit.code_generation.written_before import WrittenBefore
-from model_check.explicit.code_generation.written_once import WrittenOnce
+from model_check.front_end.written_once import WrittenOnce
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

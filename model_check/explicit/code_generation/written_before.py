@@ -18,7 +18,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from model_check.explicit.code_generation.native import read_whole, write_whole
-from model_check.explicit.code_generation.written_once import modules_of
+from model_check.front_end.written_once import modules_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

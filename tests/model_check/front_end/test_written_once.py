@@ -9,7 +9,7 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
-from model_check.explicit.code_generation.written_once import MOST_KEPT, WrittenOnce
+from model_check.front_end.written_once import MOST_KEPT, WrittenOnce
 from model_check.instances import constants_for, load_instance
 from spec import op_pull
 from spec.chapters import check_round
