@@ -22,7 +22,7 @@ from model_check.instances import constants_for, load_instance
 from model_check.occurrence import why_it_cannot_occur
 from model_check.remedies.of_clauses import remedy
 from model_check.remedies.situation import Situation
-from model_check.searched_together import longest_time, searched_together
+from model_check.searched_together import largest, searched_together
 from model_check.verdicts.table import known_violation, table_of_verdicts
 from model_check.wording.clauses import meaning_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from model_check.explicit.state_store.resources import Resources
     from model_check.searched_together import SearchedTogether
     from model_check.verdicts.table import Minimal
-    from spec.constants import Instance
     from spec.language import Property
 
 PortfolioReport = Callable[[str, "Progress"], None]
@@ -128,12 +127,7 @@ class Judged:
     @property
     def bounds(self) -> dict[str, int]:
         """The largest sizes of any instance, of those that do not forget if there are any: not searched together."""
-        sizes = [result.instance for result in _bounded(self.searched)]
-        return {
-            **_largest(sizes),
-            "checks": max(size.check_max for size in sizes),
-            "ticks": max(map(longest_time, sizes)),
-        }
+        return largest(_bounded(self.searched))
 
     @property
     def searched_together(self) -> tuple[SearchedTogether, ...]:
@@ -223,10 +217,12 @@ def _judged_together(searched: Sequence[CheckResult], left_out: Sequence[str], *
     rows = [_shortest(rows, otherwise) for rows, otherwise in zip(of_all, of_bounded, strict=True)]
     missed = [n for n in left_out if is_interrupted and not load_instance(n).forgets and not is_besides(n)]
     rows = [_with_instances(row, bounded, missed) for row in rows]
-    sizes = [result.instance for result in bounded]
-    largest: dict[str, Any] = {"name": ", ".join(result.instance.name for result in searched), **_largest(sizes)}
+    names = ", ".join(result.instance.name for result in searched)
+    sizes: dict[str, Any] = {name: size for name, size in largest(bounded).items() if name in SIZES}
     complete = all(result.complete for result in bounded)
-    result = replace(together(searched, rows), instance=replace(sizes[0], **largest), complete=complete)
+    result = replace(
+        together(searched, rows), instance=replace(bounded[0].instance, name=names, **sizes), complete=complete
+    )
     return judged(result, searched, left_out, is_interrupted=is_interrupted)
 
 
@@ -273,10 +269,6 @@ def _with_instances(row: ClauseResult, searched: Sequence[CheckResult], missed: 
     reasons += [f"cut short in {', '.join(cut)}"] if cut else []
     reasons += [f"interrupted before {', '.join(missed)}"] if missed else []
     return replace(row, verdict=Verdict.UNKNOWN, reason="; ".join(reasons))
-
-
-def _largest(sizes: Sequence[Instance]) -> dict[str, int]:
-    return {name: max(getattr(size, name) for size in sizes) for name in SIZES}
 
 
 def search_portfolio(

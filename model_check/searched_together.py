@@ -115,6 +115,12 @@ def searched_together(searches: Sequence[CheckResult]) -> tuple[SearchedTogether
     )
 
 
+def largest(searches: Sequence[CheckResult]) -> dict[str, int]:
+    """The largest of each size over several searches, which were not searched together."""
+    sizes = list(map(SearchedTogether.in_search, searches))
+    return {name: max(getattr(size, name) for size in sizes) for name in SIZES}
+
+
 def longest_time(size: Instance) -> int:
     """The longest of an instance's times, in ticks."""
     return max(size.timeout, *size.immunities, size.check_interval, size.reserved_time)
