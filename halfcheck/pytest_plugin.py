@@ -103,7 +103,8 @@ class RocketmqBroker:
         from reference.format.broker_conf import read_broker_conf
 
         self._stop()
-        return judge_run(self.trace, self.store, read_broker_conf(self.broker_conf, self.release), self.release)
+        conf = read_broker_conf(self.broker_conf, self.release)
+        return judge_run(self.trace, self.store, conf, self.release, self._thread.answers)
 
     def close(self) -> None:
         """Stop it if it runs, and warn of faults that befell nothing, as under a key that is mistyped."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from wire.node.answers import Answers
     from wire.node.broker_node import BrokerNode
     from wire.node.start import Start
 
@@ -66,6 +67,11 @@ class BrokerThread:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    @property
+    def answers(self) -> Answers | None:
+        """What clients answered to checks, and what was refused; None before it has started."""
+        return None if self._service.node is None else self._service.node.answers
 
     def call_soon(self, work: Callable[[BrokerNode], None]) -> None:
         """Let the broker's own thread do something to it."""

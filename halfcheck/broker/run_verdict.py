@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.audit.audit import Audit
+    from wire.node.answers import Answers, ChecksOfClient
 
 _MOST_EVENTS_EXPLAINED = 6_000
 _LONGEST_TRACE_BYTES = 64 << 20
@@ -30,11 +32,14 @@ class BrokenProperty:
         ``S1``, and what it claims.
     event
         The number of events up to the violation.
+    is_by_the_stop
+        Whether it holds up to the last stop of the broker, and only that breaks it.
     """
 
     property_id: str
     sentence: str
     event: int
+    is_by_the_stop: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +54,29 @@ class RunVerdict:
         What became of each transaction; None where the run was too long to ask that here, or stored nothing.
     has_stored
         Whether anything was stored.
+    unanswered
+        The checks that reached clients and have no answer, by group and client.
+    refused
+        How many END_TRANSACTIONs were answered with each code and remark other than SUCCESS.
+    in_memory
+        The unique keys of those whose op message waited in memory as the broker was stopped, and was lost.
     """
 
     broken: tuple[BrokenProperty, ...]
     audit: Audit | None
     has_stored: bool = True
+    unanswered: tuple[ChecksOfClient, ...] = ()
+    refused: tuple[tuple[int, str, int], ...] = ()
+    in_memory: tuple[str, ...] = ()
+
+    @property
+    def left(self) -> dict[str, list[str]]:
+        """By state the unique keys of the transactions that are neither delivered once nor rolled back."""
+        found: dict[str, list[str]] = {}
+        for row in () if self.audit is None else self.audit.transactions:
+            if row.state not in ("delivered", "rolled_back"):
+                found.setdefault(row.state.value, []).append(row.unique_key)
+        return found
 
     @property
     def resembles(self) -> dict[str, list[str]]:
@@ -66,12 +89,36 @@ class RunVerdict:
 
     def to_json(self) -> dict[str, Any]:
         """As it is printed."""
-        broken = [{"property": each.property_id, "claims": each.sentence, "event": each.event} for each in self.broken]
-        counts = {} if self.audit is None else self.audit.counts
-        return {"broken": broken, "resembles": self.resembles, "transactions": counts}
+        broken = [
+            {
+                "property": each.property_id,
+                "claims": each.sentence,
+                "event": each.event,
+                "only_by_the_stop": each.is_by_the_stop,
+            }
+            for each in self.broken
+        ]
+        return {
+            "broken": broken,
+            "resembles": self.resembles,
+            "transactions": {} if self.audit is None else self.audit.counts,
+            "keys": self.left,
+            "unanswered_checks": [
+                {
+                    "group": each.group,
+                    "client": each.client,
+                    "delivered": each.delivered,
+                    "unanswered": len(each.open),
+                    "keys": list(dict.fromkeys(each.open.values())),
+                }
+                for each in self.unanswered
+            ],
+            "refused_ends": [{"code": code, "remark": remark, "times": times} for code, remark, times in self.refused],
+            "in_memory_at_the_stop": list(self.in_memory),
+        }
 
 
-def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str) -> RunVerdict:
+def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str, answers: Answers | None = None) -> RunVerdict:
     """Judge a run that is over.
 
     Parameters
@@ -80,18 +127,72 @@ def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str) -> RunVe
         What was recorded.
     store, conf, release
         What it left, its settings, and the release that it was.
+    answers
+        What clients answered to it.
     """
     from spark_trace_analysis.audit.audit_store import Question, audit_store
 
     question = Question(conf=conf, most_events=_MOST_EVENTS_EXPLAINED)
     is_short, has_stored = trace.stat().st_size <= _LONGEST_TRACE_BYTES, (store / "commitlog").is_dir()
     audit = audit_store(store, release, None, question) if is_short and has_stored else None
-    broken = tuple(_broken_in(trace, conf, release))
-    verdict = RunVerdict(broken, audit, has_stored)
+    stop = last_stop(trace)
+    broken = tuple(
+        replace(each, is_by_the_stop=stop is not None and each.event > stop.step)
+        for each in _broken_in(trace, conf, release)
+    )
+    verdict = RunVerdict(
+        broken,
+        audit,
+        has_stored,
+        unanswered=() if answers is None else tuple(answers.unanswered()),
+        refused=() if answers is None else tuple((*told, times) for told, times in answers.refused.most_common()),
+        in_memory=() if stop is None or audit is None else _keys_of(stop.halves, audit),
+    )
     if audit is not None and _FLAG_LOST not in verdict.resembles:
         # Every copy loses the flag; a message that has none loses nothing.
         verdict = replace(verdict, broken=tuple(each for each in broken if each.property_id != "S6"))
     return verdict
+
+
+@dataclass(frozen=True, slots=True)
+class LastStop:
+    """The stop with which a trace ends.
+
+    Attributes
+    ----------
+    step
+        The number of the row with which it began.
+    halves
+        The half offsets of the op entries that waited in memory then, and were never written.
+    """
+
+    step: int
+    halves: frozenset[int]
+
+
+def last_stop(trace: Path) -> LastStop | None:
+    """The stop with which a trace ends; None if it ends otherwise."""
+    waiting: set[int] = set()
+    step, last = -1, ""
+    with trace.open(encoding="utf-8") as rows:
+        for line in rows:
+            row = json.loads(line)
+            last = row["event"]
+            if last == "op_buffered":
+                waiting.add(row["half"])
+            elif last == "op_stored":
+                waiting.discard(row["half"])
+            elif last == "stop_began":
+                step = row["step"]
+            elif last == "crashed":
+                waiting.clear()
+            elif last == "stopped":
+                lost, waiting = frozenset(waiting), set()
+    return LastStop(step, lost) if last == "stopped" else None
+
+
+def _keys_of(halves: frozenset[int], audit: Audit) -> tuple[str, ...]:
+    return tuple(row.unique_key for row in audit.transactions if halves & set(row.half_offsets))
 
 
 def _broken_in(trace: Path, conf: BrokerConf, release: str) -> list[BrokenProperty]:

@@ -61,10 +61,10 @@ def serve(options: BrokerOptions) -> ExitCode:
         def tell(told: Told) -> None:
             print_start(told, options.profile, options.store, as_json=options.json)
 
-        asyncio.run(service.run(tell))
+        node = asyncio.run(service.run(tell))
         if trace is None:
             return ExitCode.OK
-        verdict = judge_run(trace, store, conf, start.release)
+        verdict = judge_run(trace, store, conf, start.release, node.answers)
     if options.json:
         print(json.dumps(verdict.to_json()), flush=True)
     else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from halfcheck.printing.console import below, counted, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from spark_trace_analysis.audit.rules.moments import local_time
+from spark_trace_analysis.audit.unanswered_checks import unanswered_checks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,10 +85,13 @@ def _print_what_is_wrong(console: Console, audit: Audit, rows: Sequence[Transact
     gravity = list(audit.counts)
     for (states, advice), those in sorted(alike.items(), key=lambda one: gravity.index(one[0][0][0])):
         named = ", ".join(row.unique_key for row in those[:_NAMED])
-        more = f" and {len(those) - _NAMED} more" if len(those) > _NAMED else ""
         like = " ".join(dict.fromkeys(defect for row in those for defect in row.resembles))
-        say(console, f"{len(those)} {' and '.join(states)}{f' ({like})' if like else ''}: {named}{more}")
+        say(console, f"{len(those)} {' and '.join(states)}{f' ({like})' if like else ''}: {named}{_more(those)}")
         below(console, advice)
+    for group, checks, keys in unanswered_checks(rows):
+        asked = f"{counted(checks, 'check')} of {group or 'no group'} {'was' if checks == 1 else 'were'} counted"
+        say(console, f"{asked}, and neither a commit nor a rollback came: {', '.join(keys[:_NAMED])}{_more(keys)}")
+        below(console, _WHO_ANSWERS)
     if audit.damage:
         pieces = f"{counted(audit.damage, 'piece')} of damage"
         say(console, f"{pieces}, listed below: what could be read is judged, the rest is not")
@@ -100,6 +104,16 @@ def _print_what_is_wrong(console: Console, audit: Audit, rows: Sequence[Transact
         what = "Nothing" if audit.selection.is_everything else "Nothing that is asked for"
         say(console, f"{what} is lost, doubled, parked or pending.")
     console.print()
+
+
+_WHO_ANSWERS: Final = (
+    "See that a producer of the group is connected, and that its listener for checks returns commit or rollback; "
+    "rocketmq-client-go answers for the first producer group of a process only."
+)
+
+
+def _more(those: Sequence[object]) -> str:
+    return f" and {len(those) - _NAMED} more" if len(those) > _NAMED else ""
 
 
 def _table(rows: Sequence[TransactionRow], width: int) -> FittingTable:

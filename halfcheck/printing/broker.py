@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 from halfcheck.printing.console import below, counted, say, wide_console
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from rich.console import Console
+
     from halfcheck.broker.run_verdict import RunVerdict
+    from wire.node.answers import ChecksOfClient
     from wire.service import Told
 
 _NAMED = 3
@@ -31,18 +35,48 @@ def print_verdict(verdict: RunVerdict, trace: Path | None) -> None:
     """Print which guarantees the run broke, and which defects its transactions resemble."""
     console = wide_console()
     for broken in verdict.broken:
-        say(console, f"{broken.property_id} broken at event {broken.event}: {broken.sentence}")
+        by_the_stop = ", only as the broker was stopped" if broken.is_by_the_stop else ""
+        say(console, f"{broken.property_id} broken at event {broken.event}{by_the_stop}: {broken.sentence}")
     for defect, keys in verdict.resembles.items():
-        more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-        say(console, f"{counted(len(keys), 'transaction')} like {defect}: {', '.join(keys[:_NAMED])}{more}")
+        say(console, f"{counted(len(keys), 'transaction')} like {defect}: {_named(keys)}")
         below(console, f"halfcheck defects {defect} shows it.")
     if not verdict.broken:
         say(console, "no guarantee was broken that a trace shows")
+    if verdict.in_memory:
+        settled = f"{counted(len(verdict.in_memory), 'transaction')} settled in memory only as the broker was stopped"
+        say(console, f"{settled}: {_named(verdict.in_memory)}")
+        below(console, "Let transactionOpBatchInterval pass before the stop, unless that is what you test.")
+    for code, remark, times in verdict.refused:
+        ends = counted(times, "END_TRANSACTION")
+        say(console, f"{ends} {'was' if times == 1 else 'were'} refused with code {code}: {remark or 'no remark'}")
+    for checks in verdict.unanswered:
+        _print_unanswered(console, checks)
     if verdict.audit is not None:
         counts = ", ".join(f"{count} {state}" for state, count in verdict.audit.counts.items() if count) or "none"
         say(console, f"{counted(verdict.audit.total, 'transaction')}: {counts}")
+        for state, keys in verdict.left.items():
+            say(console, f"{state}: {_named(keys)}")
     else:
         long = "the run was long; halfcheck audit STORE_DIR says what became of each transaction"
         say(console, long if verdict.has_stored else "nothing was stored")
     if trace is not None:
         say(console, f"trace: {trace}")
+
+
+def _print_unanswered(console: Console, checks: ChecksOfClient) -> None:
+    """Print how many checks of a group reached a client in vain, and what may be the reason."""
+    left = len(checks.open)
+    how_many = "none was answered" if left == checks.delivered else f"{left} of them without an answer"
+    reached = f"{counted(checks.delivered, 'check')} of {checks.group} reached client {checks.client}"
+    say(console, f"{reached}, {how_many}: {_named(list(dict.fromkeys(checks.open.values())))}")
+    if left < checks.delivered:
+        return
+    if checks.other_groups:
+        others = ", ".join(checks.other_groups)
+        below(console, f"It is a producer of {others}, too; rocketmq-client-go answers for its first group only.")
+    else:
+        below(console, "See that its producer has a listener for checks, and that it returns.")
+
+
+def _named(keys: Sequence[str]) -> str:
+    return ", ".join(keys[:_NAMED]) + (f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else "")

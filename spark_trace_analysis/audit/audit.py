@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from spark_trace_analysis.audit.columns.row_tables import rows_chosen
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.selection import Selection
+from spark_trace_analysis.audit.unanswered_checks import unanswered_checks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -149,6 +150,7 @@ class Audit:
             "omitted": listable - len(rows),
             "counts": self.counts,
             "selected": None if self.selection.is_everything else self.asked_for.counts,
+            "unanswered_checks": [{**one._asdict(), "keys": list(one.keys)} for one in unanswered_checks(rows)],
             "notes": list(self.notes),
             "trace": self.trace.to_json(),
             "tasks_found": self.tasks_found,

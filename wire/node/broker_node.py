@@ -17,6 +17,7 @@ from reference.simulation.scheduler import Scheduler, Sleep, Steps
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.message_store import MessageStore
 from reference.store.store_checkpoint import StoreCheckpoint
+from wire.node.answers import Answers
 from wire.node.consumer_groups import ConsumerGroups
 from wire.node.crashing_disk import CrashingDisk
 from wire.node.faults import Faults
@@ -52,6 +53,8 @@ class BrokerNode:
         By address of the other side.
     recorder
         Takes the rows of the trace.
+    answers
+        What clients answered to checks, and what was refused.
     channels, consumers, pulls, faults
         Its producers, its consumers, the pulls that wait, and what is done to it.
     died, booted_at
@@ -80,6 +83,7 @@ class BrokerNode:
         self.pace = Pace(self.clock, start.speed)
         self.scheduler = Scheduler(start.seed, self.clock, longest_step_ms=0)
         self.recorder = TraceFile(self.clock, None)
+        self.answers = Answers()
         self.connections: dict[str, Connection] = {}
         self.channels = ProducerChannels(start.switches)
         self.consumers = ConsumerGroups()

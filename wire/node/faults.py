@@ -131,6 +131,9 @@ class Faults:
 
         def send() -> None:
             connection.call_oneway(RequestCode.CHECK_TRANSACTION_STATE, fields, body, version)
+            if connection.is_open:
+                group, key = check.producer_group or "", check.msg_id or ""
+                self._node.answers.check_delivered(group, connection.address, check.commit_log_offset, key)
 
         self._carry("check", CHECK_FAULTS, check.properties, send)
 

@@ -31,8 +31,10 @@ def heart_beat(node: BrokerNode, request: Request) -> RemotingCommand:
     """HEART_BEAT: who is here, for which groups (``ClientManageProcessor#heartBeat``)."""
     data, address = object_in(request.body, "HEART_BEAT"), request.connection.address
     client_id = str(data.get("clientID", address))
-    for producer in _named(data, "producerDataSet"):
-        node.channels.register_producer(str(producer["groupName"]), address)
+    producers = [str(producer["groupName"]) for producer in _named(data, "producerDataSet")]
+    for group in producers:
+        node.channels.register_producer(group, address)
+    node.answers.heartbeat(address, client_id, producers)
     for each in _named(data, "consumerDataSet"):
         group = legal_name(str(each["groupName"]))
         node.broker.subscription_group_manager.create(group)

@@ -93,7 +93,11 @@ def handle(node: BrokerNode, request: Request) -> RemotingCommand | None:
     code = request.command.code
     node.keep_time()
     refused = node.faults.refusal(request, is_done=False)
+    if code == RequestCode.END_TRANSACTION:
+        node.answers.end_came(request.command.fields)
     if refused is not None:
+        if code == RequestCode.END_TRANSACTION:
+            node.answers.end_refused(refused)
         return refused
     if code in READS and node.is_up and node.broker.message_store.is_behind:
         node.run_threads()

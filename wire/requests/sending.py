@@ -142,8 +142,13 @@ def _handle_end(node: BrokerNode, request: Request, header: EndTransactionReques
     while not end.is_over:
         response = end.step().response
     node.poke()
-    if response is not None and not request.command.is_oneway:
-        request.connection.send(request.answer(response.code, response.remark))
+    if response is None:
+        return
+    answer = request.answer(response.code, response.remark)
+    if response.code:
+        node.answers.end_refused(answer)
+    if not request.command.is_oneway:
+        request.connection.send(answer)
 
 
 def send_back(node: BrokerNode, request: Request) -> RemotingCommand:

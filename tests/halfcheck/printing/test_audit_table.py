@@ -53,6 +53,16 @@ def test_what_became_of_transactions_comes_first_the_gravest_before_others_with_
     assert lines[9] == f"    {advice('delivered', (), ('rolled_back',))}"
 
 
+def test_checks_that_nothing_answers_are_counted_by_group_with_who_may_be_the_reason(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    store = golden_store("5.3.3", "five").path
+    lines = lines_of("audit", store, width=None, monkeypatch=monkeypatch, capfd=capfd)
+    (at,) = [number for number, line in enumerate(lines) if "neither a commit nor a rollback came" in line]
+    assert lines[at].startswith("15 checks of g5 were counted, and ")
+    assert "first producer group of a process only" in lines[at + 1]
+
+
 @pytest.mark.parametrize(("limit", "named", "lines"), [(0, "none is", 0), (2, "the 2 gravest are", 2)])
 def test_what_a_limit_leaves_out_is_counted_and_not_called_well(
     limit: int, named: str, lines: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -1,0 +1,42 @@
+"""Checks that a store counts and that nothing answers, by producer group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+
+_NEVER_ASKED = "A09"
+
+
+class UnansweredChecks(NamedTuple):
+    """The checks of one group that no commit or rollback answers.
+
+    Attributes
+    ----------
+    group
+        The producer group.
+    checks
+        How many checks the last copies count; whether each reached a client, no store says.
+    keys
+        The unique keys of their transactions.
+    """
+
+    group: str
+    checks: int
+    keys: tuple[str, ...]
+
+
+def unanswered_checks(rows: Iterable[TransactionRow]) -> list[UnansweredChecks]:
+    """By group what was checked and neither delivered nor rolled back, in the order of the rows."""
+    found: dict[str, list[TransactionRow]] = {}
+    for row in rows:
+        if row.checks and not row.deliveries and not row.op_offsets and _NEVER_ASKED not in row.resembles:
+            found.setdefault(row.group, []).append(row)
+    return [
+        UnansweredChecks(group, sum(row.checks for row in those), tuple(row.unique_key for row in those))
+        for group, those in found.items()
+    ]

@@ -1,0 +1,84 @@
+"""What a run shows beside its trace: checks that clients got and answered or not, and refused END_TRANSACTIONs.
+
+A real broker's log has neither: it hands a check to a channel, and what the client makes of it stays there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wire.remoting.command import RemotingCommand
+
+
+@dataclass(slots=True)
+class ChecksOfClient:
+    """The checks of one producer group that reached one client.
+
+    Attributes
+    ----------
+    group, client
+        The group, and the client's id, or its address where it has sent no heartbeat.
+    delivered
+        How many reached it over an open connection.
+    open
+        Of them those that were not answered: the copy's commit log offset to the UNIQ_KEY of the message.
+    other_groups
+        The other producer groups of that client.
+    """
+
+    group: str
+    client: str
+    delivered: int = 0
+    open: dict[int, str] = field(default_factory=dict)
+    other_groups: tuple[str, ...] = ()
+
+
+class Answers:
+    """What clients answered to a broker, over all its processes.
+
+    Attributes
+    ----------
+    refused
+        Code and remark to how many END_TRANSACTIONs were answered so.
+    """
+
+    def __init__(self) -> None:
+        self.refused: Counter[tuple[int, str]] = Counter()
+        self._checks: dict[tuple[str, str], ChecksOfClient] = {}
+        self._clients: dict[str, str] = {}
+        self._groups: dict[str, dict[str, None]] = {}
+
+    def heartbeat(self, address: str, client: str, groups: list[str]) -> None:
+        """A client has said who it is, and of which groups its producers are."""
+        self._clients[address] = client
+        self._groups.setdefault(client, {}).update(dict.fromkeys(groups))
+
+    def check_delivered(self, group: str, address: str, commit_log_offset: int, unique_key: str) -> None:
+        """A check was handed to an open connection."""
+        client = self._clients.get(address, address)
+        checks = self._checks.setdefault((group, client), ChecksOfClient(group, client))
+        checks.delivered += 1
+        checks.open[commit_log_offset] = unique_key
+
+    def end_came(self, fields: Mapping[str, str]) -> None:
+        """An END_TRANSACTION has come, with any decision; it answers the check of the copy that it names."""
+        offset = fields.get("commitLogOffset", "")
+        if offset.isdecimal():
+            for checks in self._checks.values():
+                checks.open.pop(int(offset), None)
+
+    def end_refused(self, answer: RemotingCommand) -> None:
+        """An END_TRANSACTION was answered with another code than SUCCESS."""
+        self.refused[answer.code, answer.remark or ""] += 1
+
+    def unanswered(self) -> list[ChecksOfClient]:
+        """By group and client the checks of which some have no answer."""
+        left = [checks for checks in self._checks.values() if checks.open]
+        for checks in left:
+            checks.other_groups = tuple(group for group in self._groups.get(checks.client, ()) if group != checks.group)
+        return left
