@@ -11,8 +11,9 @@ import functools
 import importlib
 import importlib.util
 import inspect
+import re
 import typing
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -161,7 +162,10 @@ def with_options_of_its_record(function: Callable[..., Any]) -> Callable[..., An
     vars(called)["__signature__"] = inspect.Signature(
         [
             inspect.Parameter(
-                field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotations[field.name]
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if field.default is MISSING else field.default,
+                annotation=annotations[field.name],
             )
             for field in fields(record)
         ]
@@ -170,20 +174,22 @@ def with_options_of_its_record(function: Callable[..., Any]) -> Callable[..., An
 
 
 def split_examples(docstring: str) -> tuple[str, str | None]:
-    r"""Split a NumPy docstring into its description and its ``Examples`` section, if it has one.
+    r"""Split a NumPy docstring into its description and its sections, such as ``Examples``, if it has any.
 
-    The lines of the section stay lines: an example that is wrapped like prose can't be copied.
+    The lines of a section stay lines: an example that is wrapped like prose can't be copied.
 
     Examples
     --------
     >>> split_examples("Check.\n\nExamples\n--------\nhalfcheck check\nhalfcheck check --json")
     ('Check.', 'Examples:\n\n  halfcheck check\n\n  halfcheck check --json')
     """
-    description, heading, section = docstring.partition("\nExamples\n--------\n")
-    if not heading:
+    description, *sections = re.split(r"\n(\w+)\n-+\n", docstring)
+    if not sections:
         return docstring, None
-    lines = [f"  {line.strip()}" for line in section.splitlines() if line.strip()]
-    return description.strip(), "\n\n".join(["Examples:", *lines])
+    told: list[str] = []
+    for heading, section in zip(sections[::2], sections[1::2], strict=True):
+        told += [f"{heading}:", *(f"  {line.strip()}" for line in section.splitlines() if line.strip())]
+    return description.strip(), "\n\n".join(told)
 
 
 def flowing(description: str) -> str:

@@ -9,6 +9,7 @@ import time
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -198,7 +199,7 @@ def _words_of(fault: dict[str, Any]) -> str:
 _TAKES: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
     "profile": (lambda value: isinstance(value, str), "a release such as '5.3.3'"),
     "speed": (
-        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
+        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < inf,
         "how many times as fast the broker's clock runs, such as 60",
     ),
     "virtual": (lambda value: isinstance(value, bool), "True for a clock that only push_clock moves"),

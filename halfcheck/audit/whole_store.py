@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from halfcheck.printing.progress import counting_bar, resumable
 from reference.format.store_paths import store_paths
+from spark_trace_analysis.audit.row_files import RowFiles
 from spark_trace_analysis.audit.sole_writer import sole_writer
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from reference.format.store_paths import StorePaths
     from spark_trace_analysis.audit.audit import Audit
-    from spark_trace_analysis.audit.row_files import RowFiles
     from spark_trace_analysis.audit.spark_audit import Options
 
 _SMALL_BYTES: Final = 64 << 20
@@ -44,15 +44,13 @@ def audited(
     Parameters
     ----------
     row_files
-        The files with a line for each transaction, and which are asked for; none and all of them when None.
+        The files with a line for each transaction, and which are asked for; all if it is not given.
 
     Raises
     ------
     reference.format.errors.StoreError
         It is no store, or a file of its configuration can't be understood.
     """
-    from spark_trace_analysis.audit.row_files import RowFiles
-
     row_files = row_files or RowFiles()
     paths = store_paths(store, broker_conf=broker_conf, log_folders=log_folders)
     with sole_writer("--out", out), sole_writer("--work", work):

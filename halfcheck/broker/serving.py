@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import os
 import shlex
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -78,6 +79,9 @@ def _require_sound(options: BrokerOptions) -> None:
         raise typer.BadParameter(message)
     if options.speed is not None and options.clock is Clock.VIRTUAL:
         message = f"--speed {options.speed}: not with --clock virtual, which stands still; leave one of them out"
+        raise typer.BadParameter(message)
+    if options.token is not None and "HALFCHECK_TOKEN" not in os.environ:
+        message = "--token: only with control; a broker makes its own and prints it"
         raise typer.BadParameter(message)
     if options.trace is not None and options.trace.is_dir():
         message = f"--trace {options.trace}: a directory; give a file for the trace"

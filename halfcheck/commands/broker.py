@@ -16,9 +16,21 @@ def command(options: BrokerOptions) -> ExitCode:
     It stops on Ctrl-C or SIGTERM, in the order in which its release stops, and then says which guarantees the run
     broke, and which known defects its transactions resemble. The exit code is 0 then, or 12 if something was broken.
 
-    With control, gives one order to a broker that runs: status, push_clock, step_clock, crash, restart, role,
-    unreachable_producer, fault, clear. Its port listens on 127.0.0.1 only and wants the token that was printed.
-    docs/broker.md has all of them, and the kinds of faults.
+    With control, gives one order to a broker that runs; --order gives the same at the start. Its port listens on
+    127.0.0.1 only and wants the token that was printed. docs/broker.md has more of each, and of the kinds of faults.
+
+    Orders
+    ------
+    control status: what the broker is doing
+    control push_clock ms=N: let time pass at once, and all that is due in it happen
+    control step_clock ms=N: set the wall clock forward or back, while no time passes
+    control crash at_write=N: kill the process now, or at a write from now on; it starts again
+    control restart: stop as told in the release's order, and start again
+    control role role=slave|acting_master|master: become slave, acting_master or master
+    control unreachable_producer group=G ends=false: no check reaches a group, until ends=true
+    control fault fault=KIND times=1 chance=1.0 delay_ms=1000 key=KEY: what is to befall messages
+    control fault fault=refuse|refuse_answer request=NAME code=N remark=TEXT: how requests are answered
+    control clear: no fault any more; what was held back goes on
 
     Examples
     --------

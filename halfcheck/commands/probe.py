@@ -20,12 +20,16 @@ def command(options: ProbeOptions) -> ExitCode:
 
     With --store, the broker's files are held against what it gave, and audited as by halfcheck audit.
 
+    With --known, what the specification of that release explains is fine, be it a guarantee that it breaks: a broker
+    that does as the release does gives 0, any other 12.
+
     The exit code is 0 when all is explained and no guarantee was broken, 12 when one was or something is not explained,
     255 when something could not be held against the specification, 150 when the broker does not answer or is busy.
 
     Examples
     --------
     halfcheck probe 127.0.0.1:10911
+    halfcheck probe 127.0.0.1:10911 --known 5.3.3
     halfcheck probe 127.0.0.1:10911 --scenario immune --scenario late --json
     halfcheck probe 127.0.0.1:10911 --counterexample S1.immune_half --profile 5.3.3+heeds_settled_originals
     halfcheck probe 127.0.0.1:10911 --walks 5 --faults duplicate_end,wrong_end

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from halfcheck.probe.answer import Answer
+    from halfcheck.probe.schedules import Schedule
     from halfcheck.probe.session import Played, Target
     from halfcheck.probe.shrinking import Search
     from spark_trace_analysis.audit.audit import Audit
+    from wire.probe.player import Tempo
 
 
 def print_target(target: Target) -> None:
@@ -23,6 +25,16 @@ def print_target(target: Target) -> None:
     say(console, f"{target.address}: RocketMQ {target.release or 'of no known release'}, by profile {target.profile}")
     if target.why:
         below(console, target.why)
+
+
+_A_MINUTE_S = 60
+
+
+def playing(schedule: Schedule, number: int, count: int, tempo: Tempo) -> str:
+    """What is played next, which of how many it is, and about how long that takes with the broker's settings."""
+    seconds = tempo.expected(schedule.plan)
+    about = f"{seconds:.0f} s" if seconds < 2 * _A_MINUTE_S else f"{seconds / _A_MINUTE_S:.1f} min"
+    return f"playing {schedule.name}, {number + 1} of {count}, about {about}"
 
 
 def print_played(target: Target, played: Played) -> None:
@@ -88,6 +100,12 @@ def print_answer(answer: Answer) -> None:
         if not any(played is one for one in shown):
             say(console, f"{clause}, as it was broken here ({played.schedule.name}):")
             _print_orders(console, played)
+    if answer.known is not None:
+        wrong = [one.schedule.name for one in answer.played if answer.is_wrong(one)]
+        what = f"does not explain {', '.join(wrong)}" if wrong else "explains all of it: it is what that release does"
+        say(console, f"the specification of {answer.known} {what}")
+    if answer.not_played:
+        say(console, f"not played any more, as a record before is not explained: {', '.join(answer.not_played)}")
     if answer.audit is not None:
         _print_store(console, answer.audit, answer.resembles)
     say(console, f"left on the broker: topics and groups {', '.join(answer.names) or 'none'}")

@@ -23,6 +23,10 @@ class Answer:
         The topics and groups that are left on the broker.
     audit
         What its store says, if that was at hand.
+    known, known_profile
+        The release whose own behaviour is fine, and the profile that stands for it; None where none is named.
+    not_played
+        The schedules that were asked for, but not played any more.
     """
 
     target: Target
@@ -30,17 +34,29 @@ class Answer:
     searches: list[Search] = field(default_factory=list)
     names: tuple[str, ...] = ()
     audit: Audit | None = None
+    known: str | None = None
+    known_profile: str | None = None
+    not_played: list[str] = field(default_factory=list)
 
     @property
     def exit_code(self) -> ExitCode:
         """What went wrong comes first, then damage, then what could not be held against the specification."""
         judged = [one.judgement for one in self.played if one.judgement is not None]
-        if any(each.broken or not each.is_explained for each in judged) or any(one.differs for one in self.played):
+        if any(self.is_wrong(one) or one.differs for one in self.played):
             return ExitCode.SAFETY_VIOLATED
         if self.audit is not None and self.audit.damage:
             return ExitCode.BAD_CONTENT
         is_whole = len(judged) == len(self.played) and not any(search.ended for search in self.searches)
-        return ExitCode.OK if is_whole else ExitCode.OTHER
+        return ExitCode.OK if is_whole and not self.not_played else ExitCode.OTHER
+
+    def is_wrong(self, one: Played) -> bool:
+        """Whether a play was not explained or broke a guarantee; what the known release explains is its behaviour."""
+        if one.judgement is None:
+            return False
+        if self.known_profile is None:
+            return bool(one.judgement.broken) or not one.judgement.is_explained
+        is_its_own = one.judgement.profile == self.known_profile and one.judgement.is_explained
+        return not is_its_own and self.known_profile not in one.also
 
     @property
     def broken(self) -> dict[str, Played]:
@@ -72,6 +88,8 @@ class Answer:
             "searches": [_search_json(search) for search in self.searches],
             "store": None if self.audit is None else {**self.audit.to_json(), "resembles": self.resembles},
             "topics_and_groups": list(self.names),
+            "known": self.known,
+            "not_played": self.not_played,
         }
 
 

@@ -47,6 +47,14 @@ BesideOthers = Annotated[bool, typer.Option("--beside-others", help="Begin thoug
 Conf = Annotated[
     Path | None, typer.Option(metavar="FILE", help="The broker's settings, where it does not tell them itself.")
 ]
+Known = Annotated[
+    str | None,
+    typer.Option(
+        metavar="X.Y.Z",
+        help="What this release does is fine: the exit code is 0 if its specification explains all, guarantees that it "
+        "breaks included.",
+    ),
+]
 Command = Annotated[str | None, typer.Option(metavar="CMD", help="A command that does so to the broker's process.")]
 
 
@@ -68,6 +76,7 @@ class ProbeOptions:
     instance: InstanceName = "tiny"
     faults: Faults = ""
     profile: ProfileName = None
+    known: Known = None
     broker_conf: Conf = None
     store: StoreFolder = None
     beside_others: BesideOthers = False

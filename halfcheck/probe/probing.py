@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from halfcheck.options import names_in
-from halfcheck.printing.probe import print_answer, print_in_a_search, print_played, print_target
+from halfcheck.printing.probe import playing, print_answer, print_in_a_search, print_played, print_target
 from halfcheck.probe.answer import Answer
 from halfcheck.probe.failures import failure_of
 from halfcheck.probe.plays import Plays
@@ -20,6 +20,7 @@ from halfcheck.probe.shrinking import shrink
 from halfcheck.probe.store_files import StoreFiles
 from model_check.check import chosen_clauses
 from model_check.instances import switches_of
+from model_check.releases import profile_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from wire.client.channel import Address
 from wire.probe.operator import ShellOperator
@@ -53,11 +54,19 @@ def probe(options: ProbeOptions, operator: Operator | None = None) -> ExitCode:
         switches_of(options.profile)
     wanted = chosen_clauses(TRANSACTIONAL_MESSAGES, options.properties or ())
     store = None if options.store is None else StoreFiles(options.store)
+    known_profile = None if options.known is None else profile_for(options.known, with_switches=True)[0]
     target = identify(address, options.profile, options.broker_conf)
     if not options.json:
         print_target(target)
-    session = Session(target, beside_others=options.beside_others, operator=operator, store=store)
-    answer = Answer(target)
+    session = Session(
+        target,
+        beside_others=options.beside_others,
+        operator=operator,
+        store=store,
+        others=() if known_profile is None else (known_profile,),
+        say=None if options.json else lambda line: typer.echo(f"halfcheck: {line}", err=True),
+    )
+    answer = Answer(target, known=options.known, known_profile=known_profile)
     try:
         _play(options, session, answer, wanted, can_die=operator is not None)
     finally:
@@ -83,7 +92,10 @@ def _play(
             print_in_a_search(played, why)
 
     until = math.inf if options.minutes is None else time.monotonic() + _A_MINUTE_S * options.minutes
-    for schedule in schedules(options, session.target.profile):
+    asked = list(schedules(options, session.target.profile))
+    for number, schedule in enumerate(asked):
+        if not options.json:
+            typer.echo(f"halfcheck: {playing(schedule, number, len(asked), session.tempo)}", err=True)
         played = session.play(schedule)
         answer.played.append(played)
         if not options.json:
@@ -92,6 +104,7 @@ def _play(
         if failure is not None and options.shrink:
             answer.searches.append(shrink(Plays(session, until, report, options.shrink_plays), played, failure))
         if failure is not None and failure.clause is None:
+            answer.not_played += [each.name for each in asked[number + 1 :]]
             return
     if options.examples:
         from halfcheck.probe.examples import client_schedules, search_examples

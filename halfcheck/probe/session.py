@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +27,7 @@ from wire.probe.rhythm import Rhythm
 from wire.probe.view import View
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from halfcheck.probe.schedules import Schedule
@@ -155,6 +157,10 @@ class Session:
         A tick of the schedules; else half of ``transactionTimeOut``, in whole seconds.
     store
         The broker's own files, if they are at hand.
+    others
+        Profiles that may explain what it does, too, beside the releases.
+    say
+        Called now and then with how far a schedule is.
 
     Attributes
     ----------
@@ -170,10 +176,14 @@ class Session:
         operator: Operator | None = None,
         tick_ms: int | None = None,
         store: StoreFiles | None = None,
+        others: Sequence[str] = (),
+        say: Callable[[str], None] | None = None,
     ) -> None:
         self.target = target
+        self._say = say
         self._store = store
         self.names: list[str] = []
+        self._others = [profile for profile in (*VERSIONS, *others) if profile != target.profile]
         self._tempo = target.tempo(tick_ms)
         self.rhythm = Rhythm(self._tempo.check_interval / _SECOND)
         self._operator = operator
@@ -215,15 +225,14 @@ class Session:
         if schedule.plan.rounds and self.rhythm.seen is None:
             self._feel(view, producers)
         baseline = view.baseline(beside_others=self._beside_others)
-        player = Player(view, producers, baseline, self._tempo, self.rhythm, phase, self._operator)
+        player = Player(view, producers, baseline, self._tempo, self.rhythm, phase, self._operator, self._say)
         is_batch_empty = False
         try:
             player.play(schedule.plan)
             is_all_written = self._await_last_records(view, baseline, producers)
             producers.hear()
             probed, judgement, saved, differs = self._judged(view, baseline, producers, player)
-            others = [profile for profile in VERSIONS if profile != self.target.profile]
-            also = explaining(probed, others, self.target.conf) if asks_others and judgement else []
+            also = explaining(probed, self._others, self.target.conf) if asks_others and judgement else []
             sent = len(producers.ends)
             is_settled = player.settle(self._tempo.longest_settling())
             is_batch_empty = is_all_written and len(producers.ends) == sent
@@ -283,14 +292,14 @@ class Session:
             view.await_quiet(3 * self.rhythm.interval_s)
 
     def _await_last_records(self, view: View, baseline: Baseline, producers: Producers) -> bool:
-        """Wait for what the last requests lead to: op messages that name each half that was settled."""
+        """Wait for what the last requests lead to: each that was accepted names its half in an op message once."""
         for sent in producers.halves.values():
             view.await_half(sent.name.queue_offset)
-        settled = {end.half.queue_offset for end in producers.ends if not end.code}
+        settled = Counter(end.half.queue_offset for end in producers.ends if not end.code)
         end = time.monotonic() + self._batch_s
         time.sleep(_LAST_RECORD_S)
         while time.monotonic() < end:
-            named = {half for record in view.ops(baseline) for half in parse_op_body(record.body) or ()}
+            named = Counter(half for record in view.ops(baseline) for half in parse_op_body(record.body) or ())
             if settled <= named:
                 return True
             time.sleep(_A_LOOK_S)

@@ -14,7 +14,7 @@ from reference.format.java_properties import Setting
 from reference.format.system_topics import CHECK_GROUP
 from wire.client.channel import NoAnswerError
 from wire.errors import WireError
-from wire.remoting.codes import RequestCode, ResponseCode
+from wire.remoting.codes import CLOCK_FIELD, RequestCode, ResponseCode
 from wire.remoting.messages import decode_records
 from wire.remoting.versions import release_of
 
@@ -193,6 +193,10 @@ def check_offset(channel: Channel, topic: str) -> int | None:
     return int(answer.fields["offset"])
 
 
+class OtherClockError(WireError):
+    """The broker's clock does not go as the probe's does."""
+
+
 def release_and_settings(channel: Channel) -> tuple[str | None, tuple[Setting, ...] | None]:
     """The release that a broker calls itself, and its settings; None for what it does not tell.
 
@@ -202,6 +206,8 @@ def release_and_settings(channel: Channel) -> tuple[str | None, tuple[Setting, .
         It is a name server.
     NoAnswerError
         It does not answer at all.
+    OtherClockError
+        It says that its time is not that of the world, as only a broker of halfcheck's does.
     """
     try:
         answer = channel.ask(RequestCode.GET_BROKER_CONFIG, {})
@@ -210,6 +216,13 @@ def release_and_settings(channel: Channel) -> tuple[str | None, tuple[Setting, .
             _require_broker(channel)
         raise
     release = release_of(answer.version)
+    speed = answer.fields.get(CLOCK_FIELD, "1")
+    if speed != "1":
+        clock = "stands still until it is pushed" if speed == "virtual" else f"goes {speed} times as fast"
+        message = (
+            f"{channel.address}: its clock {clock}, and who waits for it goes by the world's; start it in real time"
+        )
+        raise OtherClockError(message)
     if answer.code != ResponseCode.SUCCESS:
         _require_broker(channel)
         return release, None

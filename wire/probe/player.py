@@ -29,6 +29,8 @@ _SETTLING_S: Final = 0.3
 _A_ROUND_S: Final = 0.1
 """So long a round may take to show."""
 
+_BETWEEN_WORDS_S: Final = 30.0
+
 FIRST_SAVE_S: Final = 11.0
 """A broker saves its offsets for the first time 10 s after its start (``BrokerController#initialize``)."""
 
@@ -111,6 +113,17 @@ class Tempo:
         """How many seconds a check may take: until the half is old enough, and some rounds."""
         return (max(self.timeout, immunity_ms) + 4 * self.check_interval + 2_000) / 1_000
 
+    def expected(self, plan: orders.Plan) -> float:
+        """About how many seconds a plan takes: its ticks, or what it waits for."""
+        waits = {
+            orders.AwaitCheck: self.timeout + self.check_interval,
+            orders.AwaitCopy: self.timeout + self.check_interval,
+            orders.AwaitDiscard: self.timeout + (self.check_max + 1) * self.check_interval,
+        }
+        of_waits = sum(waits.get(type(order), 0) for order in plan.orders)
+        ticks = max((order.ticks for order in plan.orders if isinstance(order, orders.AwaitTick)), default=0)
+        return max(of_waits, ticks * self.tick) / 1_000 + self.check_interval / 1_000
+
     def longest_settling(self) -> float:
         """How many seconds it may take until nobody asks about a half any more: until it is discarded."""
         return self.longest(0) + (self.check_max + 1) * self.check_interval / 1_000
@@ -131,6 +144,8 @@ class Player:
 
     Attributes
     ----------
+    say
+        Called every half minute of a wait with what is waited for and how long it may take.
     done
         What was carried out.
     missed
@@ -144,6 +159,7 @@ class Player:
     rhythm: Rhythm
     phase: Phase = LATE
     operator: Operator | None = None
+    say: Callable[[str], None] | None = None
     done: list[Done] = field(default_factory=list)
     missed: orders.Order | None = None
     _names: dict[int, HalfName] = field(default_factory=dict)
@@ -214,13 +230,13 @@ class Player:
                 key = self._key(transaction)
                 is_check = isinstance(order, orders.AwaitCheck)
                 longest = self.tempo.longest(self._immunities[transaction])
-                return self._await(lambda: self._has_copy(key, half, is_check=is_check), longest)
+                return self._await(order, lambda: self._has_copy(key, half, is_check=is_check), longest)
             case orders.AwaitDiscard(transaction):
                 key = self._key(transaction)
                 longest = self.tempo.longest_settling() + self._immunities[transaction] / 1_000
-                return self._await(lambda: self._is_discarded(key), longest)
+                return self._await(order, lambda: self._is_discarded(key), longest)
             case orders.AwaitOp():
-                return self._await(self._has_op, self.tempo.longest(0))
+                return self._await(order, self._has_op, self.tempo.longest(0))
             case orders.AwaitTick(ticks):
                 self._sleep(self._began + self._moment_of(ticks) - time.monotonic())
             case orders.AwaitRound(ticks):
@@ -304,11 +320,16 @@ class Player:
         self._ops = length
         return True
 
-    def _await(self, has_come: Callable[[], bool], seconds: float) -> bool:
-        end = time.monotonic() + seconds
+    def _await(self, order: orders.Order, has_come: Callable[[], bool], seconds: float) -> bool:
+        began = said = time.monotonic()
         while not has_come():
-            if time.monotonic() > end:
+            now = time.monotonic()
+            if now > began + seconds:
                 return False
+            if self.say is not None and now > said + _BETWEEN_WORDS_S:
+                checks = sum(map(len, self.producers.checks.values()))
+                self.say(f"{order}: {now - began:.0f} s of at most {seconds:.0f} s, checks so far: {checks}")
+                said = now
             time.sleep(_A_LOOK_S)
         return True
 

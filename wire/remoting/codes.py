@@ -101,3 +101,7 @@ LANGUAGES: Final = (
     "NODE_JS",
 )  # fmt: skip
 """By their number in a binary header (``LanguageCode``)."""
+
+
+CLOCK_FIELD: Final = "halfcheckClockSpeed"
+"""A field of the answer to GET_BROKER_CONFIG: how fast the clock of a broker of ours goes; RocketMQ has none such."""

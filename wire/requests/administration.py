@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reference.format.system_topics import retry_topic
-from wire.remoting.codes import ResponseCode
+from wire.remoting.codes import CLOCK_FIELD, ResponseCode
 from wire.requests.broker_properties import parse_properties_text, properties_of, with_properties
 from wire.requests.json_bodies import body_of, object_in, queue_key, table_by_queue
 from wire.requests.offsets import store_timestamp_at
@@ -131,7 +131,8 @@ def get_broker_config(node: BrokerNode, request: Request) -> RemotingCommand:
     """GET_BROKER_CONFIG."""
     text = "".join(f"{key}={value}\n" for key, value in sorted(properties_of(node).items()))
     version = body_of({"counter": 0, "stateVersion": 0, "timestamp": node.clock.now}).decode()
-    return request.answer(fields={"version": version}, body=text.encode())
+    speed = "virtual" if node.pace.speed is None else f"{node.pace.speed:g}"
+    return request.answer(fields={"version": version, CLOCK_FIELD: speed}, body=text.encode())
 
 
 def update_broker_config(node: BrokerNode, request: Request) -> RemotingCommand:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from halfcheck.broker.run_verdict import RunVerdict
+from halfcheck.commands.broker import command
 from halfcheck.errors import ExitCode
 from halfcheck.printing.broker import print_verdict
 from tests.wire.one_producer import OneProducer
 from wire.client.transactions import COMMIT
+from wire.control.orders import ORDERS
+from wire.node.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,6 +115,8 @@ def test_of_a_run_that_stored_nothing_it_says_so(capsys: pytest.CaptureFixture[s
         (["--speed", "nan"], ExitCode.BAD_OPTION, "--speed nan: expected a number above 0"),
         (["--speed", "inf"], ExitCode.BAD_OPTION, "--speed inf: expected a number above 0"),
         (["--speed", "10", "--clock", "virtual"], ExitCode.BAD_OPTION, "not with --clock virtual"),
+        (["--token", "abc"], ExitCode.BAD_OPTION, "--token: only with control"),
+        (["--order", f"step_clock ms={10**30}"], ExitCode.BAD_OPTION, "a time between 1970 and 9999"),
         (["--store", "/etc/passwd"], ExitCode.BAD_CONTENT, "/etc/passwd: can't be a store directory: a file"),
         (["--store", "/etc/passwd/store"], ExitCode.BAD_CONTENT, "can't be a store directory: a file"),
         (["--order", "fault fault=fire"], ExitCode.BAD_OPTION, "fault 'fire': expected one of"),
@@ -122,3 +130,14 @@ def test_what_makes_no_sense_is_refused_in_one_line(words: list[str], code: Exit
     assert outcome.returncode == code
     assert told in outcome.stderr
     assert outcome.stderr.count("\n") == 1
+
+
+def test_the_help_has_every_order_with_what_it_takes() -> None:
+    section = (inspect.getdoc(command) or "").partition("Orders\n------\n")[2].partition("\n\n")[0]
+    lines = [line.partition(": ") for line in section.splitlines()]
+    assert list(dict.fromkeys(order.split()[1] for order, _, _ in lines)) == list(ORDERS)
+    for order, _, about in lines:
+        name, takes = order.split()[1], re.findall(r" (\w+)=", order)
+        assert name == "fault" or (takes, about) == (list(ORDERS[name].takes), ORDERS[name].about)
+    of_faults = {word for order, _, _ in lines if "fault" in order for word in re.findall(r" (\w+)=", order)}
+    assert of_faults == {"fault", *(each.name for each in fields(Fault))} - {"kind", "befell"}

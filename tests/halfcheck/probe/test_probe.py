@@ -10,6 +10,7 @@ import pytest
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
 from tests.wire.clients.relay import Relay
+from tests.wire.one_broker import broker
 from tests.wire.probe.own_broker import own_broker
 from wire.client.channel import Channel
 from wire.client.transactions import send_half
@@ -166,3 +167,54 @@ def test_drawn_schedules_in_which_nothing_is_broken_are_counted(
     (search,) = told["searches"]
     assert (code, search["failure"], search["drawn"], search["ended"]) == (ExitCode.OK, None, 2, None)
     assert [play["schedule"] for play in told["plays"]] == ["example 1", "example 2"]
+
+
+def test_what_a_known_release_does_is_fine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with own_broker("5.3.3", tmp_path) as address:
+        asked = [str(address), "--scenario", "twice"]
+        for known, wanted in (([], 12), (["--known", "5.3.3"], 0), (["--known", "4.9.7"], 12)):
+            code, told = probed(capsys, *asked, *known)
+            assert (code, told["known"]) == (wanted, known[1] if known else None)
+            assert [one["clause"] for one in told["broken"]] == ["S1.doubled_request"]
+        assert run(["probe", *asked, "--known", "5.3.3"]) == ExitCode.OK
+        out, err = capsys.readouterr()
+    assert "the specification of 5.3.3 explains all of it" in out
+    assert err.startswith("halfcheck: playing twice, 1 of 1, about ")
+
+
+def test_a_schedule_is_not_over_while_an_op_entry_of_it_waits_in_a_batch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The entry of the second commit would be taken for one of the next schedule, which names no half of that."""
+    scenarios = [word for name in ("outcomes", "twice", "contradiction") for word in ("--scenario", name)]
+    settings = {"transactionTimeOut": 2_000, "transactionCheckInterval": 1_000, "transactionOpBatchInterval": 3_000}
+    with own_broker("5.5.1", tmp_path, transactionCheckMax=15, **settings) as address:
+        _, told = probed(capsys, str(address), *scenarios)
+    assert [play["explained"] for play in told["plays"]] == [True, True, True], told["plays"][-1]["divergence"]
+
+
+def test_what_is_not_played_any_more_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--scenario", "outcomes", "--scenario", "twice", "--profile", "4.9.7"]
+    with own_broker("5.3.3", tmp_path) as address:
+        code, told = probed(capsys, str(address), *asked)
+        assert (code, told["not_played"]) == (ExitCode.SAFETY_VIOLATED, ["twice"])
+        run(["probe", str(address), *asked])
+    assert "not played any more, as a record before is not explained: twice" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("speed", "said"), [(None, "stands still until it is pushed"), (30, "goes 30 times as fast")])
+def test_a_broker_whose_clock_is_another_one_is_refused_in_one_line(
+    speed: float | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with broker(tmp_path, "5.3.3", speed=speed) as found:
+        assert run(["probe", found.address]) == ExitCode.BAD_CONTENT
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert said in err
+
+
+def test_a_missing_address_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["probe"]) == ExitCode.BAD_OPTION
+    assert capsys.readouterr().err == "halfcheck: Missing argument 'HOST:PORT'; see halfcheck probe --help\n"
+    assert run(["probe", "--help"]) == ExitCode.OK
+    assert "object at" not in capsys.readouterr().out
