@@ -6,6 +6,7 @@ A command is a module with a function ``command``; a line in ``COMMANDS`` adds i
 
 from __future__ import annotations
 
+import codecs
 import os
 import select
 import sys
@@ -146,9 +147,14 @@ def _open_closed_streams() -> None:
 
 
 def _let_any_text_pass(*streams: TextIO) -> None:
-    """Let streams of another encoding than UTF-8 show ``?`` for what they have no letter for: it ends no command."""
+    """Let streams of another encoding than UTF-8 show ``?`` for what they have no letter for: it ends no command.
+
+    In the C locale (PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 LC_ALL=C) they take bytes of file names, and fail at all else.
+    """
     for stream in streams:
-        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+        if not isinstance(stream, TextIOWrapper) or stream.errors not in ("strict", "surrogateescape"):
+            continue
+        if stream.errors == "strict" or codecs.lookup(stream.encoding).name != "utf-8":
             stream.reconfigure(errors="replace")
 
 

@@ -15,7 +15,11 @@ USUAL_PROFILE: Final = "5.5.1"
 PROFILES: Final = "4.5.1, 4.9.7, 5.3.3, 5.4.0, 5.5.0 or 5.5.1"
 Profile = Annotated[str, typer.Option(help=f"{PROFILES}; +NAME or -NAME turns a switch.")]
 Faults = Annotated[
-    str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. Nothing: quiet.")
+    str,
+    typer.Option(
+        metavar="FAULT,…",
+        help="What may go wrong, for example crash,lose_end; halfcheck switches --faults lists them. Nothing: quiet.",
+    ),
 ]
 Properties = Annotated[
     list[str] | None,

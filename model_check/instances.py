@@ -84,11 +84,28 @@ def constants_for(profile: str, faults: Iterable[str], instance: Instance | str)
     """
     switches = switches_of(profile)
     chosen = tuple(faults)
-    for fault in chosen:
-        require_known("fault", fault, FAULTS)
+    require_faults(chosen)
     sizes = load_instance(instance) if isinstance(instance, str) else instance
     given: dict[str, Any] = {**asdict(sizes), **asdict(switches), **dict.fromkeys(chosen, True)}
     return Constants(**given)
+
+
+def require_faults(names: Iterable[str]) -> None:
+    """See that names are those of faults.
+
+    Raises
+    ------
+    ModelCheckError
+        When one is none; names what there is, and what may have been meant.
+    """
+    for name in names:
+        if name.strip().lower() in ("all", "any", "every"):
+            msg = (
+                f"no fault {name!r}: all at once do not say which of them breaks what; check --minimal-faults tries set "
+                "after set, halfcheck switches --faults says what each one is"
+            )
+            raise ModelCheckError(msg)
+        require_known("fault", name, FAULTS)
 
 
 def refuse_forgetting(constants: object, who: str) -> None:

@@ -11,6 +11,8 @@ import typer
 from halfcheck.options import AsJson, Threads
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from model_check.switch_effects import SwitchEffects
     from model_check.switches import SwitchRecord
 
@@ -27,6 +29,9 @@ def command(
         typer.Option("--profile", metavar="V", help="Only in this release, not in all. May be repeated."),
     ] = None,
     threads: Threads = None,
+    faults: Annotated[
+        bool, typer.Option("--faults", help="List the faults that --faults of other commands takes, instead.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the switches by which releases and repairs differ, or say what one is, breaks and mends.
@@ -36,12 +41,18 @@ def command(
     what it needs, and what it breaks and mends: what the catalogue of defects has on record, then what a search of each
     release with it and without it finds, in the quiet world and under each fault alone. Finished searches are kept.
 
+    --faults says instead what may go wrong with each fault: what check, replay, simulate and fuzz take by that name.
+
     Examples
     --------
     halfcheck switches
+    halfcheck switches --faults
     halfcheck switches heeds_settled_originals
     halfcheck switches batches_ops --profile 5.4.0 --json
     """
+    if faults:
+        _tell_faults(names or (), as_json=as_json)
+        return
     from halfcheck.check.minimal_faults import MOST_STATES
     from halfcheck.printing.progress import live_line
     from halfcheck.printing.switches import print_effects, print_head, print_list
@@ -71,6 +82,19 @@ def command(
             print_effects(found)
     if as_json:
         print(json.dumps(told, ensure_ascii=False, indent=2))
+
+
+def _tell_faults(names: Sequence[str], *, as_json: bool) -> None:
+    from halfcheck.printing.fault_list import print_faults
+    from model_check.instances import require_faults
+    from model_check.wording.faults import FAULTS_IN_WORDS
+
+    require_faults(names)
+    told = {name: words for name, words in FAULTS_IN_WORDS.items() if not names or name in names}
+    if as_json:
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        print_faults(told)
 
 
 def _to_json(record: SwitchRecord, found: SwitchEffects) -> dict[str, object]:

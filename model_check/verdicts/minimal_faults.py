@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict
-from model_check.did_you_mean import require_known
+from model_check.instances import require_faults
 from model_check.verdicts.environment import Environment, Outcome, in_order, smaller_sets
 from model_check.verdicts.same_searches import idle_faults
 from model_check.verdicts.searches import Request, Searches
@@ -192,8 +192,7 @@ def find_minimal_faults(
     EvaluationError, KeyboardInterrupt
         See `Searches.run`.
     """
-    for fault in faults:
-        require_known("fault", fault, FAULTS)
+    require_faults(faults)
     idle = {profile: idle_faults(TRANSACTIONAL_MESSAGES, profile, instance) for profile in profiles}
     outcomes: dict[Environment, Outcome] = {}
     for size in range(most_faults + 1):

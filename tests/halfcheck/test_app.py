@@ -346,8 +346,13 @@ def test_ctrl_c_while_python_loads_the_command_line_is_one_line(
     assert (left.value.code, capsys.readouterr().err) == (ExitCode.INTERRUPTED, "halfcheck: interrupted\n")
 
 
-def test_a_terminal_of_another_encoding_ends_no_command() -> None:
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+@pytest.mark.parametrize(
+    "of_the_terminal",
+    [{"PYTHONIOENCODING": "ascii"}, {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}],
+    ids=["ascii", "C"],
+)
+def test_a_terminal_of_another_encoding_ends_no_command(of_the_terminal: dict[str, str]) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"} | of_the_terminal
     words = [sys.executable, "-m", "halfcheck", "defects"]
     finished = subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
     assert "affected ? fixed" in finished.stdout

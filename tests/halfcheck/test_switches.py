@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
-from spec.constants import SWITCHES
+from spec.constants import FAULTS, SWITCHES
 
 
 @pytest.fixture(autouse=True, params=["tiny"])
@@ -64,3 +65,14 @@ def test_a_name_that_is_none_is_answered_with_the_nearest(capsys: pytest.Capture
     )
     assert run(["switches", "settles_once", "--profile", "5.3"]) == ExitCode.BAD_OPTION
     assert "no profile '5.3'; did you mean 5.3.3?" in capsys.readouterr().err
+
+
+def test_the_faults_are_listed_with_what_each_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["switches", "--faults"]) == ExitCode.OK
+    out = capsys.readouterr().out
+    assert re.search(r"^crash +the broker's process may die *$", out, re.MULTILINE)
+    assert f"{len(FAULTS)} faults; --faults crash,lose_end takes some" in out
+    assert run(["switches", "--faults", "--json"]) == ExitCode.OK
+    assert list(json.loads(capsys.readouterr().out)) == list(FAULTS)
+    assert run(["check", "--faults", "all"]) == ExitCode.BAD_OPTION
+    assert "halfcheck switches --faults says what each one is" in capsys.readouterr().err
