@@ -71,11 +71,13 @@ class FittingTable:
         self._to_the_right = [column.startswith(">") for column in columns]
         self._folds = [column.startswith("~") for column in columns]
         self._rows: list[list[Text]] = []
+        self._natural = [len(heading) for heading in self._headings]
 
     def add_row(self, *cells: str | Text) -> None:
         """Add a row; cells that are left out are empty, and a plain string holds no markup."""
         texts = [cell if isinstance(cell, Text) else Text(cell) for cell in cells]
         self._rows.append([*texts, *(Text() for _ in self._headings[len(texts) :])])
+        self._natural = [max(pair) for pair in zip(self._natural, map(_width, self._rows[-1]), strict=True)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         """Give the widest form for which there is room."""
@@ -102,10 +104,7 @@ class FittingTable:
         return beside > _MUCH_LONGER * below
 
     def _widths(self) -> list[int]:
-        return [
-            max(len(heading), *(_width(row[number]) for row in self._rows), 0)
-            for number, heading in enumerate(self._headings)
-        ]
+        return list(self._natural)
 
     def _least(self, widths: list[int]) -> list[int]:
         """How narrow each column may become before there is no reading it beside its row."""
