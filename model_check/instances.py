@@ -101,8 +101,8 @@ def require_faults(names: Iterable[str]) -> None:
     for name in names:
         if name.strip().lower() in ("all", "any", "every"):
             msg = (
-                f"no fault {name!r}: all at once do not say which of them breaks what; check --minimal-faults tries set "
-                "after set, halfcheck switches --faults says what each one is"
+                f"no fault {name!r}: all at once do not say which of them breaks what; check --minimal-faults tries "
+                "set after set, halfcheck switches --faults says what each one is"
             )
             raise ModelCheckError(msg)
         require_known("fault", name, FAULTS)

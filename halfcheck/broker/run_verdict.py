@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from files.reading import read_bytes
+from files.content import parse_json
+from files.reading import read_bytes, read_lines
 from files.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
@@ -174,20 +174,19 @@ def last_stop(trace: Path) -> LastStop | None:
     """The stop with which a trace ends; None if it ends otherwise."""
     waiting: set[int] = set()
     step, last = -1, ""
-    with trace.open(encoding="utf-8") as rows:
-        for line in rows:
-            row = json.loads(line)
-            last = row["event"]
-            if last == "op_buffered":
-                waiting.add(row["half"])
-            elif last == "op_stored":
-                waiting.discard(row["half"])
-            elif last == "stop_began":
-                step = row["step"]
-            elif last == "crashed":
-                waiting.clear()
-            elif last == "stopped":
-                lost, waiting = frozenset(waiting), set()
+    for line in read_lines(trace):
+        row = parse_json(line)
+        last = row["event"]
+        if last == "op_buffered":
+            waiting.add(row["half"])
+        elif last == "op_stored":
+            waiting.discard(row["half"])
+        elif last == "stop_began":
+            step = row["step"]
+        elif last == "crashed":
+            waiting.clear()
+        elif last == "stopped":
+            lost, waiting = frozenset(waiting), set()
     return LastStop(step, lost) if last == "stopped" else None
 
 

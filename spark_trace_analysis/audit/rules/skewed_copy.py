@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
+from files.reading import read_bytes
 from reference.format.consume_queue import open_consume_queues
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def signs_of_skew(store: Path, saved: ConsumerOffsets, facts: LogFacts) -> Itera
         Of the whole log.
     """
     checkpoint = store / _CHECKPOINT
-    if checkpoint.is_file() and len(raw := checkpoint.read_bytes()[: _TIMESTAMPS.size]) == _TIMESTAMPS.size:
+    if checkpoint.is_file() and len(raw := read_bytes(checkpoint)[: _TIMESTAMPS.size]) == _TIMESTAMPS.size:
         latest = max(_TIMESTAMPS.unpack(raw))
         if facts.records and latest > facts.last_timestamp:
             yield f"checkpoint is of {latest}, the last record of {facts.last_timestamp}"
