@@ -20,6 +20,9 @@ OF_THE_JDK: Final = frozenset(
 )
 """Classes that docstrings name besides RocketMQ's own."""
 
+OF_DLEDGER: Final = frozenset({"DLedgerConfig", "DLedgerEntryCoder", "MmapFileList"})
+"""Those of DLedger, whose releases have numbers of their own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Speakers:
@@ -44,7 +47,7 @@ def cited() -> Mapping[str, Speakers]:
     """
     found: dict[str, dict[str, dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
     for (java_class, method), mentions in rules().items():
-        if java_class not in OF_THE_JDK:
+        if java_class not in OF_THE_JDK | OF_DLEDGER:
             of_name = found[name_of(java_class, method)]
             for mention in mentions:
                 module = Path(mention.path).stem

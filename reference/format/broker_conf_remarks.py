@@ -7,14 +7,14 @@ All that reads a file says the same of it, line by line. The rows about settings
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from files.content import parse_toml
 from reference.format.broker_conf import mqadmin_broker, settings, taken_settings
-from reference.format.broker_keys import UnknownKey, any_key, keys_of, unknown_keys
+from reference.format.broker_keys import UnknownKey, all_keys, any_key, keys_of, unknown_keys
 from reference.format.setting_values import value_of
 from spec.releases.broker_defaults import release_numbers
 
@@ -220,4 +220,11 @@ def _shown(value: Value) -> str:
 def _rows() -> tuple[_Row, ...]:
     text = resources.files("reference.format").joinpath("broker_conf_remarks.toml").read_text(encoding="utf-8")
     content: dict[str, Any] = parse_toml(text)
-    return tuple(_Row(**row) for row in content["rows"])
+    return tuple(row for told in content["rows"] for row in _with_its_keys(_Row(**told)))
+
+
+def _with_its_keys(row: _Row) -> Iterator[_Row]:
+    """The row, or where its key begins with a star, one for each key that ends so."""
+    ending = row.key.removeprefix("*")
+    for key in [row.key] if ending == row.key else [name for name in all_keys() if name.endswith(ending)]:
+        yield replace(row, key=key, when={key if name == row.key else name: told for name, told in row.when.items()})

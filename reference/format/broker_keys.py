@@ -130,6 +130,11 @@ def any_key(name: str) -> Key | None:
     return next((key for _, key in reversed(_table().runs.get(name, ())) if key is not None), None)
 
 
+def all_keys() -> tuple[str, ...]:
+    """The names of the keys of all releases, in the order of the alphabet."""
+    return tuple(_table().runs)
+
+
 def known_keys(version: str) -> frozenset[str]:
     """The names of the keys that the broker of a release reads."""
     return frozenset(_keys_of(version))
