@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+from model_check.defects.affected import affects
 from model_check.instances import switches_of, unturned
 from model_check.releases import profile_for
 from spec.profiles import PROFILES
 from spec.releases.broker_defaults import NEWEST_RELEASE, release_numbers
+
+if TYPE_CHECKING:
+    from model_check.portfolio import Judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +68,14 @@ def asked_for(name: str) -> Asked:
     profile += name[len(base) :]
     switches_of(profile)
     return Asked(name, profile, base, why)
+
+
+def of_release(answer: Judged, asked: Asked) -> Judged:
+    """The same, said of a release that the profile stands for: no id of another one, and what to do there."""
+    if not asked.why:
+        return answer
+    clauses = tuple(
+        replace(row, resembles=tuple(one for one in row.resembles if affects(one, asked.release)))
+        for row in answer.result.clauses
+    )
+    return replace(answer, result=replace(answer.result, clauses=clauses), release=asked.release)

@@ -1,19 +1,18 @@
-"""Two profiles side by side: the clauses whose verdict, or steps to a violation, or the defects in it, differ."""
+"""Two releases or profiles side by side: the clauses on which they differ, by the table of verdicts or by searches."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict
-from model_check.portfolio import search_portfolio
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from model_check.check import ClauseResult
+    from model_check.asked import Asked
     from model_check.portfolio import Judged
 
 CANNOT_OCCUR = "cannot occur"
@@ -45,16 +44,27 @@ class Side:
         Where that is.
     resembles : tuple of str
         The defects that it shows.
+    after_ms : int or None
+        Of a configuration: when it is broken, in milliseconds since the start.
     """
 
     verdict: str
-    depth: int | None
-    instance: str | None
-    resembles: tuple[str, ...]
+    depth: int | None = None
+    instance: str | None = None
+    resembles: tuple[str, ...] = ()
+    after_ms: int | None = None
+
+    @property
+    def is_violated(self) -> bool:
+        """Whether it is broken."""
+        return self.verdict == Verdict.VIOLATED.value
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as plain data."""
-        return {**asdict(self), "resembles": list(self.resembles)}
+        told = {**asdict(self), "resembles": list(self.resembles)}
+        if self.after_ms is None:
+            del told["after_ms"]
+        return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,85 +78,111 @@ class Difference:
     @property
     def change(self) -> Change:
         """What it comes to."""
-        violated = Verdict.VIOLATED.value
         if self.before.depth is not None and self.after.depth is not None:
             if self.after.depth == self.before.depth:
                 return Change.THROUGH
             return Change.LATER if self.after.depth > self.before.depth else Change.SOONER
-        if self.after.verdict == violated:
+        if self.after.is_violated:
             return Change.BROKEN
-        is_mended = self.before.verdict == violated and self.after.verdict != Verdict.UNKNOWN.value
+        is_mended = self.before.is_violated and self.after.verdict != Verdict.UNKNOWN.value
         return Change.MENDED if is_mended else Change.OTHER
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """What two searches of the same instances in the same environment say.
+class Verdicts:
+    """What is known of one side of a comparison.
 
     Attributes
     ----------
-    before, after : Judged
-        Of the two profiles.
+    asked : Asked
+    faults : tuple of str
+    sides : dict
+        Clause → verdict, in the order of the machine.
+    known, searched, cut_short : tuple of str
+        The instances that the table of verdicts has answered for, those that were searched, and which of these were
+        not searched to their end.
+    distinct, seconds
+        Of both.
+    judged : Judged or None
+        The search, where there was one of all that is asked.
+    """
+
+    asked: Asked
+    faults: tuple[str, ...]
+    sides: Mapping[str, Side]
+    known: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
+    cut_short: tuple[str, ...] = ()
+    distinct: int = 0
+    seconds: float = 0.0
+    judged: Judged | None = field(default=None, compare=False)
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """What a search that was cut short has left open."""
+        return tuple(clause for clause, side in self.sides.items() if side.verdict == Verdict.UNKNOWN.value)
+
+    @property
+    def is_violated(self) -> bool:
+        """Whether anything is broken."""
+        return any(side.is_violated for side in self.sides.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is known of two profiles in the same environment.
+
+    Attributes
+    ----------
+    before, after : Verdicts
     differences : tuple of Difference
         What became worse first.
     same : dict
         Each verdict with the clauses that have it in both, in the same number of steps and through the same defects.
     """
 
-    before: Judged
-    after: Judged
+    before: Verdicts
+    after: Verdicts
     differences: tuple[Difference, ...]
     same: dict[str, tuple[str, ...]]
 
     @property
     def instances(self) -> tuple[str, ...]:
-        """Those that were searched for either."""
-        searched = (*self.before.searched, *self.after.searched)
-        return tuple(dict.fromkeys(result.instance.name for result in searched))
+        """Those that either verdict is of."""
+        sides = (self.before, self.after)
+        return tuple(dict.fromkeys(name for side in sides for name in (*side.known, *side.searched)))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left open."""
+        return not (self.before.open or self.after.open)
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as the plain data that scripts rely on (`halfcheck check --compare A B --json`)."""
         return {
-            "profiles": [self.before.result.profile, self.after.result.profile],
-            "environment": list(self.before.result.faults),
+            "profiles": [self.before.asked.name, self.after.asked.name],
+            "environment": list(self.before.faults),
             "instances": list(self.instances),
-            "complete": self.before.result.complete and self.after.result.complete,
+            "complete": self.is_complete,
             "differences": {
                 one.clause: {"change": one.change.value, "before": one.before.to_json(), "after": one.after.to_json()}
                 for one in self.differences
             },
             "same": {verdict: list(clauses) for verdict, clauses in self.same.items()},
+            "open": {"before": list(self.before.open), "after": list(self.after.open)},
+            "judged_by": {side.asked.name: side.asked.profile for side in (self.before, self.after)},
         }
 
 
-def compare(before: str, after: str, faults: Sequence[str] = (), **question: Any) -> Comparison:
-    """Search the same instances in two profiles; `question` is what `search_portfolio` takes besides.
-
-    Raises
-    ------
-    ModelCheckError, EvaluationError
-        As `search_portfolio`.
-    KeyboardInterrupt
-        After Ctrl-C in a search: half a comparison is none.
-    """
-    answers = []
-    for profile in (before, after):
-        answer = search_portfolio(profile, faults, compared_with=(before, after), **question)
-        if answer.is_interrupted:
-            raise KeyboardInterrupt
-        answers.append(answer)
-    return compared(*answers)
-
-
-def compared(before: Judged, after: Judged) -> Comparison:
-    """What two searches say of the same clauses."""
+def compared(before: Verdicts, after: Verdicts) -> Comparison:
+    """What two sides say of the same clauses."""
     differences, same = [], dict[str, list[str]]()
-    for old, new in zip(before.result.clauses, after.result.clauses, strict=True):
-        mine, other = _side(before, old), _side(after, new)
+    for clause, mine in before.sides.items():
+        other = after.sides[clause]
         if (mine.verdict, mine.depth, mine.resembles) == (other.verdict, other.depth, other.resembles):
-            same.setdefault(mine.verdict, []).append(old.name)
+            same.setdefault(mine.verdict, []).append(clause)
         else:
-            differences.append(Difference(old.name, mine, other))
+            differences.append(Difference(clause, mine, other))
     order = list(Change)
     differences.sort(key=lambda one: order.index(one.change))
     return Comparison(before, after, tuple(differences), {verdict: tuple(clauses) for verdict, clauses in same.items()})
@@ -156,9 +192,3 @@ def counted(differences: Sequence[Difference]) -> dict[Change, int]:
     """How many of each kind there are, the worst first."""
     numbers = Counter(one.change for one in differences)
     return {change: numbers[change] for change in Change if numbers[change]}
-
-
-def _side(answer: Judged, row: ClauseResult) -> Side:
-    verdict = CANNOT_OCCUR if row.clause in answer.cannot_occur else row.verdict.value
-    instance = None if row.path is None else (row.instance or answer.result.instance).name
-    return Side(verdict, row.depth, instance, row.resembles)

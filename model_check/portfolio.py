@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.check import SIZES, CheckResult, ClauseResult, Verdict, check, chosen_clauses
 from model_check.chosen_instances import is_besides, portfolio_of
-from model_check.defects.affected import affects
 from model_check.instances import constants_for, load_instance
 from model_check.occurrence import why_it_cannot_occur
 from model_check.remedies.of_clauses import remedy
@@ -30,7 +29,6 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from model_check.asked import Asked
     from model_check.explicit.exploration import Progress
     from model_check.explicit.state_store.resources import Resources
     from model_check.searched_together import SearchedTogether
@@ -173,17 +171,6 @@ class Judged:
             "harm": meaning.harm,
             "remedy": remedy(row.name, self.asked),
         }
-
-
-def of_release(answer: Judged, asked: Asked) -> Judged:
-    """The same, said of a release that the profile stands for: no id of another one, and what to do there."""
-    if not asked.why:
-        return answer
-    clauses = tuple(
-        replace(row, resembles=tuple(one for one in row.resembles if affects(one, asked.release)))
-        for row in answer.result.clauses
-    )
-    return replace(answer, result=replace(answer.result, clauses=clauses), release=asked.release)
 
 
 def judged(

@@ -46,10 +46,7 @@ def run(options: CheckOptions, file: Path) -> ExitCode:
     version = options.version if options.version and not options.profile else options.asked.name
     profile, why = profile_for(version, with_switches=True)
     conf = read_broker_conf(file, version)
-    in_rocksdb = conf.halves_in_rocksdb(version)
-    if in_rocksdb:
-        message = f"{file}: {in_rocksdb}"
-        raise NotJudgedError(message)
+    refuse_rocksdb(file, conf, version)
     configuration = configuration_of(conf, version, options.immunity or [], options.local)
     unknown = unread_keys(file, version)
     said = [line for line in (why, defaults_of(version).remark) if line] + remarks_on_file(file, version)
@@ -91,6 +88,19 @@ class NotJudgedError(CommandLineError):
     """The file is read, and what it sets is not modelled."""
 
     exit_code = ExitCode.BAD_CONTENT
+
+
+def refuse_rocksdb(file: Path, conf: BrokerConf, release: str) -> None:
+    """Refuse a configuration whose halves lie in RocksDB, which is not modelled.
+
+    Raises
+    ------
+    NotJudgedError
+    """
+    in_rocksdb = conf.halves_in_rocksdb(release)
+    if in_rocksdb:
+        message = f"{file}: {in_rocksdb}"
+        raise NotJudgedError(message)
 
 
 def _bases(options: CheckOptions) -> tuple[str, ...]:

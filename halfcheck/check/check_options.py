@@ -87,7 +87,7 @@ class CheckOptions:
     most_faults: Annotated[int, typer.Option(min=0, max=4, help="How many faults at once --minimal-faults tries.")] = 2
     compare: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Search two profiles, and print only where their verdicts differ."),
+        typer.Option(metavar="A B", help="What is new, mended and in both as one goes from release or profile A to B."),
     ] = None
     minimal_repairs: Annotated[
         bool, typer.Option("--minimal-repairs", help="Find all minimal sets of repairs with which each clause holds.")
@@ -200,3 +200,9 @@ class CheckOptions:
         for option in self.given(names):
             message = f"{option} {why}; leave it out"
             raise CommandLineError(message)
+
+
+def say_who_speaks(asked: Asked) -> None:
+    """Say on stderr which profile speaks for a release that has none of its own."""
+    if asked.why:
+        typer.echo(f"halfcheck: {asked.why}", err=True)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, OF_FILES, CheckOptions
-from halfcheck.check.search import say_who_speaks
+from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, OF_FILES, CheckOptions, say_who_speaks
 from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.options import names_in
 

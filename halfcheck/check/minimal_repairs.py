@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, CheckOptions
-from halfcheck.check.search import say_who_speaks
+from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, CheckOptions, say_who_speaks
 from halfcheck.errors import ExitCode
 from halfcheck.printing.progress import live_line, portfolio_progress
 from model_check.check import Verdict

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from halfcheck.check.check_options import COMPILED, OF_BROKER_CONF, CheckOptions
+from halfcheck.check.check_options import COMPILED, OF_BROKER_CONF, CheckOptions, say_who_speaks
 from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.options import choose_instance, say_choice
 
 if TYPE_CHECKING:
     from halfcheck.check.minimal_repairs import Left
-    from model_check.asked import Asked
     from model_check.counterexample.files import Written
     from model_check.coverage.counts import Coverage
     from model_check.explicit.state_store.resources import Resources
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 
 def run(options: CheckOptions) -> ExitCode:
     """Search, write the counterexample, print, and give the exit code; with --width, only measure a state."""
+    from model_check.asked import of_release
     from model_check.counterexample.files import Written, refuse_unwritable
-    from model_check.portfolio import of_release
 
     if options.given(OF_BROKER_CONF):
         message = "--immunity, --local and --suggest speak of a broker.conf: give --broker-conf FILE, too"
@@ -55,12 +54,6 @@ def run(options: CheckOptions) -> ExitCode:
             _print_coverage(answer.result.coverage)
     code = ExitCode.of_verdict(is_broken=bool(answer.broken), is_complete=answer.result.complete)
     return ExitCode.INTERRUPTED if code is ExitCode.OTHER and answer.is_interrupted else code
-
-
-def say_who_speaks(asked: Asked) -> None:
-    """Say on stderr which profile speaks for a release that has none of its own."""
-    if asked.why:
-        typer.echo(f"halfcheck: {asked.why}", err=True)
 
 
 def say_turned_in_vain(profile: str) -> None:

@@ -14,6 +14,7 @@ from model_check.broker_conf.compared_sums import CHECK_INTERVAL, OP_BATCH_INTER
 from model_check.broker_conf.configuration import show_duration as show_exactly
 from model_check.broker_conf.ticks import times_of
 from model_check.instances import switches_of, unturned
+from model_check.remedies.upgrades import said_of_an_upgrade
 from spec.profiles import VERSIONS, distinct
 
 if TYPE_CHECKING:
@@ -166,7 +167,9 @@ def _op_sizes(configuration: Configuration) -> Iterator[Change]:
 
 def _versions(configuration: Configuration) -> Iterator[Change]:
     for version in distinct(VERSIONS[VERSIONS.index(unturned(configuration.version)) :])[1:]:
-        yield Change({"version": version}, replace(configuration, version=version), "an upgrade of the brokers")
+        brought = said_of_an_upgrade(configuration.release or unturned(configuration.version), version)
+        cost = f"an upgrade of the brokers{f', {brought}' if brought else ''}"
+        yield Change({"version": version}, replace(configuration, version=version, release=version), cost)
 
 
 def _check_maxima(configuration: Configuration) -> Iterator[Change]:

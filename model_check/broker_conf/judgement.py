@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from model_check.broker_conf.answer import check_configuration
 from model_check.broker_conf.words import tell
 from model_check.check import SIZES, Verdict, chosen_clauses
+from model_check.defects.affected import affects
 from model_check.instances import load_instance
 from model_check.occurrence import why_it_cannot_occur
 from model_check.portfolio import together
@@ -57,7 +58,8 @@ class Judgement:
     def result(self) -> CheckResult:
         """Of all searches together: numbers are sums, the depth is the largest, the instance is the first."""
         results = [answer.result for answer in self.answers]
-        return together(results, [self._row(row.clause) for row in results[0].clauses])
+        rows = [self._row(row.clause) for row in results[0].clauses]
+        return together(results, [self._with_ids_of_the_release(row) for row in rows])
 
     @cached_property
     def found_in(self) -> dict[Property, int]:
@@ -138,6 +140,11 @@ class Judgement:
                 of_clause["after_ms"] = self.after_ms(row)
                 of_clause["instance"] = self.bases[self.found_in[row.clause]]
         return told
+
+    def _with_ids_of_the_release(self, row: ClauseResult) -> ClauseResult:
+        release = self.configuration.release
+        ids = tuple(one for one in row.resembles if not release or affects(one, release))
+        return replace(row, resembles=ids)
 
     def _row(self, clause: Property) -> ClauseResult:
         """The violation that was found; otherwise what some size leaves open, or else that all hold.

@@ -1,11 +1,18 @@
-"""Two profiles side by side: only what differs, the worst first, and how many are the same."""
+"""Two releases side by side, by the table of verdicts or by searches; and what an upgrade brings and mends."""
 
 from __future__ import annotations
 
 import pytest
 
-from model_check.comparison import Change, Comparison, Difference, Side, compare, counted
+from model_check.asked import asked_for
+from model_check.both_sides import compare, needs_a_search, of_search, verdicts_of
+from model_check.comparison import Change, Comparison, Difference, Side, Verdicts, compared, counted
+from model_check.defects.affected import affects
+from model_check.defects.catalogue import catalogue
+from model_check.portfolio import search_portfolio
+from model_check.upgrade_answer import Entry, UpgradeAnswer, upgrade_answer
 from model_check.wording.clauses import clause_names
+from spec.profiles import VERSIONS
 
 
 @pytest.fixture(autouse=True, params=["tiny"])
@@ -72,5 +79,109 @@ def test_what_becomes_worse_stands_first() -> None:
 def test_what_a_difference_comes_to(
     before: tuple[str, int | None], after: tuple[str, int | None], change: Change
 ) -> None:
-    sides = (Side(verdict, depth, None, ()) for verdict, depth in (before, after))
+    sides = (Side(verdict, depth) for verdict, depth in (before, after))
     assert Difference("S1.immune_half", *sides).change is change
+
+
+# --- the table answers ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("profile", "faults"), [("5.3.3", ()), ("4.9.7", ("crash",)), ("5.5.1", ("crash", "lose_end"))]
+)
+def test_the_table_answers_as_a_search_of_the_same_instance(profile: str, faults: tuple[str, ...]) -> None:
+    asked = asked_for(profile)
+    known = verdicts_of(asked, faults, instances=["tiny"])
+    searched = of_search(asked, search_portfolio(profile, faults, instances=["tiny"]))
+    assert (known.known, known.searched) == (("tiny",), ())
+    assert {name: (side.verdict, side.depth) for name, side in known.sides.items()} == {
+        name: (side.verdict, side.depth) for name, side in searched.sides.items()
+    }
+    assert known.distinct == searched.distinct or len(faults) > 1, "of two faults the table has what is new in it"
+
+
+def test_only_what_the_table_does_not_know_takes_a_search() -> None:
+    assert not needs_a_search(asked_for("4.9.7"))
+    assert not needs_a_search(asked_for("fixed"), ["crash"])
+    assert needs_a_search(asked_for("4.9.7"), ["crash", "lose_end"]), (
+        "two faults at once were searched in two instances"
+    )
+    assert not needs_a_search(asked_for("4.9.7"), ["crash", "lose_end"], instances=["tiny"])
+    assert needs_a_search(asked_for("5.3.4")), "it is a profile with a switch turned"
+    assert needs_a_search(asked_for("5.4.0+settles_once"))
+    assert needs_a_search(asked_for("4.9.7"), most_states=100)
+
+
+def test_a_table_of_another_specification_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model_check.verdicts.known_verdicts._is_stale", lambda: True)
+    assert needs_a_search(asked_for("4.9.7"))
+
+
+def test_three_faults_hold_only_as_far_as_a_search_of_all_three_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In `tiny` two at once were searched: what two do not break is open, if the search of three is cut short."""
+    monkeypatch.setattr("model_check.both_sides.MOST_STATES", 300)
+    faults = ["crash", "lose_end", "slow_local"]
+    found = verdicts_of(asked_for("4.9.7"), faults, instances=["tiny"], properties=["S2", "S3", "S5"])
+    assert found.cut_short == ("tiny",)
+    assert found.sides["S2.commit_after_rollback"].verdict == "violated"
+    assert found.sides["S5.no_commit_arrived"].verdict == "unknown"
+    assert "S5.no_commit_arrived" in found.open
+    assert found.sides["S3.not_decided"].verdict == "cannot occur"
+
+
+# --- what an upgrade brings -------------------------------------------------------------------------------------------
+
+
+def answer(before: str, after: str, *faults: str) -> UpgradeAnswer:
+    return upgrade_answer(compare(before, after, faults))
+
+
+def entry(entries: tuple[Entry, ...], name: str) -> Entry:
+    return next(one for one in entries if name in (one.clause, *one.defects))
+
+
+def test_from_4_9_7_to_5_5_1_every_defect_of_the_catalogue_stands_in_its_group() -> None:
+    found = answer("4.9.7", "5.5.1")
+    for name, entries in (("new", found.new), ("mended", found.mended), ("both", found.both)):
+        of_catalogue = {one for entry in entries for one in entry.defects}
+        for one in catalogue():
+            had, has = affects(one, "4.9.7"), affects(one, "5.5.1")
+            is_here = {"new": has and not had, "mended": had and not has, "both": had and has}[name]
+            assert not is_here or one in of_catalogue, f"{one} is not in {name}"
+    spins = entry(found.new, "A17")
+    assert (spins.happens, spins.is_always_there) == ("one core is busy for nothing", True)
+    assert spins.remedy
+    assert entry(found.mended, "R1.pulls_nothing").defects == ("A19",)
+    assert entry(found.both, "S1.immune_half").defects == ("B01", "B05")
+
+
+@pytest.mark.parametrize("before", VERSIONS)
+@pytest.mark.parametrize("after", VERSIONS)
+def test_what_is_new_and_what_stays_says_what_to_do_gravest_first(before: str, after: str) -> None:
+    found = answer(before, after)
+    for entries in (found.new, found.both):
+        assert all(one.happens and one.remedy for one in entries)
+        assert [one.gravity for one in entries] == sorted(one.gravity for one in entries)
+    assert not [one.remedy for one in found.mended if one.remedy]
+    if before == after:
+        assert (found.new, found.mended) == ((), ())
+
+
+def test_the_way_back_has_what_it_breaks() -> None:
+    assert entry(answer("5.5.1", "4.9.7").new, "B18").happens == "everything is checked again; duplicates"
+
+
+def test_a_repair_mends_what_searches_have_shown_and_no_more() -> None:
+    found = upgrade_answer(on_tiny("5.4.0", "5.4.0+heeds_settled_originals"))
+    assert "B01" in {one for entry in found.mended for one in entry.defects}
+    assert found.new == ()
+    assert entry(found.both, "S1.immune_half").defects == ("A16", "B05")
+
+
+def test_what_a_search_left_open_is_in_no_group() -> None:
+    sides = {"S1.immune_half": Side("violated", 9, "tiny", ("B01",))}, {"S1.immune_half": Side("unknown")}
+    before, after = (Verdicts(asked_for("5.4.0"), (), side) for side in sides)
+    found = compared(before, after)
+    assert (found.after.open, found.is_complete) == (("S1.immune_half",), False)
+    groups = upgrade_answer(found)
+    assert not [one for one in (*groups.new, *groups.mended, *groups.both) if one.clause]

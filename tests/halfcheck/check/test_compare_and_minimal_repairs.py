@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -45,10 +46,12 @@ def test_two_profiles_are_shown_side_by_side_where_they_differ(
     )
     out = capsys.readouterr().out
     assert code == ExitCode.OK, "nothing of S1 is broken with the repair"
-    assert told(out).startswith("4.9.7+heeds_settled_originals against 4.9.7 in the quiet world: 2 mended")
-    assert "S1.immune_half" in out
-    assert "violated, 16 steps in tiny (B01)" in told(out)
-    assert "14 are the same in both: 13 cannot occur; 1 holds" in told(out)
+    assert told(out).startswith("From 4.9.7 to 4.9.7+heeds_settled_originals, in the quiet world: 0 new, ")
+    mended = told(out).partition("Mended by")[2].partition("In both")[0]
+    assert "S1.immune_half (B01)" in mended
+    assert "delivered, and delivered again after a check" in mended
+    assert "1 guarantee holds in both, to the bounds of tiny" in told(out)
+    assert "13 cannot be broken there" in told(out)
     assert "S2." not in out
     assert all(len(line) <= columns for line in out.splitlines())
 
@@ -57,13 +60,41 @@ def test_the_comparison_says_what_a_repair_that_is_not_enough_has_repaired(capsy
     arguments = ["check", "--compare", "5.4.0", REPAIRED, "--instance", "tiny", "--property", "S1.immune_half"]
     assert run(arguments) == ExitCode.SAFETY_VIOLATED
     out = capsys.readouterr().out
-    assert "in the quiet world: 1 broken through others" in out
+    assert "S1.immune_half (A16 B05)" in told(out).partition("In both")[2]
     assert LEFT in told(out)
     assert run([*arguments, "--json"]) == ExitCode.SAFETY_VIOLATED
     data = json.loads(capsys.readouterr().out)
     assert data["profiles"] == ["5.4.0", REPAIRED]
     assert data["differences"]["S1.immune_half"]["before"]["resembles"] == ["B01", "A16", "B05"]
     assert data["left"]["S1.immune_half"]["holds_with"] == [["-batches_ops"], ["+settles_once"]]
+    assert [one["clause"] for one in data["groups"]["both"] if one["clause"]] == ["S1.immune_half"]
+
+
+def test_an_upgrade_is_answered_in_three_groups_with_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "--compare", "4.9.7", "5.5.1"]) == ExitCode.SAFETY_VIOLATED
+    out = told(capsys.readouterr().out)
+    titles = ("New or worse with 5.5.1, gravest first", "Mended by 5.5.1", "In both, 4.9.7 and 5.5.1", "by the table")
+    assert [out.find(title) for title in titles] == sorted(out.find(title) for title in titles)
+    new = out.partition("Mended by")[0]
+    assert "A17 one core is busy for nothing (always) no setting helps" in new
+    assert "B02 delivered twice (with crash) a shorter transactionOpBatchInterval makes it rarer" in new
+    assert "steps" not in out, "how long a counterexample is says nothing to whoever upgrades"
+    assert "transactionCheckInterval, if it is not set, goes from 60,000 to 30,000 ms" in out
+    assert "CUT SHORT" not in out
+
+
+def test_two_releases_are_judged_with_a_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broker.conf").write_text("transactionTimeOut=6000\ntransactionOpBatchInterval=3000\n")
+    asked = ["check", "--compare", "4.9.7", "5.5.1", "--broker-conf", "broker.conf", "--instance", "tiny"]
+    assert run([*asked, "--property", "S1.late_op"]) == ExitCode.SAFETY_VIOLATED
+    out = told(capsys.readouterr().out)
+    assert out.startswith("From 4.9.7 to 5.5.1 with broker.conf, in the quiet world")
+    assert "S1.late_op (B05) a message is delivered" in out.partition("Mended by")[0]
+    assert "written or read late, after 6.001 s raise transactionTimeOut" in out
+    assert "line 2: transactionOpBatchInterval is a setting of 5.5.1, and 4.9.7 ignores it" in out
 
 
 def test_check_says_what_is_left_where_a_repair_is_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,6 +203,10 @@ def test_what_nothing_in_the_broker_mends_and_what_needs_no_repair(capsys: pytes
         (["--compare", "5.4.0", "5.4.0+settle_once"], "no switch 'settle_once'; did you mean settles_once?"),
         (["--compare", "5.4.0", "4.9.7", "--profile", "5.3.3"], "--profile does not go with --compare"),
         (["--compare", "5.4.0", "4.9.7", "--minimal-faults"], "--minimal-faults does not go with --compare"),
+        (["--compare", "5.4.0", "4.9.7", "--version", "5.3.3"], "--version does not go with --compare"),
+        (["--compare", "5.4.0", "4.9.7", "--immunity", "6s"], "--immunity speaks of a broker.conf"),
+        (["--compare", "5.4.0", "fixed", "--broker-conf", "b.conf"], "expected a release such as 5.3.4"),
+        (["--compare", "5.4.0", "5.4"], "no profile '5.4'"),
         (["--minimal-repairs", "--itf", "a.json"], "--itf does not go with --minimal-repairs"),
         (["--minimal-repairs", "--profile", "5.4.0", "--profile", "4.9.7"], "give one profile"),
     ],

@@ -67,6 +67,16 @@ def test_nobody_is_told_what_is_for_a_fault_that_was_not_asked(release: str) -> 
             assert set(named.split(" or ")) <= world, f"{clause}: {said}"
 
 
+@pytest.mark.parametrize("identifier", [name for name, one in catalogue().items() if one.search is not None])
+def test_what_to_do_about_a_defect_speaks_of_its_own_faults(identifier: str) -> None:
+    search = catalogue()[identifier].search
+    assert search is not None
+    for release in (release for release in RELEASES if affects(identifier, release)):
+        told = remedy_of(identifier, release)
+        for named in re.findall(r"with ((?:\w+ or )*\w+): ", told):
+            assert set(named.split(" or ")) <= set(search.faults), told
+
+
 def test_a_release_that_is_not_known_gets_all_with_the_releases_that_it_is_for() -> None:
     said = remedy("S1.late_op", Situation())
     assert said.startswith("up to 5.0.0: raise transactionTimeOut above the slowest local transaction; from 5.1.0 on: ")

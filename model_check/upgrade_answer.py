@@ -1,0 +1,165 @@
+"""What it means to go from one release to another: what is new, what is mended, and what stays broken, gravest first.
+
+The clauses on which searches speak, and with them every defect of the catalogue that one of the two has: also those
+that no clause shows, as a core that spins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from model_check.defects.affected import affects, arises, possible_with
+from model_check.defects.catalogue import catalogue
+from model_check.defects.resemblance import is_repaired
+from model_check.instances import switches_of
+from model_check.remedies.of_clauses import remedy
+from model_check.remedies.of_defects import remedy_of
+from model_check.remedies.situation import Situation
+from model_check.remedies.upgrades import by_gravity, gravity_of, is_always_there
+from model_check.wording.clauses import meaning_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from model_check.asked import Asked
+    from model_check.comparison import Comparison, Side
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that is wrong.
+
+    Attributes
+    ----------
+    clause : str
+        That is broken; empty for a defect that no clause shows in what is asked.
+    defects : tuple of str
+        Those that the clause shows, or the one.
+    happens : str
+        What a user sees, in a sentence without a full stop.
+    remedy : str
+        What to do; empty for what is mended.
+    needs : tuple of str
+        The faults that the catalogue's search of the defect needs.
+    is_always_there : bool
+        Whether a defect needs none, and shows in every run or in the quiet world.
+    gravity : int
+        0 is the gravest.
+    after_ms : int or None
+        Of a configuration: when it is broken.
+    """
+
+    clause: str
+    defects: tuple[str, ...]
+    happens: str
+    remedy: str
+    needs: tuple[str, ...]
+    is_always_there: bool
+    gravity: int
+    after_ms: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The clause with its defects, or the defect."""
+        like = f" ({' '.join(self.defects)})" if self.defects else ""
+        return f"{self.clause}{like}" if self.clause else " ".join(self.defects)
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as plain data."""
+        return {
+            "clause": self.clause or None,
+            "defects": list(self.defects),
+            "happens": self.happens,
+            "remedy": self.remedy,
+            "needs": list(self.needs),
+            "always": self.is_always_there,
+            "gravity": self.gravity,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeAnswer:
+    """Three groups, each gravest first.
+
+    Attributes
+    ----------
+    new, mended, both : tuple of Entry
+        What the later one has and the earlier one has not; the other way round; what both have.
+    """
+
+    new: tuple[Entry, ...]
+    mended: tuple[Entry, ...]
+    both: tuple[Entry, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The groups as plain data."""
+        return {name: [one.to_json() for one in getattr(self, name)] for name in self.__slots__}
+
+
+def upgrade_answer(found: Comparison, times: Mapping[str, int] | None = None) -> UpgradeAnswer:
+    """Sort what is broken, and what the catalogue knows, into what an upgrade brings, mends and leaves.
+
+    Parameters
+    ----------
+    found
+    times
+        Of a configuration that both were judged with (`Situation`).
+    """
+    before, after = found.before, found.after
+    told = Situation.of(after.asked.profile, after.faults, release=after.asked.release, times=times)
+    clauses: dict[str, list[Entry]] = {"new": [], "mended": [], "both": []}
+    for clause, old in before.sides.items():
+        now = after.sides[clause]
+        if now.is_violated:
+            clauses["both" if old.is_violated else "new"].append(_of_clause(clause, now, remedy(clause, told)))
+        elif old.is_violated and clause not in after.open:
+            clauses["mended"].append(_of_clause(clause, old, ""))
+    had, has = _has(before.asked), _has(after.asked)
+    groups = {
+        "new": [one for one in catalogue() if _comes(one, before.asked, after.asked, had, has)],
+        "mended": [one for one in catalogue() if had(one) and not has(one)],
+        "both": [one for one in catalogue() if had(one) and has(one)],
+    }
+    sorted_groups = {}
+    for name, ids in groups.items():
+        shown = {one for entry in clauses[name] for one in entry.defects}
+        others = {
+            one: remedy_of(one, after.asked.release) if name != "mended" else "" for one in ids if one not in shown
+        }
+        entries = [*clauses[name], *(_of_defect(one, what_to_do) for one, what_to_do in others.items())]
+        sorted_groups[name] = tuple(sorted(entries, key=_order))
+    return UpgradeAnswer(**sorted_groups)
+
+
+def _has(asked: Asked) -> Callable[[str], bool]:
+    """Whether a release has a defect, by the catalogue; where switches are turned, as far as searches have shown."""
+    if asked.is_release:
+        return lambda one: affects(one, asked.release)
+    switches = switches_of(asked.profile)
+    return lambda one: possible_with(one, switches) and not is_repaired(one, switches)
+
+
+def _comes(one: str, before: Asked, after: Asked, had: Callable[[str], bool], has: Callable[[str], bool]) -> bool:
+    if before.is_release and after.is_release:
+        return arises(one, before.release, after.release)
+    return has(one) and not had(one)
+
+
+def _of_clause(clause: str, side: Side, what_to_do: str) -> Entry:
+    meaning = meaning_of(clause)
+    return Entry(clause, side.resembles, meaning.harm, what_to_do, (), True, meaning.gravity, side.after_ms)
+
+
+def _of_defect(identifier: str, what_to_do: str) -> Entry:
+    defect = catalogue()[identifier]
+    needs = () if defect.search is None else defect.search.faults
+    remark = defect.affected.partition(", ")[2]
+    only = f" ({remark})" if remark and not any(letter.isdigit() for letter in remark) else ""
+    always, gravity = is_always_there(identifier), gravity_of(identifier)
+    return Entry("", (identifier,), f"{defect.effect}{only}", what_to_do, needs, always, gravity)
+
+
+def _order(entry: Entry) -> tuple[object, ...]:
+    """Gravest first; of equally grave ones what was searched first, then what needs no fault."""
+    return entry.gravity, not entry.clause, by_gravity(entry.defects[0]) if entry.defects else (), entry.name
