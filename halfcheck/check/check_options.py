@@ -20,6 +20,7 @@ COMPILED: Final = "numba"
 
 OF_FILES: Final = ("itf", "svg", "mermaid", "pytest")
 OF_BROKER_CONF: Final = ("immunity", "local", "suggest")
+OF_REPAIRS: Final = ("with_", "among")
 OF_ONE_SEARCH: Final = (
     "memory", "disk", "no_disk", "checkpoint", "resume", "fingerprints", "coverage", "width",
 )  # fmt: skip
@@ -95,6 +96,14 @@ class CheckOptions:
     most_repairs: Annotated[
         int, typer.Option(min=1, max=5, help="How many repairs at once --minimal-repairs tries.")
     ] = 3
+    with_: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="SWITCH", help="With --minimal-repairs: try this switch, too. May be repeated."),
+    ] = None
+    among: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SWITCH", help="With --minimal-repairs: try these switches alone. May be repeated."),
+    ] = None
     fresh: Annotated[
         bool, typer.Option("--fresh", help="With --minimal-faults: use no search that an earlier run has kept.")
     ] = False
@@ -187,7 +196,11 @@ class CheckOptions:
     def given(self, names: Iterable[str]) -> list[str]:
         """Which of some options are given with another value than their default."""
         defaults = {field.name: field.default for field in fields(self)}
-        return [f"--{name.replace('_', '-')}" for name in names if getattr(self, name) not in ([], defaults[name])]
+        return [
+            f"--{name.rstrip('_').replace('_', '-')}"
+            for name in names
+            if getattr(self, name) not in ([], defaults[name])
+        ]
 
     def refuse(self, names: Iterable[str], why: str) -> None:
         """Refuse what is given although it would have no effect.

@@ -15,7 +15,7 @@ from model_check.check import Verdict
 from model_check.defects.claims import searched_claims
 from model_check.defects.resemblance import repaired_by_hand
 from model_check.portfolio import search_portfolio
-from model_check.verdicts.minimal_repairs import MinimalRepairs, find_minimal_repairs
+from model_check.verdicts.minimal_repairs import MinimalRepairs, candidates_of, find_minimal_repairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,8 @@ def run(options: CheckOptions) -> ExitCode:
         "does not go with --minimal-repairs, which searches many worlds in memory",
     )
     say_who_speaks(options.asked)
-    profile, faults = options.only_profile, options.environment
+    profile, faults, most = options.only_profile, options.environment, options.most_repairs
+    among = candidates_of(profile, options.with_ or (), options.among or ())
     searched: dict[str, Any] = {
         "instances": () if options.instance is None else (options.instance,),
         "threads": options.threads,
@@ -46,10 +47,9 @@ def run(options: CheckOptions) -> ExitCode:
         itself = search_portfolio(profile, faults, properties=options.clauses, report=tell, **searched)
     if itself.is_interrupted:
         raise KeyboardInterrupt
-    most = options.most_repairs
     with live_line("looking for repairs", wanted=not options.as_json) as report:
         found = [
-            find_minimal_repairs(profile, faults, row.name, most_repairs=most, report=report, **searched)
+            find_minimal_repairs(profile, faults, row.name, most_repairs=most, among=among, report=report, **searched)
             for row in itself.broken
         ]
     if options.as_json:

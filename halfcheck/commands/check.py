@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from halfcheck.check.check_options import CheckOptions
+from halfcheck.check.check_options import OF_REPAIRS, CheckOptions
 from halfcheck.check.liveness import asks_of_endless_runs
 from halfcheck.errors import ExitCode
 
@@ -27,7 +27,8 @@ def command(options: CheckOptions) -> ExitCode:
     cycle and the cycle, and the exit code is 13.
 
     --compare A B searches two profiles, and prints the clauses on which they differ. With --minimal-repairs, every
-    clause that is broken gets all minimal sets of repairs with which it holds.
+    clause that is broken gets all minimal sets of repairs with which it holds: of those that the profile fixed has, and
+    of the switches that --with names; or of those of --among alone.
 
     Examples
     --------
@@ -45,10 +46,13 @@ def command(options: CheckOptions) -> ExitCode:
     halfcheck check --broker-conf broker.conf --version 5.3.3 --immunity 60s
     halfcheck check --compare 5.4.0 5.4.0+heeds_settled_originals
     halfcheck check --minimal-repairs --profile 5.4.0 --property S1.immune_half
+    halfcheck check --minimal-repairs --with skips_long_immunities --profile 5.5.1 --property L2
     halfcheck check --liveness --profile 4.5.1
     halfcheck check --property P5.at_one_moment --profile 5.3.3 --svg spinning.svg
     halfcheck check --broker-conf broker.conf --version 5.5.1 --local 1s --suggest
     """
+    if not options.minimal_repairs:
+        options.refuse(OF_REPAIRS, "says which repairs --minimal-repairs tries")
     if options.compare is not None:
         from halfcheck.check.comparison import run
     elif options.minimal_repairs:

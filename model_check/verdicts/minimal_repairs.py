@@ -18,6 +18,7 @@ from model_check.defects.resemblance import repairs_of
 from model_check.instances import switches_of
 from model_check.portfolio import search_portfolio
 from model_check.searched_together import searched_together
+from model_check.switches import switch_called
 from model_check.verdicts.known_counterexamples import KnownCounterexamples
 from spec.constants import SWITCHES
 from spec.profiles import PROFILES
@@ -146,20 +147,32 @@ class MinimalRepairs:
         }
 
 
-def candidates_of(profile: str) -> Repairs:
-    """Every way in which the profile `fixed` differs from a profile: the repairs that it has not.
+def candidates_of(profile: str, also: Sequence[str] = (), among: Sequence[str] = ()) -> Repairs:
+    """The repairs of which sets are made: every way in which the profile `fixed` differs from a profile, and more.
+
+    Parameters
+    ----------
+    also
+        Other switches that are turned, such as a repair that is being judged.
+    among
+        If some are given, these switches and those of `also` alone.
+
+    Raises
+    ------
+    ModelCheckError
+        When there is no such profile or switch; names what may have been meant.
 
     Examples
     --------
     >>> candidates_of("5.4.0")[:5]
     ('-batches_ops', '-batch_thread_oversleeps', '-refuses_late_end', '+resets_lower_end', '+heeds_settled_originals')
+    >>> candidates_of("5.4.0", ["skips_long_immunities"], ["batches_ops"])
+    ('-batches_ops', '+skips_long_immunities')
     """
     mine, fixed = switches_of(profile), PROFILES["fixed"]
-    return tuple(
-        f"{'+' if getattr(fixed, name) else '-'}{name}"
-        for name in SWITCHES
-        if getattr(fixed, name) != getattr(mine, name)
-    )
+    named = {switch_called(name).name for name in (*also, *among)}
+    differs = set() if among else {name for name in SWITCHES if getattr(fixed, name) != getattr(mine, name)}
+    return tuple(f"{'-' if getattr(mine, name) else '+'}{name}" for name in SWITCHES if name in named | differs)
 
 
 def find_minimal_repairs(

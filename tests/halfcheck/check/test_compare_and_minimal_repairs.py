@@ -189,6 +189,22 @@ def test_the_minimal_sets_of_repairs_are_told_with_the_bounds_of_the_search(caps
     assert (data["most_repairs"], data["instances"], data["not_violated"]) == (1, ["tiny"], [])
 
 
+def test_a_repair_that_is_being_judged_is_tried_with_others_or_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["check", "--minimal-repairs", "--instance", "tiny", "--property", "L2.never_asked", "--most-repairs", "1"]
+    sets = []
+    for options in ([], ["--with", "skips_long_immunities"], ["--among", "keeps_flag", "--with", "counts_sent_checks"]):
+        assert run([*asked, *options, "--profile", "5.5.1", "--json"]) == ExitCode.SAFETY_VIOLATED
+        data = json.loads(capsys.readouterr().out)
+        sets.append({one["repairs"][0] for one in data["clauses"]["L2.never_asked"]["sets"]})
+    usual, more, chosen = sets
+    assert (more - usual, usual - more) == ({"+skips_long_immunities"}, set())
+    assert chosen == {"+counts_sent_checks"}
+    assert run([*asked, "--with", "keep_flag"]) == ExitCode.BAD_OPTION
+    assert "no switch 'keep_flag'; did you mean keeps_flag?" in capsys.readouterr().err
+    assert run(["check", "--instance", "tiny", "--with", "keeps_flag"]) == ExitCode.BAD_OPTION
+    assert "--with says which repairs --minimal-repairs tries; leave it out" in capsys.readouterr().err
+
+
 def test_what_nothing_in_the_broker_mends_and_what_needs_no_repair(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["check", "--minimal-repairs", "--instance", "tiny", "--most-repairs", "1"]
     assert run([*asked, "--faults", "lose_end", "--property", "L5.end_lost"]) == ExitCode.SAFETY_VIOLATED
