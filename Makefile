@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker broker-conf probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker broker-conf probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -132,6 +132,9 @@ bench-forgetting: setup ## what forgetting costs; writes benchmarks/explicit/RES
 
 bench-liveness: setup ## what it takes to decide what must happen in the end; writes benchmarks/liveness/RESULTS.md (ARGS=REPEATS)
 	$(BIN)/python -m benchmarks.liveness $(ARGS)
+
+bench-portfolio: setup ## hold what 150 drawn profiles are said to give against larger instances; goes on where it was stopped; writes benchmarks/portfolio/RESULTS.md (ARGS="PROFILES SEED")
+	@nice $(BIN)/python -m benchmarks.portfolio $(ARGS)
 
 bench-tlc: setup ## let TLC search exported instances, one of them above a million states, beside the compiled search
 	$(BIN)/python -m benchmarks.tlc

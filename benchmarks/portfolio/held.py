@@ -1,0 +1,106 @@
+"""What the portfolio says of a profile, held against larger instances that it has not."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from time import process_time
+from typing import TYPE_CHECKING, Any, Final
+
+from model_check.check import Verdict, check
+from model_check.chosen_instances import is_besides
+from model_check.portfolio import search_portfolio
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from model_check.check import CheckResult
+
+MUST_BE_SEARCHED: Final = ("medium", "trio", "large")
+"""What breaks here must be broken in the portfolio's answer, whether or not it has searched them itself."""
+
+LARGER: Final = ("large@2x5x3",)
+"""Two transactions that may have an immunity, on longer queues, with a single check."""
+
+MOST_STATES: Final = 5_000_000
+"""Where each search of a larger instance is cut short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What was found of one profile in the quiet world.
+
+    Attributes
+    ----------
+    holding : tuple of str
+        Clauses that the portfolio does not break: they hold, or are said to be impossible.
+    unknown : tuple of str
+        Clauses that it leaves open.
+    found_besides : dict
+        Clauses that the table's plan alone would not have broken, and the instance besides that did.
+    false : dict
+        Clauses among those that hold, and where a larger instance breaks them.
+    states : dict
+        States of each instance, of which all were seen if the number is positive.
+    seconds : tuple of float
+        Of the processor: the portfolio, and the larger instances.
+    """
+
+    profile: str
+    holding: tuple[str, ...]
+    unknown: tuple[str, ...]
+    found_besides: Mapping[str, str]
+    false: Mapping[str, str]
+    states: Mapping[str, int]
+    seconds: tuple[float, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return asdict(self)
+
+
+def held_against(
+    profile: str,
+    *,
+    instances: Sequence[str] = (),
+    larger_ones: Sequence[str] = (*MUST_BE_SEARCHED, *LARGER),
+    most_states: int = MOST_STATES,
+    threads: int = 1,
+) -> Held:
+    """Ask the portfolio, then each larger instance whether it breaks what the portfolio does not.
+
+    Parameters
+    ----------
+    instances
+        In place of the portfolio.
+    larger_ones
+        Those that the portfolio has searched as far are not searched again.
+    """
+    began = process_time()
+    answer = search_portfolio(profile, instances=instances, threads=threads)
+    between = process_time()
+    searched = {one.instance.name: one for one in answer.searched}
+    larger = {}
+    for name in larger_ones:
+        known = searched.get(name)
+        if known is None or not (known.complete or known.distinct >= most_states):
+            larger[name] = check(profile, (), name, threads=threads, most_states=most_states)
+    plan = {name for one in answer.searched if not is_besides(one.instance.name) for name in _broken(one)}
+    holding = tuple(row.name for row in answer.result.clauses if row.verdict is Verdict.HOLDS)
+    return Held(
+        profile,
+        holding,
+        tuple(row.name for row in answer.result.clauses if row.verdict is Verdict.UNKNOWN),
+        {
+            clause: one.instance.name
+            for one in reversed(answer.searched)
+            for clause in _broken(one)
+            if is_besides(one.instance.name) and clause not in plan
+        },
+        {clause: name for name, one in larger.items() for clause in _broken(one) if clause in holding},
+        {name: one.distinct if one.complete else -one.distinct for name, one in (searched | larger).items()},
+        (round(between - began, 1), round(process_time() - between, 1)),
+    )
+
+
+def _broken(search: CheckResult) -> list[str]:
+    return [row.name for row in search.clauses if row.path is not None]
