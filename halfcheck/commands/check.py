@@ -27,8 +27,7 @@ def command(options: CheckOptions) -> ExitCode:
     cycle and the cycle, and the exit code is 13.
 
     --compare A B searches two profiles, and prints the clauses on which they differ. With --minimal-repairs, every
-    clause that is broken gets all minimal sets of repairs with which it holds: of those that the profile fixed has, and
-    of the switches that --with names; or of those of --among alone.
+    clause that is broken gets all minimal sets of repairs with which it holds (see --with and --among).
 
     Examples
     --------
