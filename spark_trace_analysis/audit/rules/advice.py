@@ -7,6 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from files.content import read_toml
+from model_check.defects.catalogue import catalogue
+from model_check.instances import unturned
+from model_check.remedies.of_clauses import parts_said_of
+from model_check.remedies.of_defects import remedy_of
+from model_check.remedies.parts import advice as said_to
+from model_check.remedies.situation import Situation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +37,7 @@ def advice(state: str, resembles: Sequence[str], also: Sequence[str] = (), unkno
     >>> advice("pending", ())
     'Wait: the next check rounds ask its producer. If it stays, see that a producer of its group is online.'
     """
-    lines = _content()
-    return " ".join(lines[table][name] for table, name in rows_of(state, resembles, also, unknown_cause))
+    return " ".join(_line(table, name) for table, name in rows_of(state, resembles, also, unknown_cause))
 
 
 def rows_of(
@@ -73,6 +78,22 @@ def on_refusal(profile: str, broker_conf: str | None, *, is_complete: bool) -> l
     if not is_complete and broker_conf:
         wanted.insert(1, "cut_short")
     return [lines[name].format(profile=profile, broker_conf=broker_conf) for name in wanted]
+
+
+@cache
+def _line(table: str, name: str) -> str:
+    line = _content()[table][name]
+    return f"{line} ({name}): {prevention_of(name)}." if table == "next" else line
+
+
+@cache
+def prevention_of(defect: str) -> str:
+    """What prevents a defect, without what is to be done about a message that has suffered it: that its states say."""
+    search = catalogue()[defect].search
+    if search is None:
+        return remedy_of(defect)
+    _, prevention, _ = parts_said_of(search.clause)
+    return said_to(prevention, Situation(unturned(search.profile), frozenset(search.faults)))
 
 
 @cache

@@ -30,8 +30,8 @@ def signs_of_skew(store: Path, saved: ConsumerOffsets, facts: LogFacts) -> Itera
         Of the whole log.
     """
     checkpoint = store / _CHECKPOINT
-    if checkpoint.is_file() and len(raw := read_bytes(checkpoint)[: _TIMESTAMPS.size]) == _TIMESTAMPS.size:
-        latest = max(_TIMESTAMPS.unpack(raw))
+    if checkpoint.is_file() and len(raw := read_bytes(checkpoint)) >= _TIMESTAMPS.size:
+        latest = max(_TIMESTAMPS.unpack_from(raw))
         if facts.records and latest > facts.last_timestamp:
             yield f"checkpoint is of {latest}, the last record of {facts.last_timestamp}"
     queues = open_consume_queues(store)

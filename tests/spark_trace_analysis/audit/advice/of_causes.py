@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS
-from reference.format.record import CommitLogOffset
-from reference.format.system_topics import DISCARD_TOPIC
+from reference.format.record import CommitLogOffset, QueueOffset
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC
 from reference.store.message_store_config import MessageStoreConfig
 from tests.spark_trace_analysis.audit.advice.shop import Shop
 
@@ -56,7 +56,7 @@ def a02(followed: bool) -> Shop:
 def a09(followed: bool) -> Shop:
     """All rounds until its discard are within its immunity."""
     shop = Shop(settings={"transaction_check_max": 3})
-    shop.half("A", {IMMUNITY_SECONDS: "10" if followed else "600"})
+    shop.half("A", {} if followed else {IMMUNITY_SECONDS: "600"})
     shop.rounds(5)
     return shop
 
@@ -110,12 +110,10 @@ def a13(followed: bool) -> Shop:
 
 
 def a14(followed: bool) -> Shop:
-    """The local transaction lasts longer than all checks."""
-    shop = Shop(settings={"transaction_check_max": 1, **timeout(followed)})
-    half = shop.half("A")
-    shop.rounds(2, answered=False)
-    shop.under.commit(half)
-    shop.rounds(4)
+    """The producer knows the outcome when its first check comes; that is the last one, or there are more."""
+    shop = Shop(settings={"transaction_check_max": 2 if followed else 1})
+    shop.half("A")
+    shop.rounds(3)
     return shop
 
 
@@ -149,10 +147,12 @@ def b01(followed: bool) -> Shop:
 
 
 def b02(followed: bool) -> Shop:
-    """The broker dies before the op batch is written."""
-    shop = Shop()
-    shop.is_idempotent = followed
+    """The broker dies two seconds after the commit, before the op batch is written or behind it."""
+    shop = Shop(settings={"op_batch_interval_ms": 1_000 if followed else 3_000})
+    shop.under.wait(1)
+    shop.under.broker.run_op_batch_service()
     shop.under.commit(shop.half("A"))
+    shop.under.wait(2)
     shop.under.restart(kill=True)
     shop.rounds(3)
     return shop
@@ -192,26 +192,29 @@ def b06(followed: bool) -> Shop:
 
 
 def b13(followed: bool) -> Shop:
-    """A power loss takes the copy of its half, unless it was flushed, but not the saved offset."""
+    """A power loss takes the copy of its half, but not the saved offset; it is sent again, or not."""
     shop = Shop()
     shop.half("A")
     end = shop.under.broker.message_store.max_phy_offset
     shop.rounds(answered=False)
     shop.save()
-    shop.under.broker.lose_power(shop.under.broker.message_store.max_phy_offset if followed else end)
+    shop.under.broker.lose_power(end)
     shop.under.start()
     shop.half("last")
     shop.rounds(3)
+    if followed:
+        shop.decide_and_send_again("A")
     return shop
 
 
 def b16(followed: bool) -> Shop:
-    """The broker is killed, or stopped, after a round whose offsets are not saved."""
+    """An operator sets the half offset back to the beginning, or leaves it."""
     shop = Shop()
     shop.half("A")
-    shop.save()
     shop.rounds(answered=False)
-    shop.under.restart(kill=not followed)
+    if not followed:
+        shop.under.broker.consumer_offset_manager.commit_offset(HALF_TOPIC, 0, QueueOffset(0))
+    shop.under.restart()
     shop.rounds(3)
     return shop
 
@@ -308,9 +311,9 @@ CAUSES: Final[dict[str, Play]] = {
     "B50": b50,
     "B52": b52,
 }
-STILL_THERE: Final = {"A13", "B02", "B52"}
+STILL_THERE: Final = {"A13", "B13", "B52"}
 """Those that nothing prevents: what they do is prevented."""
-BY_READING: Final = {"A31", "B31"}
+BY_READING: Final = {"A31", "B13", "B31"}
 """Those whose remedy leaves a record that an operator reads and sends again."""
 
 
