@@ -107,8 +107,9 @@ def _print_what_is_wrong(console: Console, audit: Audit, rows: Sequence[Transact
 
 
 _WHO_ANSWERS: Final = (
-    "See that a producer of the group is connected, and that its listener for checks returns commit or rollback; "
-    "rocketmq-client-go answers for the first producer group of a process only."
+    "See that a producer of the group is connected, that its listener for checks returns commit or rollback, and that "
+    "the broker does not refuse them (minInSyncReplicas); rocketmq-client-go answers for a process's first producer "
+    "group only."
 )
 
 

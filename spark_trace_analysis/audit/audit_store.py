@@ -212,7 +212,7 @@ class OpenedStore:
                 notes.append(f"it looks like a store of {looks}, and --version names {self.version}")
         signs = self._signs_of_skew(facts)
         if signs:
-            notes.append(f"its files are of different moments, the log is older: {signs[0]}")
+            notes.append(f"its files are of different moments: {signs[0]}")
         if self.saved.unknown:
             notes.append(self.saved.unknown)
         elif not self.saved.source:

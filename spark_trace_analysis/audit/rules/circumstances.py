@@ -63,7 +63,7 @@ class Circumstances:
     hides_records
         Whether something is damaged in which a record may have stood.
     is_skewed
-        Whether a file shows that the log is older than it.
+        Whether files show that they are of different moments.
     passed
         Half queue id to the last half that a round surely passed, by the copies in the log: what a put-back was made
         from.

@@ -1,9 +1,9 @@
 """Why the files of a store do not say whether a half is checked again: they are of different moments, or incomplete.
 
 A copy of a store is often skewed: its files were read one after the other while the broker went on. What the log and
-the saved offsets say together is then true of no moment. Where a file shows that the log is older, a half that the
-saved offset has passed is lost only if the log itself shows it; and one that it has not passed is pending only if no
-round has passed it already.
+the saved offsets say together is then true of no moment. Where files show that, a half that the saved offset has passed
+is lost only if the log itself shows it; and one that it has not passed is pending only if no round has passed it
+already.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class UnknownCause(StrEnum):
         Only copies that a round has renewed or discarded already are still before the saved half offset: ``config/`` is
         older than the log, or there are no saved offsets.
     SKEWED
-        The half is behind the saved half offset, and files of the store show that its log is older than they are.
+        The half is behind the saved half offset, and the store's files are of different moments.
     """
 
     OFFSETS_UNREADABLE = "offsets_unreadable"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 STORES = [(one.version, one.scenario) for one in golden_stores() if one.scenario not in ("wide", "mixed", "crash")]
-FEW = skewed_copies([one for one in STORES if one[1] in ("late", "five", "immunity")], 10, seed=47)
+FEW = skewed_copies([one for one in STORES if one[1] in ("late", "five", "immunity")], 12, seed=47)
 MANY = skewed_copies(STORES, 60, seed=48)
 
 
