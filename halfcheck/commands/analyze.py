@@ -137,7 +137,7 @@ def _runs_of(
     if not files:
         return find_runs(directory), None
     conf_file = broker_conf or find_broker_conf(beside)
-    conf = BrokerConf() if conf_file is None else read_broker_conf(conf_file)
+    conf = BrokerConf() if conf_file is None else read_broker_conf(conf_file, profile)
     settings = RunSettings.of(constants_for(profile, (), "tiny"))._replace(
         check_max=conf.or_default("transactionCheckMax", profile),
         timeout=conf.or_default("transactionTimeOut", profile),

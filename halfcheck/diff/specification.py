@@ -31,7 +31,7 @@ _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | None) -> Answer:
     """Search for a path of the specification that leaves what is on the other side."""
     profile, why = specification_of(profile)
-    conf = None if broker_conf is None else read_broker_conf(broker_conf)
+    conf = None if broker_conf is None else read_broker_conf(broker_conf, profile)
     with counting_bar(f"explaining {side.name}", "MofNCompleteColumn", "TimeElapsedColumn") as report:
         if side.kind is SideKind.TRACE:
             return _explain_recorded(side, profile, why, conf, instance, report)
@@ -108,7 +108,7 @@ def _explain_recorded(
     question = RecordedQuestion(
         profile=profile,
         switches=switches_of(profile),
-        conf=conf or _conf_beside(side.path),
+        conf=conf or _conf_beside(side.path, profile),
         instance=instance,
         report=report,
     )
@@ -123,7 +123,7 @@ def _explain_recorded(
     )
 
 
-def _conf_beside(trace: Path) -> BrokerConf:
+def _conf_beside(trace: Path, profile: str) -> BrokerConf:
     """The settings in a ``broker.conf`` beside the trace, or the defaults of the version."""
     path = find_broker_conf(trace.parent)
-    return BrokerConf() if path is None else read_broker_conf(path)
+    return BrokerConf() if path is None else read_broker_conf(path, profile)

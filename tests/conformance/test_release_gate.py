@@ -235,6 +235,17 @@ def test_a_changed_jar_and_a_release_that_nobody_knows_are_told(
     assert f"{CHECK} of 5.5.1 is " in out
 
 
+def test_a_key_of_broker_conf_that_a_jar_does_not_have_is_told_until_it_is_updated(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_keys({"5.5.1": {"transactionTimeOut": "long 6000"}}, project / "keys.json")
+    code, out = run(capsys)
+    assert code == 255
+    assert "the key transactionTimeOut of 5.5.1 is not there, and kept as long 6000; make releases ARGS=--update" in out
+    run(capsys, "--update")
+    assert run(capsys)[0] == 0
+
+
 def judged(release: str) -> str:
     return releases.profile_for(release, with_switches=True)[0]
 

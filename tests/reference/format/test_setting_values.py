@@ -50,6 +50,8 @@ def test_values_are_those_that_mixall_of_real_releases_has_set() -> None:
         ("int", "", None),
         ("int", "+7", 7),
         ("int", "-0", 0),
+        ("int", "+ 7", None),
+        ("int", "--7", None),
         ("int", "\uff11\u0662", 12),
         ("int", "\ud835\udfce", None),
         ("int", "\U0001d7ce", None),
