@@ -7,9 +7,14 @@ is all the command line has to know of it, so no package needs to import another
 from __future__ import annotations
 
 import errno
+import os
+import tempfile
 from enum import IntEnum
+from pathlib import Path
 
 import typer
+
+from model_check.cache_folder import VARIABLE, wanted_folder
 
 
 class ExitCode(IntEnum):
@@ -35,6 +40,7 @@ class ExitCode(IntEnum):
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_ROOM_BYTES = 1 << 20
 _UNREADABLE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 
@@ -95,11 +101,32 @@ def one_line(error: BaseException) -> str:
     elif hasattr(error, "exit_code"):
         text = str(error)
     elif isinstance(error, OSError) and error.errno in _FULL:
-        where = "standard output, or a disk that is written to, is full" if error.filename is None else error.filename
-        text = f"{error.strerror}: {where}"
+        text = f"{error.strerror}: {error.filename or full_disks()}"
     else:
         text = f"unexpected {type(error).__name__}: {error} (set HALFCHECK_DEBUG=1 to see where)"
     return " ".join(text.split())
+
+
+def full_disks() -> str:
+    """Which of the places that any command writes to have no room: who writes to an open file is not told which."""
+    places = {
+        f"{VARIABLE}, where compiled code and finished searches are kept": wanted_folder(),
+        "TMPDIR, where temporary files go": Path(tempfile.gettempdir()),
+        "the current directory": Path.cwd(),
+    }
+    full = [f"{path} ({what})" for what, path in places.items() if _is_full(path)]
+    return (
+        f"no room is left in {' or '.join(full)}" if full else "standard output, or a disk that is written to, is full"
+    )
+
+
+def _is_full(path: Path) -> bool:
+    there = next((folder for folder in (path, *path.parents) if folder.is_dir()), path)
+    try:
+        room = os.statvfs(there)
+    except OSError:
+        return False
+    return room.f_bavail * room.f_frsize < _NO_ROOM_BYTES
 
 
 def _usage_line(error: typer.TyperException) -> str:

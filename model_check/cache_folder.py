@@ -24,7 +24,7 @@ def cache_folder() -> Path:
     FileNotFoundError
         Not even a temporary file can be made.
     """
-    wanted = _wanted()
+    wanted = wanted_folder()
     if _is_usable(wanted):
         return wanted
     folder = _temporary()
@@ -36,7 +36,8 @@ def cache_folder() -> Path:
     return folder
 
 
-def _wanted() -> Path:
+def wanted_folder() -> Path:
+    """HALFCHECK_CACHE, or the user's cache folder, be it writable or not."""
     given = os.environ.get(VARIABLE)
     return Path(given) if given else platformdirs.user_cache_path("halfcheck") / "kernels"
 
@@ -55,7 +56,7 @@ def let_numba_keep_its_code(package: Path) -> None:
     users = platformdirs.user_cache_path("numba")
     if "NUMBA_CACHE_DIR" in os.environ or can_be_written(package) or (users.is_absolute() and can_be_written(users)):
         return
-    wanted = _wanted()
+    wanted = wanted_folder()
     folder = wanted if _is_usable(wanted) else _temporary()
     os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
 

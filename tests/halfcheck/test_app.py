@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pytest
 
 from halfcheck import __version__, app
 from halfcheck.__main__ import main as load_and_run
-from halfcheck.errors import ExitCode
+from halfcheck.errors import ExitCode, one_line
 from halfcheck.lazy_commands import summary_of
 
 if TYPE_CHECKING:
@@ -344,6 +346,27 @@ def test_ctrl_c_while_python_loads_the_command_line_is_one_line(
         load_and_run()
     monkeypatch.undo()
     assert (left.value.code, capsys.readouterr().err) == (ExitCode.INTERRUPTED, "halfcheck: interrupted\n")
+
+
+def test_a_full_disk_is_named_by_what_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system does not say which file it was: Python's error of a write has no name in it."""
+    monkeypatch.setenv("HALFCHECK_CACHE", str(tmp_path / "kept"))
+    rooms = {tmp_path: 4096}
+    seen = os.statvfs("/")
+
+    def statvfs(path: Path) -> SimpleNamespace:
+        free = rooms.get(path, 1 << 30)
+        return SimpleNamespace(f_bavail=free // seen.f_frsize, f_frsize=seen.f_frsize)
+
+    monkeypatch.setattr(os, "statvfs", statvfs)
+    line = one_line(OSError(errno.ENOSPC, "No space left on device"))
+    assert line == (
+        f"No space left on device: no room is left in {tmp_path / 'kept'} (HALFCHECK_CACHE, where compiled code and "
+        "finished searches are kept)"
+    )
+    rooms.clear()
+    assert one_line(OSError(errno.ENOSPC, "No space left")).endswith("or a disk that is written to, is full")
+    assert one_line(OSError(errno.ENOSPC, "No space left", "rows.csv")) == "No space left: rows.csv"
 
 
 @pytest.mark.parametrize(
