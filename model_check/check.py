@@ -16,6 +16,7 @@ from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.state_store.resources import Resources
 from model_check.front_end.read_machine import read_machine, refuse_missing_constants
 from model_check.instances import constants_for, load_instance
+from model_check.searchable import require_searchable
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -273,6 +274,7 @@ def check(
     """
     sizes = load_instance(instance) if isinstance(instance, str) else instance
     constants = constants or constants_for(profile, faults, sizes)
+    require_searchable(machine, constants)
     clauses = chosen_clauses(machine, properties)
     require_known("engine", engine, ENGINES)
     until = tuple(until_violated) if not isinstance(until_violated, bool) else clauses if until_violated else ()

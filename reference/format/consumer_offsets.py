@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NewType
 
 from files.content import parse_json
-from files.reading import read_bytes
+from files.reading import TABLE_BYTES, read_bytes
 from reference.format.errors import BrokenConfigError, CorruptRegion
 from reference.format.record import QueueOffset
 
@@ -58,7 +58,7 @@ def read_consumer_offsets(store: Path) -> ConsumerOffsets:
     BrokenConfigError
         The file can't be understood and there is no backup that can.
     """
-    return _load(lambda name: read_bytes(store / name) if (store / name).is_file() else None, f"{store}/")
+    return _load(lambda name: read_bytes(store / name, TABLE_BYTES) if (store / name).is_file() else None, f"{store}/")
 
 
 def saved_offsets(paths: StorePaths) -> ConsumerOffsets:

@@ -28,6 +28,7 @@ from model_check.explicit.code_generation.native import Native, load_native
 from model_check.explicit.code_generation.packing import Packing, pack_machine
 from model_check.explicit.code_generation.written_before import WrittenBefore
 from model_check.front_end.written_once import WrittenOnce
+from model_check.searchable import require_searchable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,6 +127,7 @@ class _Written:
 
 
 def _write(machine: Machine, constants: object) -> _Written:
+    require_searchable(machine, constants)
     packing = pack_machine(machine, constants)
     emitter = Emitter(machine, constants, packing)
 
