@@ -6,7 +6,7 @@ that no clause shows, as a core that spins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from model_check.defects.affected import affects, arises, possible_with
@@ -17,7 +17,7 @@ from model_check.remedies.of_clauses import remedy
 from model_check.remedies.of_defects import remedy_of
 from model_check.remedies.situation import Situation
 from model_check.remedies.upgrades import by_gravity, gravity_of, is_always_there
-from model_check.wording.clauses import meaning_of
+from model_check.wording.clauses import clause_names, meaning_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -108,18 +108,20 @@ def upgrade_answer(found: Comparison, times: Mapping[str, int] | None = None) ->
     """
     before, after = found.before, found.after
     told = Situation.of(after.asked.profile, after.faults, release=after.asked.release, times=times)
+    had, has = _has(before.asked), _has(after.asked)
     clauses: dict[str, list[Entry]] = {"new": [], "mended": [], "both": []}
     for clause, old in before.sides.items():
         now = after.sides[clause]
         if now.is_violated:
             clauses["both" if old.is_violated else "new"].append(_of_clause(clause, now, remedy(clause, told)))
         elif old.is_violated and clause not in after.open:
-            clauses["mended"].append(_of_clause(clause, old, ""))
-    had, has = _has(before.asked), _has(after.asked)
+            gone = tuple(one for one in old.resembles if not has(one))
+            clauses["mended"].append(_of_clause(clause, replace(old, resembles=gone), ""))
+    asked_about = [name for name in catalogue() if _is_asked_about(name, before.sides)]
     groups = {
-        "new": [one for one in catalogue() if _comes(one, before.asked, after.asked, had, has)],
-        "mended": [one for one in catalogue() if had(one) and not has(one)],
-        "both": [one for one in catalogue() if had(one) and has(one)],
+        "new": [one for one in asked_about if _comes(one, before.asked, after.asked, had, has)],
+        "mended": [one for one in asked_about if had(one) and not has(one)],
+        "both": [one for one in asked_about if had(one) and has(one)],
     }
     sorted_groups = {}
     for name, ids in groups.items():
@@ -130,6 +132,13 @@ def upgrade_answer(found: Comparison, times: Mapping[str, int] | None = None) ->
         entries = [*clauses[name], *(_of_defect(one, what_to_do) for one, what_to_do in others.items())]
         sorted_groups[name] = tuple(sorted(entries, key=_order))
     return UpgradeAnswer(**sorted_groups)
+
+
+def _is_asked_about(identifier: str, sides: Mapping[str, Side]) -> bool:
+    """Whether it breaks one of the guarantees that are asked about; what breaks none is of a question about all."""
+    broken = set(catalogue()[identifier].properties) & {name.partition(".")[0] for name in clause_names()}
+    asked = {clause.partition(".")[0] for clause in sides}
+    return bool(broken & asked) if broken else len(sides) == len(clause_names())
 
 
 def _has(asked: Asked) -> Callable[[str], bool]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from halfcheck.printing.console import counted, listed, say, wide_console
+from halfcheck.printing.console import PIPE_COLUMNS, counted, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.wording.faults import in_world
 
@@ -60,14 +60,16 @@ def _print_group(console: Console, title: str, entries: Sequence[Entry], style: 
         say(console, otherwise)
         return
     say(console, f"{title}, gravest first:", "bold")
-    columns = ["what", "~what happens"] + (["~what to do"] if any(one.remedy for one in entries) else [])
-    table = FittingTable(*columns)
+    what = "what happens, and what to do" if any(one.remedy for one in entries) else "what happened"
+    between = ": " if console.width >= PIPE_COLUMNS else "\n→ "
+    table = FittingTable("what", f"~{what}")
     for one in entries:
         always = " (always)" if one.is_always_there and not one.clause else ""
         needs = f" (with {', '.join(one.needs)})" if one.needs else always
         when = "" if one.after_ms is None else f", after {one.after_ms / 1000:,.3f} s"
-        cells = [f"{one.happens}{needs}{when}", *([one.remedy] if len(columns) > 2 else [])]
-        table.add_row(Text(one.name, style=style if one.clause else ""), *cells)
+        told = f"{one.happens}{needs}{when}"
+        told += f"{between}{one.remedy}" if one.remedy else ""
+        table.add_row(Text(one.name, style=style if one.clause else ""), told)
     console.print(table)
 
 

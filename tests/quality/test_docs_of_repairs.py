@@ -1,4 +1,4 @@
-"""The examples of docs/repairs.md are what the commands print."""
+"""The examples of docs/repairs.md and docs/upgrade.md are what the commands print."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 
 from halfcheck import app
 
-PAGE = Path(__file__).parents[2] / "docs" / "repairs.md"
+DOCS = Path(__file__).parents[2] / "docs"
+CONF = "transactionTimeOut=6000\ntransactionOpBatchInterval=3000\n"
+"""The broker.conf of docs/upgrade.md, which names the line of its second setting."""
 
 
 @pytest.fixture(autouse=True, params=["tiny"])
@@ -18,23 +20,31 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def examples() -> list[tuple[str, list[str]]]:
-    """Each command with the parts of its output that the page shows, line breaks taken out."""
-    shown = re.findall(r"^\$ halfcheck (.*)\n((?:(?!\$ |```).*\n)+)", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+def examples(page: str) -> list[tuple[str, list[str]]]:
+    """Each command with the parts of its output that a page shows, line breaks taken out."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    shown = re.findall(r"^\$ halfcheck (.*)\n((?:(?!\$ |```).*\n)+)", text, re.MULTILINE)
     return [
         (command, [" ".join(part.split()) for part in output.split("…\n") if part.strip()]) for command, output in shown
     ]
 
 
 def test_there_are_examples() -> None:
-    assert [command.split()[0] for command, _ in examples()] == ["switches", "check", "check", "check"]
-    assert all(parts for _, parts in examples())
+    assert [command.split()[0] for command, _ in examples("repairs.md")] == ["switches", "check", "check", "check"]
+    assert [command.split()[1] for command, _ in examples("upgrade.md")] == ["--compare", "--compare"]
+    assert all(parts for page in ("repairs.md", "upgrade.md") for _, parts in examples(page))
 
 
-@pytest.mark.parametrize(("command", "parts"), examples())
+@pytest.mark.parametrize(("command", "parts"), [*examples("repairs.md"), *examples("upgrade.md")])
 def test_an_example_is_what_the_command_prints(
-    command: str, parts: list[str], capsys: pytest.CaptureFixture[str]
+    command: str,
+    parts: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broker.conf").write_text(CONF, encoding="utf-8")
     app.run(command.split())
     printed = " ".join(capsys.readouterr().out.split())
     places = [printed.find(part) for part in parts]

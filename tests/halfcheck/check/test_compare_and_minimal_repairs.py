@@ -76,8 +76,8 @@ def test_an_upgrade_is_answered_in_three_groups_with_what_to_do(capsys: pytest.C
     titles = ("New or worse with 5.5.1, gravest first", "Mended by 5.5.1", "In both, 4.9.7 and 5.5.1", "by the table")
     assert [out.find(title) for title in titles] == sorted(out.find(title) for title in titles)
     new = out.partition("Mended by")[0]
-    assert "A17 one core is busy for nothing (always) no setting helps" in new
-    assert "B02 delivered twice (with crash) a shorter transactionOpBatchInterval makes it rarer" in new
+    assert "A17 one core is busy for nothing (always): no setting helps" in new
+    assert "B02 delivered twice (with crash): a shorter transactionOpBatchInterval makes it rarer" in new
     assert "steps" not in out, "how long a counterexample is says nothing to whoever upgrades"
     assert "transactionCheckInterval, if it is not set, goes from 60,000 to 30,000 ms" in out
     assert "CUT SHORT" not in out
@@ -93,7 +93,7 @@ def test_two_releases_are_judged_with_a_configuration(
     out = told(capsys.readouterr().out)
     assert out.startswith("From 4.9.7 to 5.5.1 with broker.conf, in the quiet world")
     assert "S1.late_op (B05) a message is delivered" in out.partition("Mended by")[0]
-    assert "written or read late, after 6.001 s raise transactionTimeOut" in out
+    assert "written or read late, after 6.001 s: raise transactionTimeOut" in out
     assert "line 2: transactionOpBatchInterval is a setting of 5.5.1, and 4.9.7 ignores it" in out
 
 
