@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from files.content import parse_toml
 from reference.format.broker_conf import mqadmin_broker, settings, taken_settings
 from reference.format.broker_keys import UnknownKey, all_keys, any_key, keys_of, unknown_keys
+from reference.format.java_properties import as_written
 from reference.format.setting_values import value_of
 from spec.releases.broker_defaults import release_numbers
 
@@ -117,7 +118,7 @@ def _repeated(given: Sequence[Setting]) -> Iterator[tuple[int, str]]:
             yield (
                 setting.line,
                 f"line {setting.line}: {setting.key} stands in line {last[setting.key].line} already; "
-                f"the broker takes the later one, {setting.value!r}",
+                f"the broker takes the later one, {as_written(setting.value)[:_MOST_SHOWN]!r}",
             )
         last[setting.key] = setting
 
@@ -125,7 +126,10 @@ def _repeated(given: Sequence[Setting]) -> Iterator[tuple[int, str]]:
 def _swallowed(taken: Taken) -> str:
     """What is said of a value that is not what its text looks like; '' where it is."""
     setting, kind = taken.setting, taken.key.kind
-    place, told = f"line {setting.line}: {setting.key} is {setting.value[:_MOST_SHOWN]!r}", setting.value.strip()
+    place, told = (
+        f"line {setting.line}: {setting.key} is {as_written(setting.value)[:_MOST_SHOWN]!r}",
+        setting.value.strip(),
+    )
     behind = ""
     if setting.value != setting.value.rstrip():
         behind = " (a blank stands behind it)"
@@ -213,7 +217,7 @@ def _as_time(milliseconds: int) -> str:
 
 
 def _shown(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)[:_MOST_SHOWN]
+    return str(value).lower() if isinstance(value, bool) else as_written(str(value))[:_MOST_SHOWN]
 
 
 @cache

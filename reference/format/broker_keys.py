@@ -16,6 +16,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final, Self
 
 from files.content import parse_json
+from reference.format.java_properties import as_written
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class UnknownKey:
 
     def told(self, version: str) -> str:
         """In one line, for whoever has written the file for the broker of that release."""
-        name = self.key if self.key.isprintable() else repr(self.key)
+        name = as_written(self.key)
+        name = name if name.isprintable() else repr(name)
         name = name[:_MOST_SHOWN] or "a value without a key"
         told = f"line {self.line}: {name} is no setting of {version}, whose broker ignores it"
         if self.versions:

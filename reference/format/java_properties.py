@@ -62,10 +62,24 @@ def read_properties(source: object, data: bytes) -> Iterator[Setting]:
             yield Setting(number, _unescaped(key), _unescaped(value))
         except ValueError:
             message = (
-                f"{source}, line {number}: {line[:_SHOWN]!r} has a \\u without four hexadecimal digits, at which Java "
-                "stops: the broker does not start; write \\\\ for a backslash"
+                f"{source}, line {number}: {as_written(line)[:_SHOWN]!r} has a \\u without four hexadecimal digits, at "
+                "which Java stops: the broker does not start; write \\\\ for a backslash"
             )
             raise BrokenConfigError(message) from None
+
+
+def as_written(text: str) -> str:
+    """A key or value as an editor shows it: Java takes each byte of UTF-8 for a letter, and people do not.
+
+    Examples
+    --------
+    >>> as_written("5 # \u00e4\u00ba\u0094"), as_written("\u00e4")
+    ('5 # 五', 'ä')
+    """
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
 
 
 def _logical_lines(data: bytes) -> Iterator[tuple[int, str]]:

@@ -32,6 +32,7 @@ def remarks(tmp_path: Path, text: str, release: str = "5.3.3") -> list[str]:
             "(a comment has a line of its own): the broker swallows it and runs with",
         ),
         ("transactionOpBatchInterval=2147483648", "not a whole number below 2147483648: the broker swallows it"),
+        ("transactionCheckMax=5 # 五次", "transactionCheckMax is '5 # 五次', not a whole number"),
         ("sendMessageThreadPoolNums=29*1", "line 1: sendMessageThreadPoolNums is '29*1', not a whole number below"),
         ("diskMaxUsedSpaceRatio=0.75", "'0.75', not a whole number below 2147483648: the broker swallows it"),
         (
@@ -158,6 +159,11 @@ def test_what_a_release_does_not_have_is_not_spoken_of_but_as_ignored(tmp_path: 
     assert remarks(tmp_path, "storePathCommitLog=/a,/b\n", "4.9.1") == []
     assert remarks(tmp_path, "brokerRole=SLAVE \nbrokerId=1\n", "5.1.4")[0].endswith("its default, ASYNC_MASTER")
     assert "a slave refuses" in remarks(tmp_path, "brokerRole=SLAVE \nbrokerId=1\n", "5.2.0")[0]
+
+
+def test_a_key_in_another_script_is_shown_as_an_editor_shows_it(tmp_path: Path) -> None:
+    (told,) = remarks(tmp_path, "键=5\ntransactionCheckMax=5\n")
+    assert told == "line 1: 键 is no setting of 5.3.3, whose broker ignores it"
 
 
 def test_a_later_line_of_a_key_is_told_and_judged(tmp_path: Path) -> None:
