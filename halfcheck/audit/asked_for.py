@@ -3,50 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Final
-
-import typer
+from typing import TYPE_CHECKING, Final
 
 from halfcheck.errors import ExitCode
 from halfcheck.options import names_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from halfcheck.audit.audit_options import AuditOptions
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.selection import Selection
 
 DAMAGE: Final = "damage"
 
-Topics = Annotated[list[str] | None, typer.Option("--topic", help="Only of this real topic; repeatable.")]
-Groups = Annotated[list[str] | None, typer.Option("--group", help="Only of this producer group; repeatable.")]
-States = Annotated[str, typer.Option("--state", metavar="STATE,…", help="Only in one of these states: lost,doubled.")]
-Since = Annotated[
-    str | None,
-    typer.Option(
-        "--since", metavar="TIME", help="Only with a record since then: 2026-03-01T10:00, or so long ago: 2h."
-    ),
-]
-Keys = Annotated[
-    list[str] | None,
-    typer.Option("--transaction", "--key", metavar="ID", help="Only this UNIQ_KEY, or one of its KEYS; repeatable."),
-]
-FailOn = Annotated[
-    str | None,
-    typer.Option(
-        metavar="WHAT,…",
-        help="States that make the exit code 12, and damage, which makes it 150; what is not named makes it 0.",
-    ),
-]
 
-
-def selection_of(
-    topics: Sequence[str] | None,
-    groups: Sequence[str] | None,
-    states: str,
-    since: str | None,
-    keys: Sequence[str] | None,
-) -> Selection:
+def selection_of(options: AuditOptions) -> Selection:
     """What is asked for.
 
     Raises
@@ -57,11 +27,11 @@ def selection_of(
     from spark_trace_analysis.audit import selection
 
     return selection.Selection(
-        topics=tuple(topics or ()),
-        groups=tuple(groups or ()),
-        states=selection.states_called(states),
-        since_ms=None if since is None else selection.since(since, datetime.now(UTC)),
-        keys=tuple(keys or ()),
+        topics=tuple(options.topics or ()),
+        groups=tuple(options.groups or ()),
+        states=selection.states_called(options.states),
+        since_ms=None if options.since is None else selection.since(options.since, datetime.now(UTC)),
+        keys=tuple(options.keys or ()),
     )
 
 

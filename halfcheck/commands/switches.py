@@ -53,23 +53,36 @@ def command(
     if faults:
         _tell_faults(names or (), as_json=as_json)
         return
+    if names:
+        _tell_effects(names, instance, profiles or (), threads, as_json=as_json)
+    else:
+        _tell_switches(as_json=as_json)
+
+
+def _tell_switches(*, as_json: bool) -> None:
+    from halfcheck.printing.switches import print_list
+    from model_check.switches import switch_records
+
+    records = list(switch_records().values())
+    if as_json:
+        print(json.dumps({one.name: one.to_json() for one in records}, ensure_ascii=False, indent=2))
+    else:
+        print_list(records)
+
+
+def _tell_effects(
+    names: Sequence[str], instance: str, profiles: Sequence[str], threads: int | None, *, as_json: bool
+) -> None:
     from halfcheck.check.minimal_faults import MOST_STATES
     from halfcheck.printing.progress import live_line
-    from halfcheck.printing.switches import print_effects, print_head, print_list
+    from halfcheck.printing.switches import print_effects, print_head
     from model_check.switch_effects import find_effects
-    from model_check.switches import switch_called, switch_records
+    from model_check.switches import switch_called
     from model_check.verdicts.searches import KeptSearches, Searches, kept_file
     from spec.profiles import VERSIONS
 
-    records = [switch_called(name) for name in names] if names else list(switch_records().values())
-    if not names:
-        if as_json:
-            print(json.dumps({one.name: one.to_json() for one in records}, ensure_ascii=False, indent=2))
-        else:
-            print_list(records)
-        return
     told = {}
-    for number, record in enumerate(records):
+    for number, record in enumerate([switch_called(name) for name in names]):
         if not as_json:
             print_head(record, is_first=number == 0)
         with live_line(wanted=not as_json) as report:
@@ -85,7 +98,7 @@ def command(
 
 
 def _tell_faults(names: Sequence[str], *, as_json: bool) -> None:
-    from halfcheck.printing.fault_list import print_faults
+    from halfcheck.printing.switches import print_faults
     from model_check.instances import require_faults
     from model_check.wording.faults import FAULTS_IN_WORDS
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from halfcheck.probe.session import Played, Target
     from halfcheck.probe.shrinking import Search
     from spark_trace_analysis.audit.audit import Audit
-    from wire.probe.player import Tempo
+    from wire.probe.tempo import Tempo
 
 
 def print_target(target: Target) -> None:

@@ -1,4 +1,4 @@
-"""What a switch is, breaks and mends, in words."""
+"""What a switch is, breaks and mends, and what may go wrong with a fault, in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from halfcheck.printing.console import below, wide_console
+from halfcheck.printing.console import below, counted, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.defects.catalogue import catalogue
 from model_check.defects.claims import unshown_claims
@@ -14,7 +14,7 @@ from model_check.switch_effects import on_record
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from model_check.switch_effects import Effect, SwitchEffects
     from model_check.switches import SwitchRecord
@@ -28,6 +28,16 @@ def print_list(records: Sequence[SwitchRecord]) -> None:
         table.add_row(one.name, one.kind, _where(one), one.says)
     console.print(table)
     console.print(f"{len(records)} switches; halfcheck switches NAME says what one models, needs, breaks and mends")
+
+
+def print_faults(told: Mapping[str, str]) -> None:
+    """A row a fault."""
+    table = FittingTable("fault", "~what may go wrong")
+    for name, words in told.items():
+        table.add_row(name, words)
+    console = wide_console()
+    console.print(table)
+    say(console, f"{counted(len(told), 'fault')}; --faults crash,lose_end takes some, nothing is the quiet world")
 
 
 def _where(record: SwitchRecord) -> str:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from spec.language import Property, Step
     from spec.state import State
     from wire.probe.choices import Choice
-    from wire.probe.player import Tempo
+    from wire.probe.tempo import Tempo
 
 EXAMPLES: Final = "examples"
 _MOST_VISITS: Final = 8

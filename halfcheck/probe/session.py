@@ -21,9 +21,10 @@ from spec.profiles import VERSIONS
 from wire.client.channel import Channel
 from wire.client.reading import end_of_queue, release_and_settings
 from wire.errors import WireError
-from wire.probe.player import LATE, Phase, Player, Tempo
+from wire.probe.player import LATE, Phase, Player
 from wire.probe.producers import Producers
 from wire.probe.rhythm import Rhythm
+from wire.probe.tempo import Tempo
 from wire.probe.view import View
 
 if TYPE_CHECKING:

@@ -1,0 +1,80 @@
+"""``halfcheck audit`` from its options to its exit code."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import typer
+
+from halfcheck.audit.asked_for import exit_code, require_known_failures, selection_of
+from halfcheck.audit.whole_store import audited
+
+if TYPE_CHECKING:
+    from halfcheck.audit.audit_options import AuditOptions
+    from halfcheck.errors import ExitCode
+
+
+def audit_as_asked(options: AuditOptions) -> ExitCode:
+    """Audit a store, write the files that are asked for, print what was found."""
+    from conformance.golden_stores import golden_path
+    from halfcheck.printing.remarks import print_remarks_of_store
+    from reference.format.broker_conf import find_broker_conf
+
+    selection = selection_of(options)
+    require_known_failures(options.fail_on)
+    _require_places(options)
+    from spark_trace_analysis.audit.row_files import RowFiles
+
+    files = RowFiles(csv_path=options.csv, resend_path=options.resend, selection=selection)
+    store_dir = golden_path(options.store_dir)
+    audit = audited(
+        store_dir,
+        options.version,
+        options.out,
+        options.work,
+        options.master,
+        options.conf or (),
+        options.broker_conf,
+        options.commit_log or (),
+        everything=options.everything,
+        limit=options.limit,
+        row_files=files,
+    )
+    if options.report is not None:
+        from spark_trace_analysis.report.audit_page import write_audit_page
+
+        write_audit_page(audit, options.report, options.limit)
+    if options.as_json:
+        print(
+            json.dumps(audit.to_json(everything=options.everything, limit=options.limit), ensure_ascii=False, indent=2)
+        )
+    else:
+        from halfcheck.printing.audit import print_audit
+
+        print_audit(audit, everything=options.everything, limit=options.limit)
+    print_remarks_of_store(
+        options.broker_conf or find_broker_conf(store_dir), audit.version, is_sure=options.version is not None
+    )
+    if audit.corrupt:
+        more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
+        typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
+    return exit_code(audit, options.fail_on)
+
+
+def _require_places(options: AuditOptions) -> None:
+    """Say before the audit what its answer could not be made of, or written to."""
+    from spark_trace_analysis.audit.audit_folders import require_takes_files
+
+    if options.version is not None:
+        from model_check.releases import profile_for
+
+        profile_for(options.version)
+    for option, path in (("--report", options.report), ("--csv", options.csv), ("--resend", options.resend)):
+        if path is not None and path.is_dir():
+            message = f"{option} {path} is a directory; give a file"
+            raise typer.BadParameter(message)
+        if path is not None:
+            require_takes_files(option, path)
+    if options.out is not None:
+        require_takes_files("--out", options.out)
