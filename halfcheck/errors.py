@@ -91,11 +91,17 @@ def one_line(error: BaseException) -> str:
     'commitlog: No such file or directory'
     >>> one_line(ZeroDivisionError("division\nby zero"))
     'unexpected ZeroDivisionError: division by zero (set HALFCHECK_DEBUG=1 to see where)'
+    >>> one_line(MemoryError("Unable to allocate 7.5 GiB"))
+    'the memory is not enough for this: Unable to allocate 7.5 GiB; ask for less, or give it more room'
     """
     if isinstance(error, typer.TyperException):
         text = _usage_line(error)
     elif isinstance(error, KeyboardInterrupt):
         text = str(error) or "interrupted"
+    elif isinstance(error, MemoryError):
+        text = (
+            f"the memory is not enough for this{f': {error}' if str(error) else ''}; ask for less, or give it more room"
+        )
     elif isinstance(error, _UNREADABLE) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
     elif hasattr(error, "exit_code"):

@@ -73,10 +73,7 @@ def _half_json(path: Path, random: Random) -> None:
 
 
 def _wrong_json(path: Path, random: Random) -> None:
-    values: tuple[object, ...] = ([], {}, None, 7, "text", {"states": 5}, {"properties": [1]}, {"properties": {"S1": {"trace": 7}}},
-              {"states": [], "#meta": 7}, {"responses": 4}, {"offsetTable": 3}, {"offsetTable": {"T@G": [1]}},
-              {"schema_version": 1, "parameters": 3}, {"format": 1, "position": []})  # fmt: skip
-    path.write_text(json.dumps(random.choice(values)))
+    path.write_text(json.dumps(random.choice(_OTHERS)))
 
 
 def _gzip(path: Path, random: Random) -> None:
@@ -89,6 +86,12 @@ def _parquet(path: Path, random: Random) -> None:
         b"PAR1" + random.randbytes(random.randrange(200)) + random.choice((b"", b"PAR1", b"\xff\0\0\0PAR1"))
     )
 
+
+_OTHERS: Final[tuple[object, ...]] = (
+    [], {}, None, 7, "text", {"states": 5}, {"properties": [1]}, {"properties": {"S1": {"trace": 7}}},
+    {"states": [], "#meta": 7}, {"responses": 4}, {"offsetTable": {"T@G": [1]}}, {"schema_version": 1, "parameters": 3},
+    {"format": 1, "position": []}, {"offsetTable": 3},
+)  # fmt: skip
 
 SPOILS: Final[dict[str, Callable[[Path, Random], object]]] = {
     "pipe": lambda path, _: os.mkfifo(path),
