@@ -26,8 +26,10 @@ def command(options: CheckOptions) -> ExitCode:
     --liveness asks what must happen in the end, in runs of any length and under fairness: a violation is a way into a
     cycle and the cycle, and the exit code is 13.
 
-    --compare A B searches two profiles, and prints the clauses on which they differ. With --minimal-repairs, every
-    clause that is broken gets all minimal sets of repairs with which it holds (see --with and --among).
+    --compare A B says what it means to go from one release or profile to another: what is new, what is mended, and what
+    both have, gravest first, with what to do; with --broker-conf for the times of a configuration. With
+    --minimal-repairs, every clause that is broken gets all minimal sets of repairs with which it holds (see --with and
+    --among).
 
     Examples
     --------
@@ -43,6 +45,7 @@ def command(options: CheckOptions) -> ExitCode:
     halfcheck check --minimal-faults --profile 4.9.7 --profile 5.3.3 --instance tiny --property S1
     halfcheck check --instance tiny --property S1.immune_half --itf b01.itf.json --svg b01.svg --pytest test_b01.py
     halfcheck check --broker-conf broker.conf --version 5.3.3 --immunity 60s
+    halfcheck check --compare 4.9.7 5.5.1
     halfcheck check --compare 5.4.0 5.4.0+heeds_settled_originals
     halfcheck check --minimal-repairs --profile 5.4.0 --property S1.immune_half
     halfcheck check --minimal-repairs --with skips_long_immunities --profile 5.5.1 --property L2

@@ -50,7 +50,7 @@ def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool =
     gravest = ", gravest first" if len(answer.broken) > 1 else ""
     say(
         console,
-        f"RocketMQ {result.profile} {in_world(result.faults)}, {_instances(answer)}: {broken}{gravest}",
+        f"RocketMQ {_who(answer)} {in_world(result.faults)}, {_instances(answer)}: {broken}{gravest}",
         style="bold",
     )
     _print_broken(console, answer)
@@ -67,6 +67,12 @@ def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool =
         more = counted(len(_by_counterexample(answer)) - shown, "more counterexample")
         say(console, f"{more}: --property ID shows one, --all shows all")
     _print_extent(console, answer)
+
+
+def _who(answer: Judged) -> str:
+    """The profile, or the release that was asked with the profile that speaks for it."""
+    profile = answer.result.profile
+    return f"{answer.release} (judged by {profile})" if answer.release else profile
 
 
 def _instances(answer: Judged) -> str:

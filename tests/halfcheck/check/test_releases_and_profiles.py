@@ -21,7 +21,7 @@ def test_a_release_without_a_profile_is_asked_by_either_word(word: str, capsys: 
     assert run(["check", word, "5.3.4", "--property", "R1.pulls_nothing", *QUICK]) == ExitCode.OTHER
     out, err = capsys.readouterr()
     assert WHY in err
-    assert out.startswith("RocketMQ 5.3.3+equal_age_is_young")
+    assert out.startswith("RocketMQ 5.3.4 (judged by 5.3.3+equal_age_is_young)")
 
 
 @pytest.mark.parametrize("word", ["--version", "--profile"])
