@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.audit.audit import Audit
+    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
     from wire.node.answers import Answers, ChecksOfClient
 
 _MOST_EVENTS_EXPLAINED = 6_000
@@ -70,12 +71,12 @@ class RunVerdict:
     in_memory: tuple[str, ...] = ()
 
     @property
-    def left(self) -> dict[str, list[str]]:
-        """By state the unique keys of the transactions that are neither delivered once nor rolled back."""
-        found: dict[str, list[str]] = {}
+    def left(self) -> dict[str, list[TransactionRow]]:
+        """By state the transactions that are neither delivered once nor rolled back."""
+        found: dict[str, list[TransactionRow]] = {}
         for row in () if self.audit is None else self.audit.transactions:
             if row.state not in ("delivered", "rolled_back"):
-                found.setdefault(row.state.value, []).append(row.unique_key)
+                found.setdefault(row.state.value, []).append(row)
         return found
 
     @property
@@ -102,7 +103,11 @@ class RunVerdict:
             "broken": broken,
             "resembles": self.resembles,
             "transactions": {} if self.audit is None else self.audit.counts,
-            "keys": self.left,
+            "left": [
+                {"state": state, **{name: getattr(row, name) for name in ("unique_key", "keys", "group", "topic")}}
+                for state, rows in self.left.items()
+                for row in rows
+            ],
             "unanswered_checks": [
                 {
                     "group": each.group,

@@ -54,8 +54,9 @@ def print_verdict(verdict: RunVerdict, trace: Path | None) -> None:
     if verdict.audit is not None:
         counts = ", ".join(f"{count} {state}" for state, count in verdict.audit.counts.items() if count) or "none"
         say(console, f"{counted(verdict.audit.total, 'transaction')}: {counts}")
-        for state, keys in verdict.left.items():
-            say(console, f"{state}: {_named(keys)}")
+        for state, rows in verdict.left.items():
+            named = [f"{row.unique_key} (KEYS {row.keys})" if row.keys else row.unique_key for row in rows]
+            say(console, f"{state}: {_named(named)}")
     else:
         long = "the run was long; halfcheck audit STORE_DIR says what became of each transaction"
         say(console, long if verdict.has_stored else "nothing was stored")

@@ -8,7 +8,7 @@ from halfcheck.broker.run_verdict import judge_run
 from halfcheck.printing.broker import print_verdict
 from reference.format.broker_conf import read_broker_conf
 from tests.wire.one_broker import broker
-from tests.wire.one_producer import GROUP, OneProducer, unique_key
+from tests.wire.one_producer import GROUP, TOPIC, OneProducer, unique_key
 from wire.client import transactions
 from wire.client.transactions import COMMIT, half_of_check
 from wire.remoting.codes import RequestCode
@@ -62,14 +62,15 @@ def test_checks_that_reach_a_client_and_are_not_answered_are_named_by_group_and_
     (told,) = verdict.to_json()["unanswered_checks"]
     assert told.pop("client").endswith("@test")
     assert told == {"group": GROUP, "delivered": 2, "unanswered": 2, "keys": [unique_key("order-7")]}
-    assert verdict.to_json()["keys"] == {"parked": [unique_key("order-7")]}
+    of_order = {"unique_key": unique_key("order-7"), "keys": "order-7", "group": GROUP, "topic": TOPIC}
+    assert verdict.to_json()["left"] == [{"state": "parked", **of_order}]
     print_verdict(verdict, None)
     lines = capsys.readouterr().out.splitlines()
     assert any(
         line.startswith(f"2 checks of {GROUP} reached client ") and "none was answered" in line for line in lines
     )
     assert any(f"a producer of {OTHER}, too" in line for line in lines)
-    assert f"parked: {unique_key('order-7')}" in lines
+    assert f"parked: {unique_key('order-7')} (KEYS order-7)" in lines
 
 
 def test_a_check_that_is_answered_with_unknown_is_answered(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules import advice
 from spark_trace_analysis.audit.rules.advice import rows_of
 from spark_trace_analysis.audit.rules.resembles import RULES
+from spark_trace_analysis.audit.rules.resend import needs_a_decision
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
 from tests.spark_trace_analysis.audit.advice.of_causes import CAUSES, STILL_THERE, went_well
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spark_trace_analysis.audit.audit import Audit
+    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
 LINES = tomllib.loads(advice._FILE.read_text(encoding="utf-8"))
 ABOUT_A_MESSAGE = [(table, name) for table in ("now", "beside", "learn", "otherwise") for name in LINES[table]]
 STORIES = {**STATES, **UNKNOWN}
 
 
-def lines_for(shop: Shop) -> list[tuple[str, str]]:
-    row = shop.row("A")
+def lines_for(row: TransactionRow) -> list[tuple[str, str]]:
     return rows_of(row.state, row.resembles, row.also, row.unknown_cause)
 
 
@@ -46,7 +47,10 @@ def lines_for(shop: Shop) -> list[tuple[str, str]]:
 def test_a_line_about_a_message_helps_who_follows_it_and_only_him(line: tuple[str, str]) -> None:
     story = STORIES[line]
     shop = story.situation()
-    assert line in lines_for(shop)
+    row = shop.row("A")
+    told = lines_for(row)
+    assert line in told
+    assert needs_a_decision(row) == bool({("now", "lost"), ("now", "parked")} & set(told))
     story.ignored(shop)
     assert not shop.is_right("A")
     shop = story.situation()
@@ -58,10 +62,10 @@ def test_a_line_about_a_message_helps_who_follows_it_and_only_him(line: tuple[st
 def test_a_line_about_a_cause_prevents_it_or_what_it_does(cause: str) -> None:
     shop = CAUSES[cause](False)
     assert not went_well(shop, cause)
-    assert ("next", cause) in lines_for(shop)
+    assert ("next", cause) in lines_for(shop.row("A"))
     shop = CAUSES[cause](True)
     assert went_well(shop, cause)
-    assert (("next", cause) in lines_for(shop)) == (cause in STILL_THERE)
+    assert (("next", cause) in lines_for(shop.row("A"))) == (cause in STILL_THERE)
 
 
 def test_an_immunity_shorter_than_the_timeout_does_not_keep_a_commit_from_coming_twice() -> None:
