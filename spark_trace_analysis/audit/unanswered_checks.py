@@ -31,10 +31,14 @@ class UnansweredChecks(NamedTuple):
 
 
 def unanswered_checks(rows: Iterable[TransactionRow]) -> list[UnansweredChecks]:
-    """By group what was checked and neither delivered nor rolled back, in the order of the rows."""
+    """By group what was checked and neither delivered nor rolled back, in the order of the rows.
+
+    Of what is unknown the answer may be missing with the end of the log.
+    """
     found: dict[str, list[TransactionRow]] = {}
     for row in rows:
-        if row.checks and not row.deliveries and not row.op_offsets and _NEVER_ASKED not in row.resembles:
+        is_answered = row.deliveries or row.op_offsets or row.unknown_cause is not None
+        if row.checks and not is_answered and _NEVER_ASKED not in row.resembles:
             found.setdefault(row.group, []).append(row)
     return [
         UnansweredChecks(group, sum(row.checks for row in those), tuple(row.unique_key for row in those))

@@ -26,4 +26,7 @@ def test_what_was_checked_and_never_answered_is_counted_by_group(tmp_path: Path)
         UnansweredChecks("g", 2, ("K0",)),
         UnansweredChecks("stock-group", 4, ("K1", "K2")),
     ]
+    writer.put_back(writer.half("K7", group="unknown", body=b"7"))
+    of_a_copy = assert_both(writer.write(tmp_path / "copy", half=99, conf="transactionCheckMax=2\n"))
+    assert [one.group for one in unanswered_checks(of_a_copy.transactions)] == ["g", "stock-group"]
     assert audit.to_json()["unanswered_checks"][1] == {"group": "stock-group", "checks": 4, "keys": ["K1", "K2"]}
