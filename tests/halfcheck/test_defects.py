@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -375,3 +377,16 @@ def test_a_counterexample_is_a_line_a_step(capsys: pytest.CaptureFixture[str]) -
     steps = re.findall(r"^ +\d+ +\d+ +\w.*$", out, re.MULTILINE)
     assert len(steps) == 4
     assert re.search(r"^ +1 +0 +send_half .* \(and \d more\) *$", out, re.MULTILINE)
+
+
+def test_a_list_is_there_at_once_as_it_loads_no_engine() -> None:
+    script = """
+import sys
+from halfcheck.app import run
+assert run(sys.argv[1:]) == 0
+print(sorted({"numpy", "numba", "llvmlite", "networkx", "scipy", "pyarrow"} & set(sys.modules)))
+"""
+    for words in ([], ["磁盘"], ["--version", "5.3.3"]):
+        command = [sys.executable, "-c", script, "defects", *words]
+        out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert out.splitlines()[-1] == "[]"

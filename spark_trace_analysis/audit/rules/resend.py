@@ -16,17 +16,19 @@ if TYPE_CHECKING:
 DECIDED_BY_THE_DATABASE: Final = "the producer's database: send it again if the local transaction was committed"
 """Who decides; no record of a store can."""
 
-_NOT_OVER: Final = {TransactionState.PENDING, TransactionState.UNKNOWN}
-_SETTLED: Final = _NOT_OVER | {TransactionState.DELIVERED, TransactionState.ROLLED_BACK}
+_NOT_OVER: Final = {
+    TransactionState.UNKNOWN, TransactionState.PENDING, TransactionState.DELIVERED, TransactionState.ROLLED_BACK,
+}  # fmt: skip
+"""What has an outcome, or may still get one by a check: an unknown one may be pending."""
 
 
 def needs_a_decision(row: TransactionRow) -> bool:
     """Whether nobody will deliver or roll it back any more: lost, or parked and nothing besides.
 
-    A parked one that is pending, too, has a copy that will be checked again (B16), and of one that is unknown nobody
-    knows that; one that was delivered before or after, or rolled back, has its outcome.
+    A parked one that is pending, too, or may be, has a copy that will be checked again (B16); one that was delivered
+    before or after, or rolled back, has its outcome.
     """
     if row.deliveries:
         return False
     states = {row.state, *row.also}
-    return row.state is TransactionState.LOST or (TransactionState.PARKED in states and not states & _SETTLED)
+    return row.state is TransactionState.LOST or (TransactionState.PARKED in states and not states & _NOT_OVER)
