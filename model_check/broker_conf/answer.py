@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Unpack
 
-from model_check.broker_conf.compared_sums import LOCAL
-from model_check.broker_conf.local_limit import with_local_limit
+from model_check.broker_conf.assumed_times import with_assumed_times
+from model_check.broker_conf.compared_sums import CHECKS, LOCAL
 from model_check.broker_conf.ticks import UNASKED_FAULTS, Quotient, quotient_of
 from model_check.broker_conf.timed_path import (
     ROUND_BEGAN,
@@ -22,6 +22,7 @@ from model_check.broker_conf.timed_path import (
     PathTimer,
     TimedPath,
     answers_in_ticks,
+    decided_late,
     place_of_clock,
     places_between_rounds,
     silencers_of,
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
     from model_check.broker_conf.configuration import Configuration
     from model_check.engines import Options
+
+VIOLATED_IN_TICKS = "violated in ticks"
+"""How the reason begins why a clause is unknown although the search has found a violation."""
 
 _MOST_MORE_ROUNDS = 30
 """Every number of added rounds up to this and to `transactionCheckMax` is tried, and what the scaled one lacks."""
@@ -128,7 +132,12 @@ def check_configuration(
     profile = configuration.version
     quotient = quotient_of(configuration, sizes, switched_on(constants_for(profile, faults, sizes), faults))
     constants = constants_for(profile, faults, quotient.instance)
-    machine, limited = _limited(constants, quotient.ticks.get(LOCAL))
+    machine, timed = with_assumed_times(
+        TRANSACTIONAL_MESSAGES,
+        constants,
+        local_limit=quotient.ticks.get(LOCAL, NONE),
+        checks_time=quotient.ticks.get(CHECKS, 0),
+    )
     result = check(
         profile,
         faults,
@@ -136,7 +145,7 @@ def check_configuration(
         properties=properties,
         engine=engine,
         machine=machine if faults else replace(machine, switches=()),
-        constants=limited,
+        constants=timed,
         **options,
     )
     schedules: dict[Property, RealSchedule] = {}
@@ -144,15 +153,17 @@ def check_configuration(
     for row in result.clauses:
         reason = ""
         if row.path is not None and row.name in unscheduled:
-            reason = f"violated in ticks, in {row.depth} steps"
+            reason = f"{VIOLATED_IN_TICKS}, in {row.depth} steps"
         elif row.path is not None:
-            found = in_milliseconds(configuration, quotient, machine, limited, row)
+            found = in_milliseconds(configuration, quotient, machine, timed, row)
             if isinstance(found, NoInstantsError):
-                reason = f"violated in ticks, in {row.depth} steps, but not shown with the real times: {found}"
+                reason = f"{VIOLATED_IN_TICKS}, in {row.depth} steps, but not shown with the real times: {found}"
             else:
                 schedules[row.clause] = found
+        elif row.verdict is Verdict.HOLDS:
+            reason = quotient.unkept
         clauses.append(ClauseResult(row.clause, Verdict.UNKNOWN, reason=reason) if reason else row)
-    return Answer(configuration, quotient, replace(result, clauses=tuple(clauses)), schedules, limited)
+    return Answer(configuration, quotient, replace(result, clauses=tuple(clauses)), schedules, timed)
 
 
 def switched_on(constants: Constants, faults: Sequence[str]) -> tuple[str, ...]:
@@ -164,21 +175,21 @@ def in_milliseconds(
     configuration: Configuration, quotient: Quotient, machine: Machine, constants: Constants, row: ClauseResult
 ) -> RealSchedule | NoInstantsError:
     """The violation of a clause in the real configuration, judged by the plain engine; or why the first try failed."""
-    path = row.path or ()
-    answers = answers_in_ticks(machine, constants, path)
+    plain, undecided = row.path or (), decided_late(row.path or ())
+    answers = {path: answers_in_ticks(machine, constants, path) for path in (plain, undecided)}
     missing = quotient.check_max[0] - quotient.check_max[1]
     interval = configuration.check_interval_ms
-    steps = [_with_real_immunity(step, quotient) for step in path]
     punctual = sorted({*range(min(configuration.check_max, _MOST_MORE_ROUNDS) + 1), missing})
     tries = [(more, interval) for more in punctual] + [(more, None) for more in sorted({0, missing})]
     first: NoInstantsError | None = None
     for more, latest in tries:
         real_machine, real = _real_constants(configuration, quotient, constants, more)
-        wanted = _of_machine(steps, real_machine)
+        path = undecided if more else plain
+        wanted = _of_machine([_with_real_immunity(step, quotient) for step in path], real_machine)
         places = product(silencers_of(path), places_between_rounds(path)) if more else [(None, 0)]
         for silencer, place in places:
             timer = PathTimer(real_machine, real, Habits(configuration.save_interval_ms, latest))
-            found = timer.schedule(wanted, answers, MoreRounds(more, place, silencer))
+            found = timer.schedule(wanted, answers[path], MoreRounds(more, place, silencer))
             if isinstance(found, TimedPath):
                 violated = judge(real_machine, real, found.path, found.times)
                 if isinstance(violated, tuple) and row.clause in violated:
@@ -226,13 +237,12 @@ def _real_constants(
         "op_pull_size": configuration.op_pull_size,
         "reserved_time": NONE if configuration.reserved_ms is None else configuration.reserved_ms,
     }
-    return _limited(Constants(**given), configuration.local_ms)
-
-
-def _limited(constants: Constants, limit: int | None) -> tuple[Machine, Constants]:
-    if limit is None:
-        return TRANSACTIONAL_MESSAGES, constants
-    return with_local_limit(TRANSACTIONAL_MESSAGES, constants, limit)
+    return with_assumed_times(
+        TRANSACTIONAL_MESSAGES,
+        Constants(**given),
+        local_limit=NONE if configuration.local_ms is None else configuration.local_ms,
+        checks_time=(configuration.check_max - 1) * configuration.check_interval_ms,
+    )
 
 
 def _with_real_immunity(step: Step, quotient: Quotient) -> Step:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from model_check.broker_conf.compared_sums import CHECK_INTERVAL, OP_BATCH_INTERVAL, TIMEOUT, orders
+from model_check.broker_conf.compared_sums import CHECK_INTERVAL, OP_BATCH_INTERVAL, TIMEOUT, compared, orders_of
 from model_check.broker_conf.configuration import show_duration as show_exactly
 from model_check.broker_conf.ticks import times_of
-from model_check.instances import switches_of, unturned
+from model_check.instances import load_instance, switches_of, unturned
 from model_check.remedies.upgrades import said_of_an_upgrade
 from spec.profiles import VERSIONS, distinct
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _NICE_MS = (3_600_000, 1_800_000, 600_000, 300_000, 60_000, 30_000, 10_000, 5_000, 1_000, 500, 100, 50, 10, 1)
 _MOST_NEIGHBOURS = 3
 """So many orders to each side of today's are tried."""
+
+_SIZES = "tiny"
+"""Whose sizes say which sums there are."""
 
 _HOUR_MS = 3_600_000
 _LEAST_TIMEOUT_MS = 1_000
@@ -105,8 +108,9 @@ def _with(configuration: Configuration, fields: dict[str, Any]) -> Configuration
 def _turning_points(configuration: Configuration, on: tuple[str, ...], name: str) -> set[int]:
     """The lengths of one time at which an order of sums turns, the others being as they are."""
     real = times_of(configuration)
+    sums = compared(real, on, load_instance(_SIZES))
     found = set()
-    for order, _ in orders(real, (configuration.check_max, configuration.check_max), on):
+    for order in orders_of(sums, real):
         terms = [*order.left, *((-factor, other) for factor, other in order.right)]
         slope = sum(factor for factor, other in terms if other == name)
         rest = sum(factor * real[other] for factor, other in terms if other != name)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from model_check.broker_conf.answer import check_configuration
+from model_check.broker_conf.answer import VIOLATED_IN_TICKS, check_configuration
 from model_check.broker_conf.words import tell
 from model_check.check import SIZES, Verdict, chosen_clauses
 from model_check.defects.affected import affects
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 BASES = ("tiny", "deep", "small")
 """Whose sizes are searched with the times of a configuration: one transaction, more rounds of it, two transactions."""
 
-MOST_STATES = 8_000_000
+FINEST = "deep"
+"""Of these, the one with the most checks."""
+
+MOST_STATES = 24_000_000
 """Where the search of each is cut short."""
 
 
@@ -177,6 +180,9 @@ def judge_configuration(
 ) -> Judgement:
     """Search one size after the other, each for what is not broken yet.
 
+    What is violated in ticks and not shown in milliseconds is asked again without immunities: a message need not carry
+    one, so that a schedule without them is one of the configuration.
+
     Parameters
     ----------
     configuration, faults
@@ -214,7 +220,23 @@ def judge_configuration(
                 **question,
             )
         )
-    return Judgement(configuration, tuple(answers), tuple(bases[: len(answers)]), tuple(bases[len(answers) :]))
+    found = Judgement(configuration, tuple(answers), tuple(bases[: len(answers)]), tuple(bases[len(answers) :]))
+    unshown = [row.name for row in found.open if row.reason.startswith(VIOLATED_IN_TICKS)]
+    if not unshown or not configuration.immunities_ms:
+        return found
+    base = next((name for name in bases if name == FINEST), bases[0])
+    plainer = check_configuration(
+        replace(configuration, immunities_ms=()),
+        faults,
+        load_instance(base),
+        properties=unshown,
+        most_states=MOST_STATES if most_states is None else most_states,
+        report=None if report is None else partial(report, f"{base}, without immunities"),
+        **question,
+    )
+    broken_rows = tuple(row for row in plainer.result.clauses if row.verdict is Verdict.VIOLATED)
+    plainer = replace(plainer, result=replace(plainer.result, clauses=broken_rows))
+    return replace(found, answers=(*found.answers, plainer), bases=(*found.bases, base))
 
 
 def _is_finer(one: Answer, other: Answer) -> bool:

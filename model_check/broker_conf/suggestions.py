@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ from model_check.broker_conf.changes import changes_of, with_local
 from model_check.broker_conf.judgement import MOST_STATES, Judgement
 from model_check.broker_conf.ticks import quotient_of
 from model_check.check import Verdict
-from model_check.errors import ModelCheckError
 from model_check.instances import constants_for, load_instance
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from model_check.broker_conf.changes import Change
     from model_check.broker_conf.configuration import Configuration
     from model_check.explicit.search import Progress
-    from spec.constants import Instance
 
 MOST_SECONDS = 180.0
 """Behind so much time no further change is begun."""
@@ -118,9 +115,7 @@ def suggest(
     configuration = judgement.configuration
     if changes is None:
         changes = [*changes_of(configuration, on), *with_local(configuration, on)]
-    groups = _of_different_orders(
-        configuration, changes, faults, max(map(load_instance, bases), key=lambda size: size.check_max)
-    )
+    groups = _of_different_orders(configuration, changes, faults, tuple(dict.fromkeys(bases)))
     asked = {"properties": properties, **question}
     until, found, searched = time.monotonic() + most_seconds, list[Suggestion](), 0
     for group in groups:
@@ -174,22 +169,22 @@ def _what_it_mends(
 
 
 def _of_different_orders(
-    configuration: Configuration, changes: Sequence[Change], faults: Sequence[str], sizes: Instance
+    configuration: Configuration, changes: Sequence[Change], faults: Sequence[str], bases: Sequence[str]
 ) -> list[list[Change]]:
-    """The changes by their instance of ticks, without those that change no order.
-
-    The sizes are those with the largest `transactionCheckMax`, which tell most orders apart.
-    """
+    """The changes by their instances of ticks, without those that change no order in any size."""
 
     def key(one: Configuration) -> object:
-        on = switched_on(constants_for(one.version, faults, sizes), faults)
-        quotient = quotient_of(one, sizes, on)
-        return one.version, quotient.instance, tuple(quotient.ticks.items()), len(one.immunities_ms)
+        found: list[object] = [one.version, len(one.immunities_ms)]
+        for base in bases:
+            sizes = load_instance(base)
+            on = switched_on(constants_for(one.version, faults, sizes), faults)
+            quotient = quotient_of(one, sizes, on)
+            found += [quotient.instance, tuple(quotient.ticks.items())]
+        return tuple(found)
 
     groups: dict[object, list[Change]] = {key(configuration): []}
     for change in changes:
-        with suppress(ModelCheckError):  # no small numbers of ticks keep its orders
-            groups.setdefault(key(change.configuration), []).append(change)
+        groups.setdefault(key(change.configuration), []).append(change)
     return [group for group in list(groups.values())[1:] if group]
 
 

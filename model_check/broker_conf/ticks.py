@@ -5,31 +5,50 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from model_check.broker_conf.compared_sums import (
     CHECK_INTERVAL,
+    CHECKS,
     LOCAL,
     OP_BATCH_INTERVAL,
     RESERVED,
     ROUND_LIMIT,
     TIMEOUT,
     Order,
-    orders,
+    Sums,
+    compared,
+    orders_of,
 )
 from model_check.broker_conf.configuration import show_duration
-from model_check.errors import ModelCheckError
 from spec.language import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from model_check.broker_conf.configuration import Configuration
     from spec.constants import Instance
 
-MOST_TICKS = 62
+MOST_TICKS = 126
 """No time of an instance is longer."""
 
-UNASKED: dict[str, Any] = {"first_checks": (0,), "skews": (0,), "clock_steps": 0}
-"""What no broker.conf and no option speaks of: check counts that producers send, clocks that differ or step back."""
+UNKEPT = f"no times of at most {MOST_TICKS} ticks keep the order of all sums that a run may compare"
+"""Why what holds in ticks is unknown."""
+
+_MOST_TIMES = 12
+"""For more times, none are looked for."""
+
+_AT_ONCE = 12
+"""So many of the demands that are missed most are made before the next try."""
+
+_SPOKEN = 3
+"""A sentence tells the orders of so many times."""
+
+UNASKED: dict[str, Any] = {"first_checks": (0,), "skews": (0,), "clock_steps": 0, "persist_interval": NONE}
+"""What no broker.conf and no option speaks of: check counts that producers send, clocks that differ or step back.
+
+How soon offsets are saved is asked of schedules only (`timed_path.Habits`): ticks do not count it.
+"""
 
 UNASKED_FAULTS = ("clock_skew", "clock_step")
 """The faults that need some of it."""
@@ -49,6 +68,8 @@ class Quotient:
         What the ticks keep.
     instance : Instance
         The sizes of the instance that was asked for, with these times.
+    unkept : str
+        Why a clause that holds in ticks may be broken in milliseconds; empty where it can not.
     """
 
     real_ms: dict[str, int]
@@ -56,11 +77,12 @@ class Quotient:
     check_max: tuple[int, int]
     orders: tuple[Order, ...]
     instance: Instance
+    unkept: str = ""
 
     def times_in_ticks(self) -> str:
         """The ticks, in words."""
-        compared = {name for order in self.orders for _, name in order.left + order.right}
-        times = ", ".join(f"{name}={count}" for name, count in self.ticks.items() if name in compared)
+        named = {name for order in self.orders for _, name in order.left + order.right}
+        times = ", ".join(f"{name}={count}" for name, count in self.ticks.items() if name in named)
         scaled = ""
         if self.check_max[0] != self.check_max[1]:
             scaled = f" and transactionCheckMax={self.check_max[1]} (really {self.check_max[0]})"
@@ -68,7 +90,7 @@ class Quotient:
 
     def sentence(self) -> str:
         """What a verdict "holds" stands for."""
-        kept = "; ".join(str(order) for order in self.orders)
+        kept = "; ".join(str(order) for order in self.orders if len(order.left + order.right) <= _SPOKEN)
         return f"{self.times_in_ticks()}: the order of each of these is that of the configuration: {kept}"
 
     def to_json(self) -> dict[str, Any]:
@@ -92,17 +114,18 @@ def quotient_of(configuration: Configuration, base: Instance, on: Iterable[str])
         Gives the sizes, and the times that no setting speaks of.
     on
         The switches of the profile and the faults that are on: what is not compared without them needs no order.
-
-    Raises
-    ------
-    ModelCheckError
-        When no choice with at most `MOST_TICKS` ticks keeps every order.
     """
-    active = tuple(on)
     real = times_of(configuration)
     check_max = (configuration.check_max, min(configuration.check_max, base.check_max))
-    compared = orders(real, check_max, active)
-    ticks = smallest_ticks(real, compared)
+    orders: tuple[Order, ...] = ()
+    if len(real) > _MOST_TIMES:
+        ticks, unkept = _near_ticks(real), f"{UNKEPT}, or none are looked for among so many times"
+    else:
+        sums = compared(real, on, base)
+        ticks, unkept = _ticks(sums, real)
+        orders = tuple(orders_of(sums, real))
+    if base.forgets:
+        unkept = "an instance that forgets has runs of more rounds than its ticks keep in order"
     instance = replace(
         base,
         name=f"{base.name} with the times of the broker.conf",
@@ -116,7 +139,7 @@ def quotient_of(configuration: Configuration, base: Instance, on: Iterable[str])
         reserved_time=ticks.get(RESERVED, NONE),
         **UNASKED,
     )
-    return Quotient(real, ticks, check_max, tuple(order for order, _ in compared), instance)
+    return Quotient(real, ticks, check_max, orders, instance, unkept)
 
 
 def times_of(configuration: Configuration) -> dict[str, int]:
@@ -127,6 +150,8 @@ def times_of(configuration: Configuration) -> dict[str, int]:
         OP_BATCH_INTERVAL: configuration.op_batch_interval_ms,
         ROUND_LIMIT: configuration.round_limit_ms,
     }
+    if configuration.check_max > 1:
+        found[CHECKS] = (configuration.check_max - 1) * configuration.check_interval_ms
     for milliseconds in sorted(set(configuration.immunities_ms)):
         found[f"immunity of {show_duration(milliseconds)}"] = milliseconds
     if configuration.local_ms is not None:
@@ -136,44 +161,75 @@ def times_of(configuration: Configuration) -> dict[str, int]:
     return found
 
 
-def smallest_ticks(
-    real: Mapping[str, int], compared: Iterable[tuple[Order, tuple[tuple[int, str], ...]]]
-) -> dict[str, int]:
-    """Positive numbers that keep every order: the largest of them is as small as can be, then each in turn.
+def smallest_ticks(names: Sequence[str], least: np.ndarray, factors: np.ndarray) -> dict[str, int] | None:
+    """Positive numbers with `factors @ numbers >= least`: the largest is as small as can be, then each in turn.
 
     Parameters
     ----------
-    real
-        The times, in the order in which they are made small.
-    compared
-        Each order, and its left sum in ticks.
+    names
+        Of the times, in the order in which they are made small.
+    least : int array, (sums,)
+    factors : int array, (sums, names)
 
-    Raises
-    ------
-    ModelCheckError
-        When there are none up to `MOST_TICKS`.
+    Returns
+    -------
+    dict or None
+        None when there are none up to `MOST_TICKS`.
     """
     import z3
 
-    counts = {name: z3.Int(name) for name in real}
+    counts = [z3.Int(name) for name in names]
     largest = z3.Int("largest")
-    solver = z3.Optimize()
-    for count in counts.values():
-        solver.add(count >= 1, count <= largest)
-    solver.add(largest <= MOST_TICKS)
-    for order, left in compared:
-        difference = z3.Sum([factor * counts[name] for factor, name in left]) - z3.Sum(
-            [factor * counts[name] for factor, name in order.right]
-        )
-        solver.add(difference < 0 if order.sign < 0 else difference > 0 if order.sign > 0 else difference == 0)
-    for goal in (largest, *counts.values()):
-        solver.minimize(goal)
-    if solver.check() != z3.sat:
-        times = ", ".join(f"{name} {show_duration(value)}" for name, value in real.items())
-        msg = (
-            f"no instance with at most {MOST_TICKS} ticks keeps the order of these times and their sums: {times}; "
-            f"give fewer immunities, or times that are nearer to each other"
-        )
-        raise ModelCheckError(msg)
-    model = solver.model()
-    return {name: model.eval(count).as_long() for name, count in counts.items()}
+    needed: list[Any] = [largest <= MOST_TICKS, *(z3.And(count >= 1, count <= largest) for count in counts)]
+    while True:
+        solver = z3.Optimize()
+        solver.add(*needed)
+        for goal in (largest, *counts):
+            solver.minimize(goal)
+        if solver.check() != z3.sat:
+            return None
+        model = solver.model()
+        found = np.array([model.eval(count, model_completion=True).as_long() for count in counts])
+        missing = least - factors @ found
+        wanting = [row for row in np.argsort(-missing, kind="stable")[:_AT_ONCE] if missing[row] > 0]
+        if not wanting:
+            return dict(zip(names, found.tolist(), strict=True))
+        for row in wanting:
+            total = z3.Sum([int(factor) * count for factor, count in zip(factors[row], counts, strict=True)])
+            needed.append(total >= int(least[row]))
+
+
+def _ticks(sums: Sums, real: Mapping[str, int]) -> tuple[dict[str, int], str]:
+    """The ticks that keep every order, or else the short ones, or else what is near; and what follows from that."""
+    values = np.array([real[name] for name in sums.names])
+    short = Sums(sums.names, *(column[sums.is_short] for column in sums[1:]))
+    for some, unkept in ((sums, ""), (short, UNKEPT)):
+        for both_ways in (True, False):
+            factors, least = _demands(some, values, both_ways=both_ways)
+            ticks = smallest_ticks(sums.names, least, factors)
+            if ticks is not None:
+                return ticks, unkept
+    return _near_ticks(real), UNKEPT
+
+
+def _near_ticks(real: Mapping[str, int]) -> dict[str, int]:
+    """Ticks as long as the times allow; all checks take longer than the rest, as far as anybody sees."""
+    longest = max(value for name, value in real.items() if name != CHECKS)
+    return {name: min(-(-value * MOST_TICKS // longest), MOST_TICKS) for name, value in real.items()}
+
+
+def _demands(sums: Sums, values: np.ndarray, *, both_ways: bool) -> tuple[np.ndarray, np.ndarray]:
+    """What the ticks must fulfil, as factors and the least that they add up to.
+
+    A sum that the milliseconds allow, with so many strict steps as fit, the ticks allow, too. Both ways, they also
+    refuse of the short sums what the milliseconds refuse, so that a violation in ticks is one in milliseconds.
+    """
+    real = sums.factors @ values
+    allowed = real <= 0
+    factors, least = [-sums.factors[allowed]], [np.minimum(sums.strict, -real)[allowed]]
+    if both_ways:
+        refused = sums.is_short & ((real > 0) | (-real < sums.strict))
+        factors.append(sums.factors[refused])
+        least.append(np.where(real > 0, 1, real)[refused])
+    rows = np.unique(np.hstack([np.concatenate(least)[:, None], np.vstack(factors)]), axis=0)
+    return rows[:, 1:], rows[:, 0]

@@ -38,6 +38,7 @@ _STEPS_OF_A_ROUND = (
     ROUND_ENDED,
 )
 _ANSWER = producer.answer_check.__name__
+_DECISIONS = (producer.resolve_to_commit.__name__, producer.resolve_to_rollback.__name__)
 _SILENCERS = tuple(action.__name__ for action in (network.lose_check, shutdown.stop, broker.crash))
 _MOST_ATTEMPTS = 4096
 _MOST_STEPS_OF_A_ROUND = 64
@@ -101,6 +102,24 @@ def answers_in_ticks(machine: Machine, constants: object, path: Sequence[Step]) 
     return answers
 
 
+def decided_late(path: Sequence[Step]) -> tuple[Step, ...]:
+    """The path in which an unknown outcome is known only when a check is answered: until then others are answered so.
+
+    Nothing else asks for it, so that the path leads to the same state.
+    """
+    steps: list[Step] = []
+    waiting: list[Step] = []
+    for step in path:
+        if step.action.name in _DECISIONS:
+            waiting.append(step)
+            continue
+        if step.action.name == _ANSWER:
+            steps += waiting
+            waiting = []
+        steps.append(step)
+    return (*steps, *waiting)
+
+
 def places_between_rounds(path: Sequence[Step]) -> list[int]:
     """Where rounds may be put in: before a round begins and after one has ended, the last place first."""
     begins = [place for place, step in enumerate(path) if step.action.event == ROUND_BEGAN]
@@ -109,9 +128,9 @@ def places_between_rounds(path: Sequence[Step]) -> list[int]:
 
 
 def silencers_of(path: Sequence[Step]) -> list[str | None]:
-    """How checks of added rounds may go on: they are answered, or end as one does in the path."""
-    taken = {step.action.name for step in path}
-    return [None, *(name for name in _SILENCERS if name in taken)]
+    """How checks of added rounds may go on: they are lost as one is in the path, are answered, or end as one does."""
+    lost, *others = [name if any(step.action.name == name for step in path) else None for name in _SILENCERS]
+    return list(dict.fromkeys((lost, None, *others)))
 
 
 @dataclass(frozen=True, slots=True)
