@@ -1,0 +1,57 @@
+"""What only takes behaviours away breaks nothing more: fewer immunities, and a limit on local transactions."""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+
+import pytest
+
+from model_check.broker_conf.answer import check_configuration
+from model_check.broker_conf.configuration import Configuration
+from model_check.check import Verdict
+from tests.model_check.broker_conf.drawn import drawn, restricted
+
+pytestmark = pytest.mark.untraced
+
+PAIRS = 500
+
+
+@cache
+def verdicts(configuration: Configuration, faults: tuple[str, ...], engine: str) -> dict[str, Verdict]:
+    found = check_configuration(configuration, faults, "tiny", engine=engine)
+    return {row.name: row.verdict for row in found.result.clauses}
+
+
+def broken_only_with_less(wide: Configuration, narrow: Configuration, faults: tuple[str, ...], engine: str) -> set[str]:
+    """What holds of the one and is broken of the other, which has fewer behaviours."""
+    of_wide, of_narrow = verdicts(wide, faults, engine), verdicts(narrow, faults, engine)
+    return {
+        name for name, verdict in of_wide.items() if verdict is Verdict.HOLDS and of_narrow[name] is Verdict.VIOLATED
+    }
+
+
+def test_a_limit_on_local_transactions_breaks_nothing_more() -> None:
+    """The default times of 4.9.7 and an immunity as long as the timeout: ten are broken with and without the limit."""
+    wide = Configuration.of_release("4.9.7", immunities_ms=(6_000,))
+    narrow = Configuration.of_release("4.9.7", immunities_ms=(6_000,), local_ms=2_000)
+    assert broken_only_with_less(wide, narrow, (), "cpython") == set()
+    for one in (wide, narrow):
+        broken = {name for name, verdict in verdicts(one, (), "cpython").items() if verdict is Verdict.VIOLATED}
+        assert {"S1.immune_half", "S1.late_op", "S9.immune_half", "L2.immunity_burns_checks"} < broken
+        assert len(broken) == 10
+
+
+@pytest.mark.sweep
+def test_five_hundred_pairs() -> None:
+    chance = Random(2026)
+    compared, wrong = 0, []
+    while compared < PAIRS:
+        wide, faults = drawn(chance)
+        for what, narrow in restricted(wide):
+            compared += 1
+            more = broken_only_with_less(wide, narrow, faults, "numba")
+            wrong += [(what, wide, faults, more)] if more else []
+        verdicts.cache_clear()
+        print(compared, len(wrong), flush=True)
+    assert wrong == []
