@@ -1,25 +1,21 @@
-"""Which releases have a defect: the words of the catalogue (`affected`, `fixed`) as a question about one release."""
+"""Whether a release has a defect of the catalogue, whether an upgrade brings it, and which one is rid of it."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from model_check.defects.catalogue import catalogue
+from model_check.defects.in_releases import ranges_of
 from model_check.instances import switches_of
 from spec.constants import SWITCHES
 from spec.profiles import PROFILES, VERSIONS
 from spec.releases.broker_defaults import NEWEST_RELEASE, release_numbers
 
-if TYPE_CHECKING:
-    from model_check.defects.catalogue import Defect
-
-Numbers = tuple[int, ...]
-
 RELEASE: Final = r"\d+\.\d+\.\d+"
-_OPEN: Final = (99,)
-"""Behind all releases."""
+_BACK: Final = re.compile(r"from (\d+\.\d+) back to")
+"""Shows only where a broker goes back to an older release."""
 
 
 @cache
@@ -50,8 +46,12 @@ def affects(identifier: str, release: str) -> bool:
     >>> [release for release in ("4.9.4", "4.9.5", "5.0.0", "5.1.0") if affects("A07", release)]
     ['4.9.4', '5.0.0']
     """
-    numbers = min(release_numbers(release) or release_numbers(NEWEST_RELEASE), release_numbers(NEWEST_RELEASE))
-    return any(first <= numbers <= last for first, last in _ranges(identifier))
+    defect = catalogue()[identifier]
+    if _BACK.match(defect.affected):
+        return False
+    numbers = release_numbers(release)
+    asked = release if numbers and numbers <= release_numbers(NEWEST_RELEASE) else NEWEST_RELEASE
+    return any(one.has(asked) for one in ranges_of(defect))
 
 
 def arises(identifier: str, before: str, after: str) -> bool:
@@ -62,7 +62,7 @@ def arises(identifier: str, before: str, after: str) -> bool:
     >>> arises("A17", "4.9.7", "5.5.1"), arises("B01", "4.9.7", "5.5.1"), arises("B18", "5.5.1", "4.9.7")
     (True, False, True)
     """
-    back = re.match(r"from (\d+\.\d+) back to", catalogue()[identifier].affected)
+    back = _BACK.match(catalogue()[identifier].affected)
     if back:
         return release_numbers(after) < release_numbers(back[1]) <= release_numbers(before)
     return affects(identifier, after) and not affects(identifier, before)
@@ -111,37 +111,3 @@ def _releases_of(switches: tuple[bool, ...]) -> tuple[str, ...]:
     base = min(reversed(known), key=lambda name: len(turned(name)))
     like = (one for one in VERSIONS if any(known[one][place] == switches[place] for place in turned(base)))
     return (base, *like)
-
-
-@cache
-def _ranges(identifier: str) -> tuple[tuple[Numbers, Numbers], ...]:
-    """From the first release to the last one, both included."""
-    defect = catalogue()[identifier]
-    if "no release" in defect.affected or " back to " in defect.affected:
-        return ()
-    found = [_range(piece, defect, is_first=number == 0) for number, piece in enumerate(defect.affected.split(", "))]
-    return tuple(one for one in found if one is not None)
-
-
-def _range(piece: str, defect: Defect, *, is_first: bool) -> tuple[Numbers, Numbers] | None:
-    """What one part of `affected` says; none where it is a remark, such as `if enabled`."""
-    named = re.findall(rf"{RELEASE}|\d+\.\d+(?=\.x)", piece)
-    if not named or piece.startswith("clients"):
-        return None
-    first, last = release_numbers(named[0]), release_numbers(named[-1])
-    if piece.startswith("before "):
-        return (), _before(last)
-    if piece.startswith("to ") or piece.endswith(" and before"):
-        return (), last
-    if piece.endswith(".x"):
-        return first, (*first, *_OPEN)
-    repaired = [release_numbers(one) for one in fixed_in(defect.identifier) if release_numbers(one) > first]
-    if len(named) > 1 or not is_first:
-        is_only_eased = defect.fixed and not fixed_in(defect.identifier)
-        return first, _OPEN if is_only_eased else last
-    return first, _before(min(repaired)) if repaired else _OPEN
-
-
-def _before(numbers: Numbers) -> Numbers:
-    """Below a release, and not below the one before it."""
-    return *numbers[:-1], numbers[-1] - 1
