@@ -15,10 +15,10 @@ from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.printing.progress import portfolio_progress
 from halfcheck.verify.processes import on_all_cores
 from model_check.asked import asked_for
-from model_check.both_sides import needs_a_search, of_judgement, verdicts_of
 from model_check.broker_conf.judgement import BASES, judge_configuration
-from model_check.comparison import Verdicts, compared
-from model_check.upgrade_answer import upgrade_answer
+from model_check.comparison.both_sides import needs_a_search, of_judgement, verdicts_of
+from model_check.comparison.differences import Verdicts, compared
+from model_check.comparison.upgrade_answer import upgrade_answer
 from reference.format.broker_conf import read_broker_conf, settings
 from reference.format.broker_keys import known_keys
 from spec.releases.broker_defaults import DEFAULTS, defaults_of, release_numbers

@@ -35,10 +35,8 @@ def command(options: CheckOptions) -> ExitCode:
     --------
     halfcheck check --profile 5.3.3
     halfcheck check --profile 5.4.0 --faults crash --all
-    halfcheck check --profile 4.9.7 --faults crash --property S10 --instance tiny
     halfcheck check --instance medium --width
     halfcheck check --instance small --faults slow_round --coverage
-    halfcheck check --instance medium --faults crash --threads 2 --memory 8G --checkpoint DIR
     halfcheck check --instance medium --faults crash --threads 2 --memory 8G --checkpoint DIR --resume
     halfcheck check --profile 5.4.0 --faults slow_local,lose_end --threads 2 --json
     halfcheck check --instance tiny --property S1.immune_half --engine z3 --max-depth 15
@@ -46,7 +44,6 @@ def command(options: CheckOptions) -> ExitCode:
     halfcheck check --instance tiny --property S1.immune_half --itf b01.itf.json --svg b01.svg --pytest test_b01.py
     halfcheck check --broker-conf broker.conf --version 5.3.3 --immunity 60s
     halfcheck check --compare 4.9.7 5.5.1
-    halfcheck check --compare 5.4.0 5.4.0+heeds_settled_originals
     halfcheck check --minimal-repairs --profile 5.4.0 --property S1.immune_half
     halfcheck check --minimal-repairs --with skips_long_immunities --profile 5.5.1 --property L2
     halfcheck check --liveness --profile 4.5.1

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from model_check.comparison import Comparison, Verdicts
-    from model_check.upgrade_answer import Entry, UpgradeAnswer
+    from model_check.comparison.differences import Comparison, Verdicts
+    from model_check.comparison.upgrade_answer import Entry, UpgradeAnswer
 
 
 def print_comparison(

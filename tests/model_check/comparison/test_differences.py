@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from model_check.asked import asked_for
-from model_check.both_sides import compare, needs_a_search, of_search, verdicts_of
-from model_check.comparison import Change, Comparison, Difference, Side, Verdicts, compared, counted
+from model_check.comparison.both_sides import compare, needs_a_search, of_search, verdicts_of
+from model_check.comparison.differences import Change, Comparison, Difference, Side, Verdicts, compared, counted
+from model_check.comparison.upgrade_answer import Entry, UpgradeAnswer, upgrade_answer
 from model_check.defects.affected import affects
 from model_check.defects.catalogue import catalogue
 from model_check.portfolio import search_portfolio
-from model_check.upgrade_answer import Entry, UpgradeAnswer, upgrade_answer
 from model_check.wording.clauses import clause_names
 from spec.profiles import VERSIONS
 
@@ -119,7 +119,7 @@ def test_a_table_of_another_specification_answers_nothing(monkeypatch: pytest.Mo
 
 def test_three_faults_hold_only_as_far_as_a_search_of_all_three_came(monkeypatch: pytest.MonkeyPatch) -> None:
     """In `tiny` two at once were searched: what two do not break is open, if the search of three is cut short."""
-    monkeypatch.setattr("model_check.both_sides.MOST_STATES", 300)
+    monkeypatch.setattr("model_check.comparison.both_sides.MOST_STATES", 300)
     faults = ["crash", "lose_end", "slow_local"]
     found = verdicts_of(asked_for("4.9.7"), faults, instances=["tiny"], properties=["S2", "S3", "S5"])
     assert found.cut_short == ("tiny",)

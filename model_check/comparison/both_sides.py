@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.asked import Asked, asked_for
 from model_check.check import Verdict, chosen_clauses
-from model_check.comparison import CANNOT_OCCUR, Comparison, Side, Verdicts, compared
+from model_check.comparison.differences import CANNOT_OCCUR, Comparison, Side, Verdicts, compared
 from model_check.defects.affected import affects
 from model_check.instances import constants_for, load_instance
 from model_check.occurrence import why_it_cannot_occur

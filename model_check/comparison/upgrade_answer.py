@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from model_check.asked import Asked
-    from model_check.comparison import Comparison, Side
+    from model_check.comparison.differences import Comparison, Side
 
 
 @dataclass(frozen=True, slots=True)
