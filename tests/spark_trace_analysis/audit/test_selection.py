@@ -65,7 +65,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (Selection(topics=("T0", "T"), groups=("g1",)), 8),
         (Selection(states=(LOST,)), 7),
         (Selection(states=(PARKED, DOUBLED)), 21),
-        (Selection(states=(PENDING,)), 2),
+        (Selection(states=(PENDING, TransactionState.ROLLED_BACK)), 16),
         (Selection(keys=("order-7",)), 1),
         (Selection(keys=("customer-1", "order-0,")), 9),
         (Selection(keys=("order",)), 0),
