@@ -13,6 +13,7 @@ from halfcheck.check.minimal_repairs import what_is_left
 from halfcheck.check.search import say_turned_in_vain
 from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.printing.progress import portfolio_progress
+from halfcheck.printing.remarks import print_remarks
 from halfcheck.verify.processes import on_all_cores
 from model_check.asked import asked_for
 from model_check.broker_conf.judgement import BASES, judge_configuration
@@ -20,6 +21,7 @@ from model_check.comparison.both_sides import needs_a_search, of_judgement, verd
 from model_check.comparison.differences import Verdicts, compared
 from model_check.comparison.upgrade_answer import upgrade_answer
 from reference.format.broker_conf import read_broker_conf, settings
+from reference.format.broker_conf_remarks import remarks_on_file
 from reference.format.broker_keys import known_keys
 from spec.releases.broker_defaults import DEFAULTS, defaults_of, release_numbers
 
@@ -66,6 +68,9 @@ def run(options: CheckOptions) -> ExitCode:
     times = _times(second.configuration)
     answer = upgrade_answer(found, times)
     remarks = of_settings(before, after, options.broker_conf)
+    if options.broker_conf is not None:
+        both = [remark for asked in (before, after) for remark in remarks_on_file(options.broker_conf, asked.release)]
+        print_remarks(options.broker_conf, dict.fromkeys(both))
     if options.as_json:
         content = {**found.to_json(), "left": {one.clause: one.to_json() for one in left}, "groups": answer.to_json()}
         print(json.dumps({**content, "settings": remarks}, ensure_ascii=False, indent=2))
