@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from reference.format.errors import CorruptRegion
 from reference.format.properties import TAGS, tags_code_of
 from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, Record
+from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from reference.format.commit_log import CommitLog
     from reference.format.consume_queue import ConsumeQueue, ConsumeQueueEntry
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 INNER_BATCH_FLAG = 1 << 7
 """``MessageSysFlag.INNER_BATCH_FLAG``: one record stands for several queue offsets."""
 
+_OF_ROUNDS = frozenset({HALF_TOPIC, OP_TOPIC})
 _LEAST_TAGS_CODE = -(1 << 31)
 """Below it a tags code is an address (``ConsumeQueueExt.MAX_ADDR``)."""
 
@@ -62,6 +64,12 @@ class CrossCheck:
         The log that the records come from.
     queues
         The consume queues by topic and queue id; may be empty.
+
+    Attributes
+    ----------
+    displaced, undispatched
+        Commit log offsets of halves and op messages that their consume queue does not list: another record stands at
+        their place, or none does.
     """
 
     def __init__(self, log: CommitLog, queues: dict[tuple[str, int], ConsumeQueue]) -> None:
@@ -69,6 +77,8 @@ class CrossCheck:
         self._queues = queues
         self.matched: dict[tuple[str, int], int] = dict.fromkeys(queues, 0)
         self.missing: list[Missing] = []
+        self.displaced: list[int] = []
+        self.undispatched: list[int] = []
         self.last_dispatched = -1
         self._next_offset: dict[tuple[str, int, int], int] = {}
         self.found: list[CorruptRegion] = []
@@ -83,11 +93,26 @@ class CrossCheck:
         queue = self._queues.get(key)
         if queue is None:
             self._check_counting(key, record)
+            self.see_without_queue(key, [record.physical_offset])
         else:
             self.check_entry(queue, key, record)
         self._last_three.append(record)
         if len(self._last_three) == 3:
             self.check_neighbours(*self._last_three)
+
+    def see_without_queue(self, key: tuple[str, int], commit_log_offsets: Iterable[int]) -> None:
+        """Take in records of a queue that has no files, though others have."""
+        if self._queues and key[0] in _OF_ROUNDS:
+            self.undispatched.extend(commit_log_offsets)
+
+    def unseen(self) -> set[int]:
+        """Commit log offsets of halves and op messages that no check round sees: no queue lists them, or ever will.
+
+        Dispatching goes on behind the last record that any queue lists (``DefaultMessageStore``, recheck of the reput
+        offset), and a place that is taken is not written again (``ConsumeQueue#putMessagePositionInfo``). Only a start
+        after a crash dispatches a last part of the log once more.
+        """
+        return {*self.displaced, *(at for at in self.undispatched if at < self.last_dispatched)}
 
     def finish(self) -> Iterator[CorruptRegion]:
         """Every piece of damage that was found."""
@@ -132,6 +157,7 @@ class CrossCheck:
         if entry is None:
             if not self._is_of_a_deleted_topic(queue, record):
                 self.missing.append(Missing(record.physical_offset, queue, record.queue_offset))
+                self.see_without_queue(key, [record.physical_offset])
             return
         if (entry.commit_log_offset, entry.size_bytes) != (record.physical_offset, record.total_size):
             is_same = entry.commit_log_offset == record.physical_offset
@@ -141,6 +167,8 @@ class CrossCheck:
                     f"that message in {record.total_size} bytes at {record.physical_offset}"
                 )
                 self.found.append(queue.region(record.queue_offset, reason))
+            elif key[0] in _OF_ROUNDS:
+                self.displaced.append(record.physical_offset)
             return
         self.matched[key] += 1
         self.last_dispatched = record.physical_offset

@@ -178,6 +178,7 @@ class OpenedStore:
             unknown_queues=dict.fromkeys(facts.half_end, UnknownCause.OFFSETS_UNREADABLE)
             if self.paths.rocksdb_offsets
             else {},
+            unknown_halves=dict.fromkeys(facts.unseen, UnknownCause.NOT_IN_ITS_QUEUE),
         )
 
     def writers(self, facts: LogFacts) -> tuple[Writer, ...]:
@@ -360,6 +361,7 @@ class _Reading:
             raise NotAStoreError(message)
         self.hides_records = bool(self.corrupt or self.grouping.strange_ops)
         self._add_corrupt(cross_check.finish())
+        facts.unseen = cross_check.unseen()
         for record, reason in self.grouping.strange_ops:
             self._add_corrupt([CorruptRegion(*self.log.place(record.physical_offset), reason)])
 

@@ -100,6 +100,8 @@ class _Columns:
         self.checked.facts = {
             "matched": self.matched,
             "last_dispatched": self.last_dispatched,
+            "displaced": self.rules.displaced,
+            "undispatched": self.rules.undispatched,
             "edges": self.edges,
             "first_times": self._times(numbers[:_EDGE]),
             "last_times": self._times(numbers[-_EDGE:]),
@@ -135,6 +137,8 @@ class _Columns:
                 self._check_entries(queue, key, chosen)
             elif not self.queues:
                 self._check_counting(key, chosen)
+            else:
+                self.rules.see_without_queue(key, self.physical[chosen].tolist())
 
     def _by_topic(self, numbers: Numbers) -> Iterable[Numbers]:
         """Records whose topics have one hash, by their topics."""

@@ -68,6 +68,8 @@ def straight_histories(bucket: Bucket, at: Circumstances) -> Straight:
         is_straight &= bucket.all_of(_is_due(bucket, kind, at))
     is_straight &= _is_settled(bucket, last, ends, put_backs, at, is_delivered=is_delivered)
     is_straight &= is_delivered | is_discarded | (bucket.op_counts == 1)
+    if at.unknown_halves:
+        is_straight &= _is_seen(bucket, at)
     numbers = np.flatnonzero(is_straight)
     state = np.where(is_delivered, _DELIVERED, np.where(is_discarded, _PARKED, _ROLLED_BACK))
     return Straight(numbers, put_backs[numbers], state[numbers], ~is_discarded[numbers])
@@ -140,6 +142,14 @@ def _is_settled(
         is_its = (bucket.op_record[op] == last) & (~is_delivered | (op_at[op] > bucket.at[ends]))
         is_settled &= ~has_op | is_its
     return np.asarray(is_settled, bool)
+
+
+def _is_seen(bucket: Bucket, at: Circumstances) -> Flags:
+    """Whether nothing is unknown of any record or op message of a history."""
+    unknown = np.fromiter(at.unknown_halves, np.int64)
+    is_seen = bucket.all_of(~np.isin(bucket.at, unknown))
+    is_seen[bucket.owner[bucket.op_record[np.isin(bucket.op_column("at"), unknown)]]] = False
+    return is_seen
 
 
 def _by_queue(queue_ids: Any, offset_of: Any) -> Numbers:

@@ -10,7 +10,7 @@ from spark_trace_analysis.records.version import RECORDED_DISCARDS, VersionMarks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spark_trace_analysis.audit.rules.history import HalfCopy
+    from spark_trace_analysis.audit.rules.history import HalfCopy, OpEntry
     from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
 
 
@@ -28,6 +28,8 @@ class LogFacts:
         Queue id to the offset behind its last record, in the half queue and in its op queue.
     last_offset, last_timestamp
         The commit log offset and the store timestamp of the last record.
+    unseen
+        Commit log offsets of halves and op messages that no round sees.
     """
 
     records: int = 0
@@ -39,6 +41,7 @@ class LogFacts:
     op_end: dict[int, int] = field(default_factory=dict)
     last_offset: int = -1
     last_timestamp: int = 0
+    unseen: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,8 @@ class Circumstances:
         Half queue id to the last half that a round surely passed, by the copies in the log: what a put-back was made
         from.
     unknown_queues, unknown_halves
-        What makes the saved offsets of a half queue, or the commit log offset of a half, say nothing.
+        What makes the saved offsets of a half queue, or the queue offset of the half or the op message at a commit log
+        offset, say nothing.
     earlier
         The version that wrote the log before another one did, and where that one began; None if one wrote all.
     """
@@ -127,4 +131,10 @@ class Circumstances:
 
     def unknown_cause_of(self, copy: HalfCopy) -> UnknownCause | None:
         """Why the saved offsets say nothing of a copy, if something was found that makes it so."""
-        return self.unknown_queues.get(copy.queue_id) or self.unknown_halves.get(copy.commit_log_offset)
+        records = (copy.commit_log_offset, *(op.commit_log_offset for op in copy.ops))
+        of_record = (self.unknown_halves.get(at) for at in records)
+        return self.unknown_queues.get(copy.queue_id) or next(filter(None, of_record), None)
+
+    def is_op_seen(self, op: OpEntry) -> bool:
+        """Whether the next round reads an op message, if the saved op offset does not pass over it."""
+        return op.commit_log_offset not in self.unknown_halves

@@ -24,7 +24,7 @@ class UnknownCause(StrEnum):
     OFFSETS_UNREADABLE
         The saved offsets can't be read.
     NOT_IN_ITS_QUEUE
-        The half's record has no entry in the half queue's consume queue.
+        The half's record, or an op message that names it, has no entry in its consume queue.
     HALF_OFFSET_AHEAD, OP_OFFSET_AHEAD
         The saved half offset lies beyond the end of its queue: the log is older than ``config/``, or its end was lost
         (B14). Or the saved op offset does, and the half offset has not passed the half.

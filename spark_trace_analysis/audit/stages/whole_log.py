@@ -74,6 +74,7 @@ def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> Who
     hosts: dict[str, list[int]] = {}
     ordered = unordered = 0
     last_dispatched = -1
+    undispatched: list[int] = []
     times = _Times(log)
     counting = _Counting(log)
     file_ends: dict[int, int] = {}
@@ -94,6 +95,8 @@ def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> Who
             known[0] += count
         ordered, unordered = ordered + facts["ordered"], unordered + facts["unordered"]
         last_dispatched = max(last_dispatched, facts["last_dispatched"])
+        whole.unseen.update(facts["displaced"])
+        undispatched += facts["undispatched"]
         whole.matched.update(facts["matched"])
         times.add(facts["records"], facts["first_times"], facts["last_times"])
         if facts["last_times"]:
@@ -101,6 +104,7 @@ def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> Who
         counting.add(facts["edges"])
         before = file_ends.get(split.file, log.files[split.file].header_bytes)
         file_ends[split.file] = before if facts["end"] is None else facts["end"]
+    whole.unseen.update(at for at in undispatched if at < last_dispatched)
     whole.findings += times.finish()
     whole.findings += counting.findings
     whole.findings += _file_ends(log, file_ends)
