@@ -38,8 +38,10 @@ class Bucket:
     is_odd, agrees
         Whether only Python understood one of its records, and whether they agree with each other.
     has_shadow, has_namesakes
-        Whether another half was written later at the place of one of its copies, and whether another transaction has
-        its UNIQ_KEY, in another group.
+        Whether another half was written later at the place of one of its copies, or an op message was written for
+        another one there; and whether another transaction has its UNIQ_KEY, in another group.
+    foreign_ops
+        The latter, with the place in the log of the copy that each names as well.
     at, owner
         Where each record stands in the log, and whose it is.
     op_record
@@ -80,13 +82,16 @@ class Bucket:
         return agrees & self.all_of(repeats)
 
     def _join_ops(self, ops: pa.Table) -> None:
-        half_at, is_shadow = ops.column("half_at").to_numpy(), ops.column("is_shadow").to_numpy()
+        half_at, is_shadow, is_foreign = (
+            ops.column(name).to_numpy() for name in ("half_at", "is_shadow", "is_foreign")
+        )
         by_at = np.argsort(self.at, kind="stable")
         record = by_at[np.searchsorted(self.at[by_at], half_at)] if len(half_at) else half_at
         self.shadowed_at = {int(at) for at in half_at[is_shadow]}
         self.has_shadow = np.zeros(self.count, bool)
-        self.has_shadow[self.owner[record[is_shadow]]] = True
-        chosen = np.flatnonzero(~is_shadow)
+        self.has_shadow[self.owner[record[is_shadow | is_foreign]]] = True
+        self.foreign_ops = ops.filter(pa.array(is_foreign)).to_pylist()
+        chosen = np.flatnonzero(~is_shadow & ~is_foreign)
         chosen = chosen[np.lexsort((ops.column("at").to_numpy()[chosen], record[chosen]))]
         self._ops = ops.take(pa.array(chosen)).combine_chunks()
         self.op_record = record[chosen]

@@ -50,6 +50,7 @@ class Grouping:
         self.strange_ops: list[tuple[Record, str]] = []
         self._timeout_ms = transaction_timeout_ms
         self._copies: dict[tuple[int, int], HalfCopy] = {}
+        self._together: dict[tuple[int, int], list[HalfCopy]] = {}
 
     def add(self, record: Record) -> tuple[RecordKind, History | None]:
         """Take in one record and say what it is, and whose; an op may concern many transactions and is nobody's."""
@@ -90,6 +91,11 @@ class Grouping:
             and age_ms <= history.immunity_ms,
         )
         history.copies.append(copy)
+        before = self._copies.get((queue_id, offset))
+        if before is not None:
+            together = self._together.setdefault((queue_id, offset), [before])
+            copy.foreign_ops += [op for other in together for op in other.ops]
+            together.append(copy)
         self._copies[queue_id, offset] = copy
 
     def _add_op(self, record: Record) -> None:
@@ -103,7 +109,10 @@ class Grouping:
         for offset in offsets:
             copy = self._copies.get((queue_id, offset))
             if copy is not None:
-                copy.ops.append(OpEntry(record.queue_offset, record.physical_offset, record.store_timestamp))
+                op = OpEntry(record.queue_offset, record.physical_offset, record.store_timestamp)
+                copy.ops.append(op)
+                for other in self._together.get((queue_id, offset), [copy])[:-1]:
+                    other.foreign_ops.append(op)
             elif offset >= self.half_end.get(queue_id, 0):
                 end = self.half_end.get(queue_id, 0)
                 self.strange_ops.append((record, beyond_the_end(offset, end)))

@@ -49,6 +49,8 @@ class HalfCopy:
         The copies that were made from this one: one, unless the half offset regressed.
     ops
         The op entries that name it.
+    foreign_ops
+        Those that were written for another half at its place of the queue: a round goes by the place alone.
     """
 
     queue_id: int
@@ -61,6 +63,7 @@ class HalfCopy:
     parent: HalfCopy | None = field(default=None, repr=False)
     children: list[HalfCopy] = field(default_factory=list, repr=False)
     ops: list[OpEntry] = field(default_factory=list, repr=False)
+    foreign_ops: list[OpEntry] = field(default_factory=list, repr=False)
 
     @property
     def next_check_times(self) -> int:

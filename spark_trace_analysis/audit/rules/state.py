@@ -36,7 +36,7 @@ def is_live(copy: HalfCopy, at: Circumstances) -> bool:
     if copy.queue_offset < at.half_of(copy.queue_id):
         return False
     first_op = at.op_of(copy.queue_id)
-    return not any(op.op_offset >= first_op and at.is_op_seen(op) for op in copy.ops)
+    return not any(op.op_offset >= first_op and at.is_op_seen(op) for op in (*copy.ops, *copy.foreign_ops))
 
 
 class Judged(NamedTuple):

@@ -136,6 +136,9 @@ class _Judging:
         bucket = self.bucket
         columns = bucket.rows_of(numbers)
         ops = bucket.ops_of(numbers)
+        foreign: dict[int, list[OpEntry]] = {}
+        for op in bucket.foreign_ops:
+            foreign.setdefault(op["half_at"], []).append(OpEntry(op["op_offset"], op["at"], op["store_timestamp"]))
         histories = {}
         row = entry = 0
         for number in map(int, numbers):
@@ -146,6 +149,8 @@ class _Judging:
             else:
                 history = self._told(columns, rows)
             copies = {copy.commit_log_offset: copy for copy in history.copies}
+            for at, copy in copies.items():
+                copy.foreign_ops += foreign.get(at, [])
             for index in range(entry, entry + entries):
                 op = OpEntry(ops["op_offset"][index], ops["at"][index], ops["store_timestamp"][index])
                 copies[ops["half_at"][index]].ops.append(op)

@@ -51,15 +51,17 @@ class OpTask:
         findings = self._strange(entries, np.flatnonzero(~is_known), files, bucket)
         named = owner[is_known]
         shadowed = _shadowed(halves)
+        other, entry = _of_others(halves, entries)
+        half = np.concatenate([named, shadowed, other])
         zeros = np.zeros(len(shadowed), np.int64)
         columns = {
-            "half_at": np.append(halves["at"][named], halves["at"][shadowed]),
-            "is_shadow": np.append(np.zeros(len(named), bool), np.ones(len(shadowed), bool)),
-            "op_offset": np.append(entries["op_offset"][is_known], zeros),
-            "at": np.append(entries["at"][is_known], zeros),
-            "store_timestamp": np.append(entries["store_timestamp"][is_known], zeros),
+            "half_at": halves["at"][half],
+            "is_shadow": np.repeat([False, True, False], [len(named), len(shadowed), len(other)]),
+            "is_foreign": np.repeat([False, False, True], [len(named), len(shadowed), len(other)]),
         }
-        key_hash = np.append(halves["key_hash"][named], halves["key_hash"][shadowed])
+        for name in ("op_offset", "at", "store_timestamp"):
+            columns[name] = np.concatenate([entries[name][is_known], zeros, entries[name][entry]])
+        key_hash = halves["key_hash"][half]
         buckets = key_bucket(key_hash, self.scan.buckets)
         write_buckets(self.path(bucket), columns, buckets, self.scan.buckets)
         write_findings(self.path(bucket, "jsonl"), findings)
@@ -109,3 +111,20 @@ def _shadowed(halves: dict[str, Any]) -> Any:
     order = np.lexsort((halves["at"], offset, queue))
     is_same = (np.diff(queue[order]) == 0) & (np.diff(offset[order]) == 0)
     return order[:-1][is_same]
+
+
+def _of_others(halves: dict[str, Any], entries: dict[str, Any]) -> tuple[Any, Any]:
+    """Halves, and with each an entry that names its place and was written for another half there."""
+    owner = _last_before(halves, entries)
+    shared = np.unique(halves["queue_offset"][_shadowed(halves)])
+    together: dict[tuple[int, int], list[int]] = {}
+    for half in map(int, np.flatnonzero(np.isin(halves["queue_offset"], shared))):
+        together.setdefault((int(halves["queue_id"][half]), int(halves["queue_offset"][half])), []).append(half)
+    pairs = [
+        (half, entry)
+        for entry in map(int, np.flatnonzero(np.isin(entries["half_offset"], shared)))
+        for half in together.get((int(entries["queue_id"][entry]), int(entries["half_offset"][entry])), ())
+        if 0 <= owner[entry] != half
+    ]
+    found = np.array(pairs, np.int64).reshape(-1, 2)
+    return found[:, 0], found[:, 1]

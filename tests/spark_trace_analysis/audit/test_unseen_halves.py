@@ -87,3 +87,20 @@ def test_an_op_message_that_its_queue_does_not_list_settles_nothing(tmp_path: Pa
     found = states(assert_both(store, **FEW))
     assert found["K0"] == (("delivered", (), None) if is_listed else ("unknown", ("delivered",), "not_in_its_queue"))
     assert found["K1"] == ("delivered", (), None)
+
+
+@pytest.mark.parametrize("is_passed", [False, True])
+def test_an_op_message_for_another_half_at_its_place_hides_a_half_from_rounds(
+    tmp_path: Path, *, is_passed: bool
+) -> None:
+    writer = StoreWriter()
+    first = writer.half("K0", body=b"0")
+    writer.commit(first)
+    writer.ends[HALF, 0] = first.offset
+    writer.half("K1", body=b"1")
+    writer.half("K2", body=b"2")
+    writer.entries[HALF, 0] = writer.entries[HALF, 0][20:]
+    found = states(assert_both(writer.write(tmp_path / "s", half=0, op=int(is_passed)), **FEW))
+    assert found["K0"][0] == ("unknown" if is_passed else "delivered")
+    assert found["K1"][0] == ("pending" if is_passed else "lost")
+    assert found["K2"][0] == "pending"
