@@ -135,7 +135,8 @@ def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str, answers:
     answers
         What clients answered to it.
     """
-    from spark_trace_analysis.audit.audit_store import Question, audit_store
+    from spark_trace_analysis.audit.audit_store import audit_store
+    from spark_trace_analysis.audit.opened_store import Question
 
     question = Question(conf=conf, most_events=_MOST_EVENTS_EXPLAINED)
     is_short, has_stored = trace.stat().st_size <= _LONGEST_TRACE_BYTES, (store / "commitlog").is_dir()

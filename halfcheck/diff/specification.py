@@ -15,8 +15,9 @@ from halfcheck.printing.progress import counting_bar
 from model_check.instances import switches_of, unturned
 from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
-from spark_trace_analysis.audit.audit_store import Question, audit_store
+from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, judge_recorded
+from spark_trace_analysis.audit.opened_store import Question
 from spark_trace_analysis.ingest.driver_log import find_driver_log
 
 if TYPE_CHECKING:

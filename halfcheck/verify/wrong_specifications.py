@@ -11,7 +11,8 @@ from files.reading import read_text
 from model_check.errors import EvaluationError
 from model_check.instances import switches_of
 from reference.format.broker_conf import NAME, read_broker_conf
-from spark_trace_analysis.audit.audit_store import Question, audit_store
+from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.audit.opened_store import Question
 from spark_trace_analysis.report.data import RefusedSpecification
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from spark_trace_analysis.audit.audit_folders import (
     work_folder,
     writing_audit,
 )
-from spark_trace_analysis.audit.audit_store import OpenedStore, Question
 from spark_trace_analysis.audit.columns.stage_files import read_findings
+from spark_trace_analysis.audit.opened_store import OpenedStore, Question
 from spark_trace_analysis.audit.rules.damage import Damage, Rank, found
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.selection import Selection

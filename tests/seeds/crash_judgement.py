@@ -26,8 +26,9 @@ from reference.format.errors import StoreError
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.scenarios.scenario import FILE_SIZES, Run, Scenario, begin, write_store
 from reference.store.message_store import MessageStore
-from spark_trace_analysis.audit.audit_store import Question, audit_store
+from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, validation_settings
+from spark_trace_analysis.audit.opened_store import Question
 from spark_trace_analysis.ingest.driver_log import read_driver_log
 from spark_trace_analysis.ingest.store_trace import read_store_trace
 from spark_trace_analysis.records.transaction_record import RecordKind, classify

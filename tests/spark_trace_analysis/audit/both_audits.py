@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from spark_trace_analysis.audit.audit_store import Question, audit_store
+from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.audit.opened_store import Question
 from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from pyspark.sql import SparkSession
 from conformance.golden_stores import golden_store
 from spark_trace_analysis.audit.audit import Audit
 from spark_trace_analysis.audit.audit_folders import write_audit
-from spark_trace_analysis.audit.audit_store import Question, audit_store
+from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.audit.opened_store import Question
 from spark_trace_analysis.audit.rules.state import TransactionState
 
 (QUERY,) = re.findall(r"```sql\n(.*?)```", Path("docs/audit.md").read_text(encoding="utf-8"), re.DOTALL)

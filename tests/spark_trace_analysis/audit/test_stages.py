@@ -283,7 +283,7 @@ def test_the_files_of_an_audit_of_another_store_are_not_taken(store: Path, tmp_p
     other.commit(other.half())
     work = tmp_path / "work"
     from spark_trace_analysis.audit.audit_folders import work_folder
-    from spark_trace_analysis.audit.audit_store import OpenedStore
+    from spark_trace_analysis.audit.opened_store import OpenedStore
     from spark_trace_analysis.audit.spark_audit import Options, _Job
     from tests.spark_trace_analysis.audit.both_audits import OneAfterTheOther
 

@@ -19,7 +19,8 @@ from reference.format.record import TRANSACTION_COMMIT
 from reference.format.system_topics import DISCARD_TOPIC
 from reference.store.memory_disk import MemoryDisk
 from reference.store.message_store_config import MessageStoreConfig
-from spark_trace_analysis.audit.audit_store import OpenedStore, audit_store
+from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.audit.opened_store import OpenedStore
 from tests.spark_trace_analysis.audit.both_audits import NO_TRACE
 
 if TYPE_CHECKING:

@@ -1,0 +1,269 @@
+"""A store as an audit begins with it: where its files lie, what they say of the broker, and what is asked about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model_check.releases import profile_for
+from reference.format.broker_conf import BrokerConf, read_broker_conf
+from reference.format.commit_log import CommitLog
+from reference.format.consumer_offsets import TRANSACTION_GROUP, saved_offsets
+from reference.format.errors import CorruptRegion
+from reference.format.store_paths import StorePaths, store_paths
+from spark_trace_analysis.audit.explanation.trace_verdict import (
+    TraceVerdict,
+    judge_trace,
+    profiles_for,
+    validation_settings,
+    why_judged_by,
+)
+from spark_trace_analysis.audit.rules.circumstances import Circumstances, LogFacts
+from spark_trace_analysis.audit.rules.skewed_copy import signs_of_skew
+from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
+from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
+from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC
+from spark_trace_analysis.records.version import RECORDED_DISCARDS, Writer, is_before, savers_of
+from spec.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from spark_trace_analysis.ingest.store_trace import StoreTrace
+    from spec.switches import Switches
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What to ask of the specification.
+
+    Attributes
+    ----------
+    profiles
+        The names and switches of the specifications to ask; those of the store's version if there are none.
+    why
+        Why those are asked, where they were not named as they are.
+    conf, conf_path
+        Other settings than those of the store's own broker.conf, and the file that holds them.
+    most_events
+        A longer trace is not asked about.
+    report
+        Called with the number of events explained and of all events.
+    """
+
+    profiles: tuple[tuple[str, Switches], ...] = ()
+    why: str = ""
+    conf: BrokerConf | None = None
+    conf_path: Path | None = None
+    most_events: int = 6_000
+    report: Callable[[int, int], None] | None = None
+
+
+class OpenedStore:
+    """A store as an audit begins with it, and what is asked about it.
+
+    Parameters
+    ----------
+    store
+        The store directory, or where its files lie.
+    version
+        The version of the broker that wrote it, if it was named.
+
+    Attributes
+    ----------
+    paths, path
+        Where its files lie, and the directory.
+    known_conf, conf
+        The settings of its ``broker.conf``, None if there is none; and those, or the defaults.
+    saved
+        The offsets of ``consumerOffset.json``.
+    saved_by
+        The releases that could have saved its configuration last.
+    """
+
+    def __init__(self, store: Path | StorePaths, version: str | None, question: Question) -> None:
+        self.paths = store_paths(store) if isinstance(store, Path) else store
+        path = self.paths.root
+        self.path, self.version, self.question = path, version, question
+        self.log = CommitLog.open(self.paths)
+        self.conf_path = self.paths.conf
+        self.known_conf = None if self.conf_path is None else read_broker_conf(self.conf_path)
+        self.conf = self.known_conf or BrokerConf()
+        self.saved = saved_offsets(self.paths)
+        self.saved_by = savers_of(path, knows_offsets=not self.paths.rocksdb_offsets)
+        self.timeout_ms = self.conf.or_default("transactionTimeOut", version)
+        self._signs: list[str] | None = None
+
+    def circumstances(self, facts: LogFacts, *, is_damaged: bool, hides_records: bool) -> Circumstances:
+        """What the rules must know beside each history.
+
+        Parameters
+        ----------
+        is_damaged, hides_records
+            Whether anything is damaged, and whether a record may have stood there.
+        """
+        version = self.version or facts.marks.version(self.saved_by)
+        writers = self.writers(facts)
+        earlier = (writers[0].version, writers[1].start) if writers and self.version is None else None
+        # Of a queue whose beginning is gone the end is known only where a record of it is left.
+        op_end = facts.op_end if self.log.start else dict.fromkeys(facts.half_end, 0) | facts.op_end
+        return Circumstances(
+            version=version,
+            earlier=earlier,
+            check_max=self._check_max(facts, version),
+            check_interval_ms=self.conf.or_default("transactionCheckInterval", version),
+            half_end=facts.half_end,
+            op_end=op_end,
+            half_saved={queue_id: self.saved.get(HALF_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
+            op_saved={queue_id: self.saved.get(OP_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
+            has_offsets=self.saved.source is not None,
+            log_is_complete=self.log.start == 0 and not is_damaged,
+            hides_records=hides_records,
+            is_skewed=bool(self._signs_of_skew(facts)),
+            unknown_queues=dict.fromkeys(facts.half_end, UnknownCause.OFFSETS_UNREADABLE)
+            if self.paths.rocksdb_offsets
+            else {},
+            unknown_halves=dict.fromkeys(facts.unseen, UnknownCause.NOT_IN_ITS_QUEUE),
+        )
+
+    def writers(self, facts: LogFacts) -> tuple[Writer, ...]:
+        """The releases that wrote a store one after the other; empty if one did."""
+        return facts.marks.writers(self.saved_by)
+
+    def _check_max(self, facts: LogFacts, version: str | None) -> int:
+        """The configured maximum; without a broker.conf the highest count at which the store shows a discard.
+
+        A version that leaves no record of a discard shows the highest count of all.
+        """
+        if self.known_conf is not None:
+            return self.conf.or_default("transactionCheckMax", version)
+        highest = facts.discard_checks
+        if is_before(version, RECORDED_DISCARDS):
+            highest = max(highest, facts.copy_checks)
+        return highest or self.conf.or_default("transactionCheckMax", version)
+
+    def notes(self, facts: LogFacts) -> tuple[str, ...]:
+        """What a reader should know: of the records, where they do not look like the version's; of saved offsets."""
+        notes = [self.paths.note] if self.paths.note else []
+        seen = facts.marks.version(self.saved_by)
+        writers = self.writers(facts)
+        if writers and self.version is not None:
+            notes.append(
+                f"two releases wrote it: {writers[0]}, {writers[1]}; --version {self.version} judges all of it"
+            )
+        elif self.version is not None and seen is not None:
+            own, theirs = PROFILES[profile_for(self.version)[0]], [PROFILES[name] for name in profiles_for(seen)]
+            if own not in theirs:
+                looks = seen.replace("-", " to ")
+                notes.append(f"it looks like a store of {looks}, and --version names {self.version}")
+        signs = self._signs_of_skew(facts)
+        if signs:
+            notes.append(f"its files are of different moments: {signs[0]}")
+        if self.saved.unknown:
+            notes.append(self.saved.unknown)
+        elif not self.saved.source:
+            notes.append("no saved consumer offsets: a broker that starts here checks every copy again")
+        return tuple(notes)
+
+    def _signs_of_skew(self, facts: LogFacts) -> list[str]:
+        if self._signs is None:
+            self._signs = list(signs_of_skew(self.path, self.saved, facts))
+        return self._signs
+
+    def foreign_keys(self) -> Iterator[CorruptRegion]:
+        """Queues that the check service's own group does not read: a name in the file must be wrong."""
+        for key in self.saved.table:
+            topic, _, group = key.partition("@")
+            if group == TRANSACTION_GROUP and topic not in (HALF_TOPIC, OP_TOPIC) and "ROCKSDB" not in topic:
+                reason = f"{group} reads {topic!r}, expected {HALF_TOPIC} or {OP_TOPIC}"
+                yield CorruptRegion(self.saved.source or "", 0, reason)
+
+    def offsets_ahead(self, circumstances: Circumstances) -> Iterator[CorruptRegion]:
+        """Saved offsets beyond the end of their queue."""
+        at = circumstances
+        for queue_id, end in at.half_end.items():
+            offset, name = at.half_of(queue_id), "half"
+            if not at.is_half_offset_ahead(queue_id):
+                if not at.is_op_offset_ahead(queue_id):
+                    continue
+                offset, end, name = at.op_of(queue_id), at.op_end[queue_id], "op"  # noqa: PLW2901
+            reason = (
+                f"the saved {name} offset is {offset}, the {name} queue ends at {end}: the log is older than this file"
+            )
+            yield CorruptRegion(self.saved.source or "", 0, f"{reason}, or its end was lost (B14)")
+
+    def explain(
+        self,
+        facts: LogFacts,
+        circumstances: Circumstances,
+        damage: CorruptRegion | None,
+        trace_of: Callable[[], StoreTrace],
+    ) -> TraceVerdict:
+        """Hold the store against the specification, unless there is a reason not to.
+
+        Parameters
+        ----------
+        damage
+            The first piece of it, if there is any but that the saved offsets had to be read from their backup.
+        trace_of
+            Gives the store's trace, if nothing else speaks against it.
+        """
+        most = self.question.most_events
+        if damage is not None and damage.file.startswith("config/"):
+            reason = f"the saved offsets are of no such store: {damage}"
+        elif damage is not None:
+            reason = f"a record is damaged: {damage}"
+        elif self.log.start:
+            reason = f"the commit log begins at {self.log.start}: what was before is gone"
+        elif facts.events > most:
+            reason = f"it holds {facts.events} records, more than {most}; halfcheck diff takes the time"
+        elif (trace := trace_of()).unfit:
+            reason = trace.unfit[0]
+        elif (writers := self.writers(facts)) and not self.question.profiles:
+            return self._ask_of_earlier(trace, circumstances, writers)
+        else:
+            return self._ask(trace, circumstances)
+        return TraceVerdict(facts.events, None, reason=reason)
+
+    def _ask_of_earlier(
+        self, trace: StoreTrace, circumstances: Circumstances, writers: tuple[Writer, ...]
+    ) -> TraceVerdict:
+        """Hold the part of the earlier release against it; no file shows the state in which the later one began."""
+        first, second = writers
+        events = len(trace.events)
+        told = self._held(trace.before(second.start), replace(circumstances, version=first.version))
+        reason = (
+            f"two releases wrote it, {first}, {second}. The first {told.events} records are {told.sentence()}; no "
+            f"record says in which state the other {events - told.events} began"
+        )
+        return TraceVerdict(events, None, reason=reason, broker_conf=told.broker_conf)
+
+    def _ask(self, trace: StoreTrace, circumstances: Circumstances) -> TraceVerdict:
+        if self.saved.source is not None and self.saved.corrupt is None:
+            trace.add_saved_offsets(self.saved.get(HALF_TOPIC, 0) or 0, self.saved.get(OP_TOPIC, 0) or 0)
+        return self._held(trace, circumstances)
+
+    def _held(self, trace: StoreTrace, circumstances: Circumstances) -> TraceVerdict:
+        question, version = self.question, circumstances.version
+        events = len(trace.events)
+        driver_path = find_driver_log(self.path)
+        driver = None if driver_path is None else read_driver_log(driver_path)
+        check_max = None if question.conf else circumstances.check_max
+        profiles = question.profiles or tuple((name, PROFILES[name]) for name in profiles_for(version))
+        asked = [
+            (name, switches, validation_settings(question.conf or self.conf, _release(version, name), check_max))
+            for name, switches in profiles
+        ]
+        told = judge_trace(trace, driver, asked, question.report)
+        if told.accepted is False and self.known_conf is None and question.conf is None:
+            reason = f"its broker.conf is missing, and with the default settings it is {told.sentence()}"
+            told = TraceVerdict(events, None, told.profile, reason)
+        conf_path = self.conf_path if question.conf is None else question.conf_path
+        why = "" if question.profiles or told.profile is None else why_judged_by(told.profile, version)
+        return replace(told, why_profile=question.why or why, broker_conf=None if conf_path is None else str(conf_path))
+
+
+def _release(version: str | None, profile: str) -> str:
+    """Whose defaults a store's broker had: those of its release, or of the profile where a range of them fits."""
+    return profile if version is None or "-" in version else version
