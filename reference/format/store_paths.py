@@ -62,7 +62,8 @@ class StorePaths:
 
     def name_of(self, path: Path) -> str:
         """A path as an answer shows it: below the store if it is there."""
-        return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
+        root, whole = self.root.absolute(), path.absolute()
+        return str(whole.relative_to(root) if whole.is_relative_to(root) else path)
 
     def absolute(self) -> StorePaths:
         """The same for processes with other working directories."""

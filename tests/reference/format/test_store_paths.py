@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from reference.format.errors import NotAStoreError
 from reference.format.store_paths import store_paths
 from spark_trace_analysis.audit.audit_store import audit_store
 from tests.spark_trace_analysis.audit.both_audits import NO_TRACE, assert_both
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WIDE = golden_store("5.3.3", "wide").path
 IN_TURN = "storePathRootDir=/r\nstorePathCommitLog=/r/x,/r/y\nreadOnlyCommitLogStorePaths=/r/z"
@@ -137,3 +134,11 @@ def test_two_folders_that_hold_the_same_file_are_no_log(tmp_path: Path) -> None:
     (store / "b" / f"{0:020d}").touch()
     with pytest.raises(NotAStoreError, match="only one of them can count"):
         CommitLog.open(store)
+
+
+def test_folders_are_named_below_the_store_however_it_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_of(tmp_path / "s", "storePathRootDir={store}\nstorePathCommitLog={store}/a,{store}/b\n", "a", "b")
+    monkeypatch.chdir(tmp_path)
+    assert names(Path("s")) == ["a", "b"]
