@@ -50,7 +50,7 @@ ACCEPTED: Final = {
     "spark_trace_analysis/cluster/session.py": "the log of Spark's Java is written",
     "spark_trace_analysis/traces/unfinished_run.py": "a lock",
     "spark_trace_analysis/traces/whole_traces.py": "a file that is in memory",
-    "wire/node/store_lock.py": "a lock",
+    "wire/node/store_lock.py": "a lock, which is written",
     "wire/remoting/command.py": "frames off the network, none of which is longer than a frame",
     "halfcheck/verify/processes.py": "what the main job has pickled for itself",
     "conformance/release_gate/__main__.py": "the null device in the place of standard output",

@@ -1,4 +1,4 @@
-"""A message that its consumer sends back by a plain send is tried once more, and later each time (`sendMessageBack`)."""
+"""A message that its consumer sends back by a plain send is tried once more, and later each time."""
 
 from __future__ import annotations
 
