@@ -137,6 +137,7 @@ def check_configuration(
         constants,
         local_limit=quotient.ticks.get(LOCAL, NONE),
         checks_time=quotient.ticks.get(CHECKS, 0),
+        stands_for_more=int(quotient.check_max[0] != quotient.check_max[1]),
     )
     result = check(
         profile,

@@ -125,7 +125,9 @@ def bounds_of(
     given |= {name: name in on for name in (*SWITCHES, *FAULTS)}
     constants = Constants(**sizes | times | given)
     limit = local_limit if is_limited else NONE
-    timed = with_assumed_times(replace(machine, switches=()), constants, local_limit=limit, checks_time=checks_time)
+    timed = with_assumed_times(
+        replace(machine, switches=()), constants, local_limit=limit, checks_time=checks_time, stands_for_more=1
+    )
     return _Reader(*timed).bounds()
 
 

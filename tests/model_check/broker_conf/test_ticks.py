@@ -125,7 +125,7 @@ def test_offsets_are_saved_at_any_time_in_ticks() -> None:
 def test_orders_that_no_few_ticks_keep_leave_what_holds_unknown(count: int) -> None:
     found = quotient("deep", immunities_ms=tuple(range(20_000, 20_000 + count * 7_000, 7_000)))
     assert found.unkept.startswith(f"no times of at most {MOST_TICKS} ticks keep the order of all sums")
-    assert max(found.ticks.values()) == MOST_TICKS
+    assert max(found.ticks.values()) <= MOST_TICKS
 
 
 @pytest.mark.parametrize("text", ["60", "1.5s", "-1s", "0s", "s", "60 s", "1d", ""])
