@@ -65,7 +65,7 @@ def run(options: CheckOptions) -> ExitCode:
     if options.max_states is None and found.after.judged is not None:
         instances = () if options.instance is None else (options.instance,)
         left = what_is_left(found.after.judged, instances, threads=options.threads, wanted=not options.as_json)
-    times = _times(second.configuration)
+    times = None if second.configuration is None else second.configuration.times
     answer = upgrade_answer(found, times)
     remarks = of_settings(before, after, options.broker_conf)
     if options.broker_conf is not None:
@@ -138,9 +138,3 @@ def of_settings(before: Asked, after: Asked, file: Path | None) -> list[str]:
             unit = f" {one.unit}" if one.unit != "truth" else ""
             told.append(f"{one.name}, if it is not set, goes from {earlier[one.name]:,} to {later[one.name]:,}{unit}")
     return told
-
-
-def _times(configuration: Configuration | None) -> dict[str, int] | None:
-    if configuration is None:
-        return None
-    return {"timeout_ms": configuration.timeout_ms, "check_interval_ms": configuration.check_interval_ms}

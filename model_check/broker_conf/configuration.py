@@ -66,6 +66,12 @@ class Configuration:
     local_ms: int | None = None
     release: str = ""
 
+    @property
+    def times(self) -> dict[str, int]:
+        """What :class:`model_check.remedies.situation.Situation` asks of it."""
+        immunity_ms = max(self.immunities_ms, default=0)
+        return {"timeout_ms": self.timeout_ms, "check_interval_ms": self.check_interval_ms, "immunity_ms": immunity_ms}
+
     @classmethod
     def of_release(cls, release: str, **given: Any) -> Self:
         """A broker of a release; what is not given, or None, has its default. Its profile is `version`, if given.

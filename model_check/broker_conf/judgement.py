@@ -85,8 +85,7 @@ class Judgement:
     def asked(self) -> Situation:
         """Whom advice is for."""
         mine = self.configuration
-        times = {"timeout_ms": mine.timeout_ms, "check_interval_ms": mine.check_interval_ms}
-        return Situation.of(mine.version, self.result.faults, release=mine.release, times=times)
+        return Situation.of(mine.version, self.result.faults, release=mine.release, times=mine.times)
 
     @property
     def broken(self) -> tuple[ClauseResult, ...]:

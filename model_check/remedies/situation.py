@@ -25,7 +25,8 @@ class Situation:
     faults : frozenset of str or None
         What may go wrong; None where that is not known.
     times : dict
-        Of a `broker.conf`: `timeout_ms` and `check_interval_ms`; empty without one.
+        Of a `broker.conf`: `timeout_ms`, `check_interval_ms`, and `immunity_ms`, the longest of its messages or 0;
+        empty without one.
     """
 
     release: str = ""
@@ -57,6 +58,7 @@ class Situation:
 
 
 QUESTIONS: Final[dict[str, Callable[[Situation], bool]]] = {
+    "may_be_immune": lambda asked: asked.times.get("immunity_ms", 1) > 0,
     "timeout_below_a_second": lambda asked: 0 < asked.times.get("timeout_ms", 0) < _SECOND_MS,
     "interval_below_a_second": lambda asked: 0 < asked.times.get("check_interval_ms", 0) < _SECOND_MS,
 }

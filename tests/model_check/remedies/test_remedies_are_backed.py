@@ -113,6 +113,9 @@ TRIALS = (
     Trial("raise_timeout_batch", "S9.overslept_op", (), SLOW, IN_TIME_FOR_A_BATCH),
     Trial("raise_timeout_batch", "S9.stale_op_end", (), SLOW, IN_TIME_FOR_A_BATCH),
     Trial("raise_timeout_batch", "S9.late_op", (), SLOW, IN_TIME_FOR_A_BATCH, release="5.5.1"),
+    Trial("raise_timeout_batch", "S1.late_op", (), {"immunities_ms": (6 * SECOND,)}, IN_TIME, release="4.9.7"),
+    Trial("raise_timeout_batch", "S9.late_op", (), {"immunities_ms": (6 * SECOND,)}, IN_TIME, release="4.9.7"),
+    Trial("raise_timeout_batch", "S9.stale_op_end", (), {"immunities_ms": (6 * SECOND,)}, IN_TIME, release="4.9.7"),
     Trial("no_immunity", "S1.immune_half", (), {"immunities_ms": (60 * SECOND,)}, {"timeout_ms": 60 * SECOND}),
     Trial("no_immunity", "S9.immune_half", (), {"immunities_ms": (60 * SECOND,)}, {"timeout_ms": 60 * SECOND}),
     Trial(
