@@ -124,10 +124,7 @@ def check_configuration(
     ModelCheckError
         When a name is unknown, a fault needs what no broker.conf says, or no few ticks keep the order of the times.
     """
-    for fault in faults:
-        if fault in UNASKED_FAULTS:
-            msg = f"fault {fault}: no broker.conf says how far clocks differ or step back; ask without --broker-conf"
-            raise ModelCheckError(msg)
+    _refuse_what_no_setting_says(faults)
     sizes = load_instance(base) if isinstance(base, str) else base
     profile = configuration.version
     quotient = quotient_of(configuration, sizes, switched_on(constants_for(profile, faults, sizes), faults))
@@ -152,19 +149,23 @@ def check_configuration(
     schedules: dict[Property, RealSchedule] = {}
     clauses = []
     for row in result.clauses:
-        reason = ""
-        if row.path is not None and row.name in unscheduled:
-            reason = f"{VIOLATED_IN_TICKS}, in {row.depth} steps"
-        elif row.path is not None:
-            found = in_milliseconds(configuration, quotient, machine, timed, row)
-            if isinstance(found, NoInstantsError):
-                reason = f"{VIOLATED_IN_TICKS}, in {row.depth} steps, but not shown with the real times: {found}"
-            else:
+        reason = quotient.unkept if row.verdict is Verdict.HOLDS else ""
+        if row.path is not None:
+            found = None if row.name in unscheduled else in_milliseconds(configuration, quotient, machine, timed, row)
+            if isinstance(found, RealSchedule):
                 schedules[row.clause] = found
-        elif row.verdict is Verdict.HOLDS:
-            reason = quotient.unkept
+            else:
+                why = "" if found is None else f", but not shown with the real times: {found}"
+                reason = f"{VIOLATED_IN_TICKS}, in {row.depth} steps{why}"
         clauses.append(ClauseResult(row.clause, Verdict.UNKNOWN, reason=reason) if reason else row)
     return Answer(configuration, quotient, replace(result, clauses=tuple(clauses)), schedules, timed)
+
+
+def _refuse_what_no_setting_says(faults: Sequence[str]) -> None:
+    for fault in faults:
+        if fault in UNASKED_FAULTS:
+            msg = f"fault {fault}: no broker.conf says how far clocks differ or step back; ask without --broker-conf"
+            raise ModelCheckError(msg)
 
 
 def switched_on(constants: Constants, faults: Sequence[str]) -> tuple[str, ...]:

@@ -109,7 +109,7 @@ def end_round_at_fresh_half(s: State, c: TimedConstants) -> None:
 
 
 def can_be_without_checks(s: State, c: TimedConstants, h: int) -> bool:
-    """Half h has checks left, is too old to be kept, or is as old as it must be; a repair that counts otherwise knows no age.
+    """Half h has checks left, is too old to be kept, or as old as it must be; a repair may count otherwise.
 
     Each copy is stored by a round after the one that stored what it copies, and the first round is later than the send.
     """

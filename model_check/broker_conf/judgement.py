@@ -202,37 +202,25 @@ def judge_configuration(
         As `check_configuration` does.
     """
     wanted = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, properties)]
+    question["most_states"] = MOST_STATES if most_states is None else most_states
+
+    def asked(one: Configuration, base: str, names: Sequence[str], title: str) -> Answer:
+        reported = None if report is None else partial(report, title)
+        return check_configuration(one, faults, load_instance(base), properties=names, report=reported, **question)
+
     answers: list[Answer] = []
     for number, base in enumerate(bases, start=1):
         broken = {f"{c.identifier}.{c.clause}" for answer in answers for c in answer.schedules}
         left = [name for name in wanted if name not in broken]
         if not left:
             break
-        answers.append(
-            check_configuration(
-                configuration,
-                faults,
-                load_instance(base),
-                properties=left,
-                most_states=MOST_STATES if most_states is None else most_states,
-                report=None if report is None else partial(report, f"{base} ({number} of {len(bases)})"),
-                **question,
-            )
-        )
+        answers.append(asked(configuration, base, left, f"{base} ({number} of {len(bases)})"))
     found = Judgement(configuration, tuple(answers), tuple(bases[: len(answers)]), tuple(bases[len(answers) :]))
     unshown = [row.name for row in found.open if row.reason.startswith(VIOLATED_IN_TICKS)]
     if not unshown or not configuration.immunities_ms:
         return found
-    base = next((name for name in bases if name == FINEST), bases[0])
-    plainer = check_configuration(
-        replace(configuration, immunities_ms=()),
-        faults,
-        load_instance(base),
-        properties=unshown,
-        most_states=MOST_STATES if most_states is None else most_states,
-        report=None if report is None else partial(report, f"{base}, without immunities"),
-        **question,
-    )
+    base = FINEST if FINEST in bases else bases[0]
+    plainer = asked(replace(configuration, immunities_ms=()), base, unshown, f"{base}, without immunities")
     broken_rows = tuple(row for row in plainer.result.clauses if row.verdict is Verdict.VIOLATED)
     plainer = replace(plainer, result=replace(plainer.result, clauses=broken_rows))
     return replace(found, answers=(*found.answers, plainer), bases=(*found.bases, base))
