@@ -109,8 +109,7 @@ def check_configuration(
 ) -> Answer:
     """Search the quotient of a configuration; see `model_check.check.check` for what the two share.
 
-    In the quiet world the switches are folded into the compiled code, which takes half the time to compile; what is
-    compiled for a world with faults serves all of them.
+    In the quiet world the switches are folded into the compiled code; what is compiled for faults serves all of them.
 
     Parameters
     ----------
