@@ -127,10 +127,9 @@ def check_configuration(
     sizes = load_instance(base) if isinstance(base, str) else base
     profile = configuration.version
     quotient = quotient_of(configuration, sizes, switched_on(constants_for(profile, faults, sizes), faults))
-    constants = constants_for(profile, faults, quotient.instance)
     machine, timed = with_assumed_times(
         TRANSACTIONAL_MESSAGES,
-        constants,
+        constants_for(profile, faults, quotient.instance),
         local_limit=quotient.ticks.get(LOCAL, NONE),
         checks_time=quotient.ticks.get(CHECKS, 0),
         stands_for_more=int(quotient.check_max[0] != quotient.check_max[1]),
