@@ -23,6 +23,7 @@ from model_check.broker_conf.timed_path import (
     TimedPath,
     answers_in_ticks,
     decided_late,
+    is_path,
     place_of_clock,
     places_between_rounds,
     silencers_of,
@@ -175,7 +176,10 @@ def in_milliseconds(
     configuration: Configuration, quotient: Quotient, machine: Machine, constants: Constants, row: ClauseResult
 ) -> RealSchedule | NoInstantsError:
     """The violation of a clause in the real configuration, judged by the plain engine; or why the first try failed."""
-    plain, undecided = row.path or (), decided_late(row.path or ())
+    plain = row.path or ()
+    undecided = decided_late(plain)
+    if not is_path(machine, constants, undecided):  # what is delivered without END_TRANSACTION was decided before
+        undecided = plain
     answers = {path: answers_in_ticks(machine, constants, path) for path in (plain, undecided)}
     missing = quotient.check_max[0] - quotient.check_max[1]
     interval = configuration.check_interval_ms

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Ticks, Timeline, let_instants_be_moments
-from spec.chapters import broker, network, producer, shutdown
+from spec.chapters import broker, escape, network, producer, shutdown
 from spec.language import Kind, Machine, MachineState, RangeViolation, Refused, Step, take
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ _STEPS_OF_A_ROUND = (
     ROUND_ENDED,
 )
 _ANSWER = producer.answer_check.__name__
+_ASKS = (_ANSWER, escape.deliver_escaped.__name__)
 _DECISIONS = (producer.resolve_to_commit.__name__, producer.resolve_to_rollback.__name__)
 _SILENCERS = tuple(action.__name__ for action in (network.lose_check, shutdown.stop, broker.crash))
 _MOST_ATTEMPTS = 4096
@@ -83,6 +84,12 @@ class NoInstantsError(Exception):
         self.rule = rule
 
 
+def is_path(machine: Machine, constants: object, path: Sequence[Step]) -> bool:
+    """Whether the machine takes all steps, one after the other, where a tick is a tick."""
+    state = machine.initial(constants)
+    return all(take(state, constants, step) is None for step in path)
+
+
 def answers_in_ticks(machine: Machine, constants: object, path: Sequence[Step]) -> list[list[bool]]:
     """How each comparison of instants comes out, step by step, where a tick is a tick. The path must be one."""
     state = machine.initial(constants)
@@ -113,7 +120,7 @@ def decided_late(path: Sequence[Step]) -> tuple[Step, ...]:
         if step.action.name in _DECISIONS:
             waiting.append(step)
             continue
-        if step.action.name == _ANSWER:
+        if step.action.name in _ASKS:
             steps += waiting
             waiting = []
         steps.append(step)

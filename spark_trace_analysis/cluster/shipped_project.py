@@ -33,7 +33,8 @@ def _walk_kernels(instance: str) -> tuple[Path, ...]:
     folder = kernel_cache()
     module = compiled.module.__name__
     found = folder.glob(f"__pycache__/{module}.*.nb[ic]")
-    return folder / f"{module}.py", folder / f"steps_{compiled.native.name}.o", *sorted(found)
+    texts = () if compiled.text_file is None else (compiled.text_file,)
+    return folder / f"{module}.py", folder / f"steps_{compiled.native.name}.o", *texts, *sorted(found)
 
 
 def pack(archive: Path, kernels: Iterable[Path] = ()) -> None:

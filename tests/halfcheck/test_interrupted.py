@@ -138,7 +138,7 @@ def test_an_audit_without_a_folder_that_has_a_name_keeps_nothing_and_promises_no
     scanned: list[Path] = []
 
     def pressed_behind_the_scan(job: object, scan: object, *_others: object) -> None:
-        scanned.extend(tmp_path.glob("halfcheck-audit-*/scan-*.json"))
+        scanned.extend(tmp_path.glob("halfcheck-*/scan-*.json"))
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

@@ -76,6 +76,8 @@ class Compiled:
         The words that the bits of all clauses and witnesses take.
     guarded : Guarded
         Whose guards one function of the machine code evaluates.
+    text_file : Path or None
+        Where the text of the machine code is kept.
     """
 
     machine: Machine
@@ -85,6 +87,7 @@ class Compiled:
     steps: tuple[Step, ...]
     verdict_words: int
     guarded: Guarded
+    text_file: Path | None
 
     def switches(self, constants: object, *, reachable: bool = True) -> npt.NDArray[np.int64]:
         """The switches of a profile and an environment as the kernels want them; see `kernel_texts/calls.py`.
@@ -111,7 +114,16 @@ def compile_machine(machine: Machine, constants: object, *, fingerprints: bool =
     written = _written_once(machine, constants)
     module = load_generated(_kernels(written.packing, forgets=written.forgets, fingerprints=fingerprints))
     native = load_native(written.steps_text, FUNCTIONS, kernel_cache())
-    return Compiled(machine, module, native, written.packing, written.steps, written.verdict_words, written.guarded)
+    return Compiled(
+        machine,
+        module,
+        native,
+        written.packing,
+        written.steps,
+        written.verdict_words,
+        written.guarded,
+        written.text_file,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +136,7 @@ class _Written:
     verdict_words: int
     forgets: bool
     guarded: Guarded
+    text_file: Path | None
 
 
 def _write(machine: Machine, constants: object) -> _Written:
@@ -139,7 +152,7 @@ def _write(machine: Machine, constants: object) -> _Written:
         kernel_cache(), machine, constants, emitter.steps, packing.slots
     )
     text, forgets, guarded = before(written)
-    return _Written(text, packing, emitter.steps, emitter.verdict_words, forgets, guarded)
+    return _Written(text, packing, emitter.steps, emitter.verdict_words, forgets, guarded, before.path)
 
 
 @contextmanager

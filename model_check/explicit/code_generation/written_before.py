@@ -42,27 +42,32 @@ class WrittenBefore(Generic[T]):
         Of what; the switches in the constants do not matter.
     steps, slots
         Of the instance.
+
+    Attributes
+    ----------
+    path
+        The file; None where something that decides the text stands in no file.
     """
 
     def __init__(
         self, folder: Path, machine: Machine, constants: object, steps: tuple[Step, ...], slots: tuple[Slot, ...]
     ) -> None:
-        self._path: Path | None = None
+        self.path: Path | None = None
         try:
             parts = list(_made_of(machine, constants, steps, slots))
         except _HasNoFileError:
             return
-        self._path = folder / f"written_{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:24]}.pickle"
+        self.path = folder / f"written_{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:24]}.pickle"
 
     def __call__(self, write: Callable[[], T]) -> T:
         """What was kept; else what is written now, which is kept."""
-        content = None if self._path is None else read_whole(self._path)
+        content = None if self.path is None else read_whole(self.path)
         if content is not None:
             kept: T = pickle.loads(content)  # noqa: S301 - of the user's own folder, beside machine code
             return kept
         written = write()
-        if self._path is not None:
-            write_whole(self._path, pickle.dumps(written))
+        if self.path is not None:
+            write_whole(self.path, pickle.dumps(written))
         return written
 
 
@@ -85,7 +90,9 @@ def _made_of(machine: Machine, constants: object, steps: tuple[Step, ...], slots
     yield "" if machine.forget is None else _named(machine.forget)
     packages = {_package(kind) for kind in (type(constants), machine.state)}
     for names in modules_of(machine):
-        yield from (f"{name}={_named(value)}" for name, value in names.items() if not name.startswith("__"))
+        yield from (
+            f"{name}={_named(value)}" for name, value in names.items() if name.isidentifier() and name[:2] != "__"
+        )
     yield from map(_sources_of, sorted(packages))
 
 
@@ -97,7 +104,7 @@ def _named(value: Any) -> str:
         code = value.__code__
         if not Path(code.co_filename).exists():
             raise _HasNoFileError
-        return f"{value.__qualname__} {code.co_filename}:{code.co_firstlineno} {_sources_of(_package(value))}"
+        return f"{value.__qualname__} {value.__module__}:{code.co_firstlineno} {_sources_of(_package(value))}"
     if isinstance(value, type):
         return f"{value.__module__}.{value.__qualname__}"
     if isinstance(value, ModuleType):

@@ -168,7 +168,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
         search(tmp_path, resume=True)
     for text in ("{", "[]", "{}", '{"format": 1}', '{"format": 1, "search": {}, "position": {}}'):
         file.write_text(text)
-        with pytest.raises(BadFile, match=rf"^{file}: no checkpoint that can be read"):
+        with pytest.raises(BadFile, match=rf"^{file}: no checkpoint, or a damaged one: start the search anew$"):
             search(tmp_path, resume=True)
     file.write_text('{"format": 99}')
     with pytest.raises(BadFile, match=r"a checkpoint of format 99, not 1: start the search anew$"):

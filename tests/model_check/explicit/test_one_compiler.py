@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import pytest
 
@@ -53,13 +53,17 @@ def test_nothing_is_compiled_while_another_process_compiles_kernels_of_the_file(
     assert kernel.compiled == ["kernel"]
 
 
+def named(opened: IO[bytes]) -> Path:
+    return Path(f"/proc/self/fd/{opened.fileno()}").readlink()
+
+
 def test_a_generated_kernel_is_compiled_under_the_lock_of_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HALFCHECK_CACHE", str(tmp_path))
     module = load_generated(HEADER + "\n@compiled\ndef one_more(number):\n    return number + 1\n")
     file, seen = Path(str(module.__file__)), []
-    monkeypatch.setattr(fcntl, "flock", lambda opened, how: seen.append((Path(opened.name), how)))
+    monkeypatch.setattr(fcntl, "flock", lambda opened, how: seen.append((named(opened), how)))
     assert module.one_more(1) == 2
     assert module.one_more(3) == 4
     assert seen == [(file, fcntl.LOCK_EX), (file, fcntl.LOCK_UN)]
@@ -72,7 +76,7 @@ def test_a_function_that_is_kept_is_compiled_under_the_lock_of_its_file(
     file.write_text(f"from {kept.__module__} import kept\n\n@kept\ndef one_more(number):\n    return number + 1\n")
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("of_its_own")
-    monkeypatch.setattr(fcntl, "flock", lambda opened, how: seen.append((Path(opened.name), how)))
+    monkeypatch.setattr(fcntl, "flock", lambda opened, how: seen.append((named(opened), how)))
     assert module.one_more(1) == 2
     assert module.one_more(3) == 4
     assert seen == [(file, fcntl.LOCK_EX), (file, fcntl.LOCK_UN)]

@@ -196,7 +196,7 @@ CASES = [
     (clock_set, "the clock only goes on by `+= 1`"),
     (clock_not_last, "the clock goes on last, or not at all"),
     (guard_after_write, "a conjunct of the guard follows a write"),
-    (guard_in_branch, "not in a branch or a loop"),
+    (guard_in_branch, "a conjunct of the guard stands alone, not in a branch"),
     (rule_without_words, "a conjunct is a condition and its rule in words"),
     (record_alias, "not a number, a truth value, a set or a member of an enumeration"),
     (whole_array, "an array or a record is written field by field"),

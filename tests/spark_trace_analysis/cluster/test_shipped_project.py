@@ -27,7 +27,7 @@ def test_a_worker_walks_by_what_was_shipped_and_compiles_nothing(tmp_path: Path)
     with zipfile.ZipFile(tmp_path / "project.zip") as packed:
         packed.extractall(place)
     kernels = {path: path.stat().st_mtime_ns for path in (place / "kernels").rglob("*.*")}
-    assert {path.suffix for path in kernels} == {".py", ".o", ".nbi", ".nbc"}
+    assert {path.suffix for path in kernels} == {".py", ".o", ".nbi", ".nbc", ".pickle"}
 
     environment = {**os.environ, **WORKERS_ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1"}
     ran = subprocess.run(
@@ -44,6 +44,7 @@ def test_neither_stores_nor_bytecode_travel(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "project.zip") as packed:
         names = packed.namelist()
     assert {name.split("/")[0] for name in names} == {
+        "files",
         "fuzz",
         "halfcheck",
         "model_check",

@@ -197,7 +197,7 @@ def test_numbers_say_what_they_are_and_what_makes_them(desk: Page) -> None:
     expect(cell).to_have_attribute("data-told", "send half, then tick: 1,234 times")
     desk.get_by_label("Environment").select_option("")
     desk.locator("figure path[aria-label^='S1, 5.3.3, quiet: 42 of 1,000']").hover()
-    expect(desk.locator("#told")).to_contain_text("42 of 1,000 traces (4.200%; 95 % interval")
+    expect(desk.locator("#told")).to_contain_text("42 of 1,000 random walks (4.200%; 95 % interval")
     desk.locator("a.takes[href='#S1-4.9.7']").hover()
     expect(desk.locator("#told")).to_contain_text("S1 in 4.9.7: broken in the quiet world, ")
     desk.locator("#violating > summary").click()

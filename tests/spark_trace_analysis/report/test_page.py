@@ -207,7 +207,7 @@ def test_each_shortest_schedule_is_on_the_page_once(elements: Elements) -> None:
 def test_there_are_ten_plots_whose_marks_say_their_numbers(whole: str, elements: Elements) -> None:
     assert sum(tag == "figure" for tag, _ in elements.starts) == 10 + 2, "and the stores, and the mutants"
     for words in (
-        "S1, 5.3.3, quiet: 42 of 1,000 traces (4.200%; 95 % interval 3.122% to 5.628%)",
+        "S1, 5.3.3, quiet: 42 of 1,000 random walks (4.200%; 95 % interval 3.122% to 5.628%), no rate of a real system",
         "5.3.3, quiet: 500 of 1,500 transactions (33.333%) have 1",
         "5.3.3, crash: 42.86% of 700 delivered within 1 ticks",
         "5.3.3, quiet: discard_half 2 times, 0.002 a trace",
