@@ -79,7 +79,10 @@ def test_what_to_do_about_a_defect_speaks_of_its_own_faults(identifier: str) -> 
 
 def test_a_release_that_is_not_known_gets_all_with_the_releases_that_it_is_for() -> None:
     said = remedy("S1.late_op", Situation())
-    assert said.startswith("up to 5.0.0: raise transactionTimeOut above the slowest local transaction; from 5.1.0 on: ")
+    immunity, before, after, *_ = said.split("; ")
+    assert immunity == "leave CHECK_IMMUNITY_TIME_IN_SECONDS out"
+    assert before == "up to 5.0.0: raise transactionTimeOut above the slowest local transaction"
+    assert after.startswith("from 5.1.0 on: ")
 
 
 def test_a_configuration_is_asked_whether_seconds_were_meant() -> None:
