@@ -24,6 +24,7 @@ FEATURES: dict[str, tuple[Callable[[Constants], bool], str]] = {
         "a message whose immunity is shorter than the timeout",
     ),
     "second_transaction": (lambda c: c.transactions > 1, "a second transaction"),
+    "third_transaction": (lambda c: c.transactions > 2, "a third transaction"),
     "preset_checks": (lambda c: any(c.first_checks), "a message with TRANSACTION_CHECK_TIMES"),
     "reserved_time": (lambda c: c.reserved_time != NONE, "a fileReservedTime that halves live to see"),
     "two_mishaps": (lambda c: c.mishaps > 1, "two mishaps on end"),

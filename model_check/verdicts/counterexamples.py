@@ -5,7 +5,7 @@ Profiles that break a clause by the same steps share an entry.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from files.content import read_toml
@@ -92,15 +92,19 @@ def find_counterexamples(
 
 
 def in_order_of(table: Table, schedules: Iterable[MinimalCounterexample]) -> list[MinimalCounterexample]:
-    """The schedules of the minimal sets of a table: by clause, the smaller sets first; others are left out."""
+    """The schedules of the minimal sets of a table: by clause, the smaller sets first; others are left out.
+
+    A schedule stays in those of its profiles in which its set is minimal.
+    """
     minimal = {(profile, clause, one) for profile, clause, one in _minimal(table)}
     places = {name: place for names in (table.clauses, table.profiles) for place, name in enumerate(names)}
+
+    def of_minimal_sets(one: MinimalCounterexample) -> MinimalCounterexample:
+        mine = Minimal(one.faults, one.depth, one.instance)
+        return replace(one, profiles=tuple(p for p in one.profiles if (p, one.clause, mine) in minimal))
+
     return sorted(
-        (
-            s
-            for s in schedules
-            if all((p, s.clause, Minimal(s.faults, s.depth, s.instance)) in minimal for p in s.profiles)
-        ),
+        (one for one in map(of_minimal_sets, schedules) if one.profiles),
         key=lambda s: (places[s.clause], by_size(s.faults), places[s.profiles[0]]),
     )
 

@@ -1,7 +1,7 @@
 """What a table of verdicts was made from: one number for the meaning of the specification's sources.
 
-Comments, docstrings and layout do not count, and neither does the version of Python: an edited sentence makes no table
-stale, an edited guard does.
+Comments, docstrings and layout do not count, neither does the version of Python, nor what only names and explains a
+clause: an edited sentence makes no table stale, an edited guard does.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ _LEFT_OUT = {"ctx", "kind", "type_comment", "type_params", "lineno", "col_offset
 _DECIDES_NO_VERDICT = {"releases/__init__.py", "releases/broker_defaults.py", "language/memory.py"}
 """RocketMQ's defaults, for which no action, property or instance asks; and how the CPython engine holds a state, which
 the searched code knows nothing of: it is written from the actions' syntax trees and from the declared slots."""
+
+_EXPLAINS_A_CLAUSE = {"needs", "resembles"}
+"""What a clause is declared with that no search asks for: the tests hold both against the table of verdicts."""
 
 _DIGITS = 16
 
@@ -47,7 +50,7 @@ def engine_fingerprint() -> str:
 
 
 def meaning_of(source: str) -> str:
-    r"""What a Python source says, without comments, docstrings and layout.
+    r"""What a Python source says, without comments, docstrings, layout and what explains a clause.
 
     Examples
     --------
@@ -88,11 +91,18 @@ def _written(node: object) -> str:
     fields = []
     for name in sorted(set(node._fields) - _LEFT_OUT):
         value = getattr(node, name, None)
+        if name == "keywords" and isinstance(node, ast.Call) and _is_clause(node.func):
+            value = [keyword for keyword in node.keywords if keyword.arg not in _EXPLAINS_A_CLAUSE]
         if name == "body" and isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
             value = [statement for statement in node.body if not _is_words(statement)]
         if value is not None and value != []:
             fields.append(f"{name}={_written(value)}")
     return f"{type(node).__name__}({' '.join(fields)})"
+
+
+def _is_clause(called: ast.expr) -> bool:
+    """Whether a call of this declares a clause."""
+    return isinstance(called, ast.Name) and called.id == "always"
 
 
 def _is_words(statement: ast.stmt) -> bool:

@@ -27,8 +27,8 @@ INTRO = """\
 
 For each clause of a guarantee and each version of RocketMQ this page lists all *minimal* sets of faults that break it:
 nothing smaller does. The *quiet world* is the one in which nothing goes wrong at all. A number is the length of the
-shortest schedule, in steps, with the instance that shows it. Sets of up to {most} faults were searched, in these
-instances: {instances}. A set breaks a clause if it does in one of them.
+shortest schedule, in steps, with the instance that shows it. These instances were searched, each with so many faults at
+once at most: {instances}. A set breaks a clause if it does in one of them.
 What is listed nowhere holds, to [the bounds](#what-bounds-a-search) of the searches; what holds without such bounds is
 said [below](#in-runs-of-any-length). `fixed` is {fixed} with the
 repairs that this project knows.
@@ -67,7 +67,10 @@ def page_of(table: Table, schedules: Sequence[MinimalCounterexample], implicatio
     plan = list(table.plan)
     most = max(plan.most_faults for plan in table.plan.values())
     lines = [
-        INTRO.format(most=most, instances=_and([f"`{name}`" for name in plan]), fixed=_last_version(table)),
+        INTRO.format(
+            instances=_and([f"`{name}` ({plan.most_faults})" for name, plan in table.plan.items()]),
+            fixed=_last_version(table),
+        ),
         *_summary(table, most),
         PICTURE.format(map=MAP),
         *_clauses(table, schedules, implications),

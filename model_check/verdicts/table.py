@@ -264,11 +264,15 @@ def written(table: Table) -> str:
     lines += [_list(name, getattr(table, name)) for name in ("profiles", "faults", "clauses")]
     lines += ["", "[plan]"]
     for name, plan in table.plan.items():
-        lines.append(f"{name} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states} }}")
+        lines.append(f"{_key(name)} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states} }}")
     for profile, instance, name, entry in table.everything():
-        key = name if "," not in name else f'"{name}"'
-        lines += ["", f'[verdicts."{profile}".{instance}.{key}]', *_entry(entry)]
+        lines += ["", f'[verdicts."{profile}".{_key(instance)}.{_key(name)}]', *_entry(entry)]
     return "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    """A name as a key of TOML."""
+    return name if name.isidentifier() else f'"{name}"'
 
 
 def _entry(entry: Entry) -> Iterator[str]:

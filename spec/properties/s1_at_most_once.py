@@ -101,8 +101,8 @@ def a_forked_copy_delivers_once(s: State, c: Constants, t: int) -> bool:
     clause="passed_op",
     resembles=("A02", "A15", "B15", "B56"),
     needs=(
-        "slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression"
-        " or preset_original or graceful_stop or retention",
+        "third_transaction or slow_round or put_failure or null_half or clock_step or crash or power_loss"
+        " or offset_regression or preset_original or graceful_stop or retention",
     ),
     t=each("transactions"),
 )

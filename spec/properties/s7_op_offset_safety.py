@@ -12,8 +12,8 @@ from spec.state import State
     clause="in_memory",
     resembles=("A02", "A15", "B56"),
     needs=(
-        "twin_send or slow_round or put_failure or null_half or undecodable_op or clock_step or crash or power_loss"
-        " or offset_regression or preset_original or graceful_stop or retention",
+        "third_transaction or twin_send or slow_round or put_failure or null_half or undecodable_op or clock_step"
+        " or crash or power_loss or offset_regression or preset_original or graceful_stop or retention",
     ),
     o=each("op_slots"),
     h=each("half_slots"),

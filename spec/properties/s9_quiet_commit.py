@@ -58,7 +58,7 @@ def no_check_on_a_stale_end_of_the_op_queue(s: State, c: Constants, t: int) -> b
     "S9",
     clause="unread_op",
     resembles=("B27", "B47"),
-    needs=("clock_skew or preset_original or retention", "second_transaction"),
+    needs=("clock_skew or preset_original or power_loss or retention", "second_transaction"),
     t=each("transactions"),
 )
 def no_check_ahead_of_an_unread_op(s: State, c: Constants, t: int) -> bool:
@@ -86,8 +86,8 @@ def no_check_of_a_forked_copy(s: State, c: Constants, t: int) -> bool:
     clause="passed_op",
     resembles=("A02", "A15", "B15", "B56"),
     needs=(
-        "slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression"
-        " or preset_original or graceful_stop or retention",
+        "third_transaction or slow_round or put_failure or null_half or clock_step or crash or power_loss"
+        " or offset_regression or preset_original or graceful_stop or retention",
     ),
     t=each("transactions"),
 )

@@ -114,7 +114,7 @@ def wrong_clauses(report: str) -> list[str]:
     )
     shown: dict[tuple[str, str], tuple[str, list[Set], int]] = {}
     for clause, profile, kind, sets, steps in re.findall(form, report, re.DOTALL):
-        found = re.findall(r"<li>(.*?) <small>(\d+) steps, (\w+)</small></li>", sets)
+        found = re.findall(r"<li>(.*?) <small>(\d+) steps, ([\w@]+)</small></li>", sets)
         minimal = [Set(tuple(re.findall(r"<code>(\w+)</code>", faults)), int(n), name) for faults, n, name in found]
         shown[clause, profile] = kind, minimal, int(steps)
     for clause, profile, undecided in re.findall(
@@ -155,7 +155,7 @@ def wrong_opening(report: str) -> list[str]:
 def searched(report: str) -> Iterator[Claim]:
     form = r'<tbody data-profile="([^"]+)" data-environment="([^"]+)">\s*<tr>\s*<td data-label="Version">(.*?)</tbody>'
     for profile, environment, row in re.findall(form, report, re.DOTALL):
-        instance = re.findall(r"<small>(\w+)</small>", row)[0]
+        instance = re.findall(r"<small>([\w@]+)</small>", row)[0]
         violated = dict(re.findall(rf">({CLAUSE})</a> (\d+)", row))
         assert violated
         for clause in clause_names():
@@ -199,7 +199,7 @@ def page_of_verdicts(text: str) -> list[str]:
 
 def page_of_defects(text: str) -> Iterator[Claim]:
     """The searches of docs/generated/defects.md: where a clause is violated, and the version in which none is found."""
-    form = rf"^\| [AB]\d+ \| ({CLAUSE}) \| (\S+) \| (\S+) \| (\w+) \| (\d+) \| .* \| (\S+): holds \|$"
+    form = rf"^\| [AB]\d+ \| ({CLAUSE}) \| (\S+) \| (\S+) \| ([\w@]+) \| (\d+) \| .* \| (\S+): holds \|$"
     for clause, profile, environment, instance, steps, repaired in re.findall(form, text, re.MULTILINE):
         if instance in TABLE.plan and profile in TABLE.profiles:
             yield Claim(profile, faults_of(environment.replace(" ", "")), instance, clause, True, int(steps))
@@ -218,7 +218,9 @@ def commands(text: str) -> Iterator[Claim]:
         profile, faults = options.get("--profile", USUAL_PROFILE), faults_of(options.get("--faults", "quiet"))
         if profile not in TABLE.profiles:
             continue
-        for clause, steps, instance in re.findall(rf"^({CLAUSE})\b.*?[,(] ?(\d+) steps in (\w+)", answer, re.MULTILINE):
+        for clause, steps, instance in re.findall(
+            rf"^({CLAUSE})\b.*?[,(] ?(\d+) steps in ([\w@]+)", answer, re.MULTILINE
+        ):
             yield Claim(profile, faults, instance, clause, True, int(steps))
         clause, instance = options.get("--property", ""), options.get("--instance", "")
         told = re.search(rf"{clause} (is violated|holds)\b|exits with 12\b", answer or text)

@@ -47,6 +47,25 @@ def test_everything_else_does(old: str, new: str) -> None:
     assert meaning_of(BEFORE.replace(old, new)) != meaning_of(BEFORE)
 
 
+CLAUSE = """
+@always("S1", clause="late_op", resembles=("B27",), needs=("slow_local or wrong_end",), t=each("transactions"))
+def once(s, c, t):
+    return s.transaction[t].deliveries < 2
+"""
+
+
+@pytest.mark.parametrize(("old", "new"), [('"B27"', '"A02"'), ("slow_local or ", ""), (' resembles=("B27",),', "")])
+def test_what_only_explains_a_clause_does_not_count(old: str, new: str) -> None:
+    assert meaning_of(CLAUSE.replace(old, new)) == meaning_of(CLAUSE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("late_op", "lost_op"), ('"S1"', '"S2"'), ("transactions", "half_slots"), ("< 2", "< 3")]
+)
+def test_what_a_clause_is_and_what_it_is_asked_of_does(old: str, new: str) -> None:
+    assert meaning_of(CLAUSE.replace(old, new)) != meaning_of(CLAUSE)
+
+
 def test_the_specification_is_its_python_and_its_instances() -> None:
     names = {name for name, _ in fingerprint._files(resources.files("spec"))}
     assert {"chapters/check_round.py", "properties/s9_quiet_commit.py", "instances/small.toml", "profiles.py"} <= names
