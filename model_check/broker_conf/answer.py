@@ -13,6 +13,7 @@ from model_check.broker_conf.assumed_times import with_assumed_times
 from model_check.broker_conf.compared_sums import CHECKS, LOCAL
 from model_check.broker_conf.ticks import UNASKED_FAULTS, Quotient, quotient_of
 from model_check.broker_conf.timed_path import (
+    ROLE_CHANGED,
     ROUND_BEGAN,
     ROUNDS_WAIT_FROM,
     TICK,
@@ -215,6 +216,8 @@ def _lateness(path: tuple[Step, ...], times: tuple[int, ...], interval: int) -> 
             late = max(late, time - ended - interval)
         if step.action.event in ROUNDS_WAIT_FROM:
             ended = time
+        elif step.action.event == ROLE_CHANGED:
+            ended = None
     return late
 
 

@@ -152,7 +152,7 @@ class Judgement:
         """The violation that was found; otherwise what some size leaves open, or else that all hold.
 
         A size whose `transactionCheckMax` is scaled down further than that of another may show a violation in ticks
-        that the real times refuse: where the other one could show it, too, was searched as a whole and holds, it holds.
+        that the real times refuse: where the other one has as much room, could show it and holds, it holds.
         """
         asked = [(answer, row) for answer in self.answers for row in answer.result.clauses if row.clause == clause]
         violated = [row for _, row in asked if row.verdict is Verdict.VIOLATED]
@@ -227,9 +227,22 @@ def judge_configuration(
 
 
 def _is_finer(one: Answer, other: Answer) -> bool:
-    """Whether a size scales `transactionCheckMax` down less than another one, and has as many transactions."""
-    is_as_wide = one.constants.transactions >= other.constants.transactions
-    return is_as_wide and one.quotient.check_max[1] > other.quotient.check_max[1]
+    """Whether a size scales `transactionCheckMax` down less than another one, and is as large in all else."""
+    is_as_large = all(mine >= its for mine, its in zip(_room_of(one), _room_of(other), strict=True))
+    return is_as_large and one.quotient.check_max[1] > other.quotient.check_max[1]
+
+
+def _room_of(answer: Answer) -> tuple[int, ...]:
+    """The room of a size, beside checks: half slots that no check takes, op slots beyond a pull, faults."""
+    size = answer.constants
+    return (
+        size.transactions,
+        size.half_slots - size.transactions * size.check_max,
+        size.op_slots - size.op_pull_size,
+        size.mishaps,
+        size.stray_ends,
+        size.expires if size.retention else 0,
+    )
 
 
 def _search_to_json(base: str, answer: Answer) -> dict[str, Any]:

@@ -24,7 +24,8 @@ TICK = "time_passed"
 ROUND_BEGAN = "round_began"
 ROUND_ENDED = "round_ended"
 CRASHED = "crashed"
-"""Events of the actions that make time pass, that begin and end a round, and that end the process."""
+ROLE_CHANGED = "role_changed"
+"""Events of the actions that make time pass, that begin and end a round, that end the process, that change roles."""
 
 ROUNDS_WAIT_FROM = (ROUND_ENDED, CRASHED, "stopped", "power_lost")
 """Events from which the check service waits for an interval: the end of a round, and a start of the process."""
@@ -149,8 +150,8 @@ class Habits:
     save_interval_ms : int
         `flushConsumerOffsetInterval`: what a crash loses of the consumer offsets is no older.
     latest_round_ms : int or None
-        A round begins at most so long after the one before it has ended. The specification lets a round come at any
-        time from `transactionCheckInterval` on, and so does None.
+        A round begins at most so long after the one before it has ended; the first one behind a change of roles may
+        begin at any time. The specification lets every round, from `transactionCheckInterval` on, and so does None.
     """
 
     save_interval_ms: int
@@ -238,6 +239,8 @@ class PathTimer:
             self.stretches.append((number, before, self.now))
         if event in ROUNDS_WAIT_FROM:
             self.round_ended = self.now
+        elif event == ROLE_CHANGED:
+            self.round_ended = None
         self.instants.append(self.now)
         since = self.now if self.unsaved_since is None else self.unsaved_since
         self.unsaved_since = since if self._is_unsaved() else None

@@ -226,7 +226,7 @@ WORLDS = [
 
 
 NOT_SHOWN = {("acting_slave", "5.3.3"): {"S1.end_after_escape"}}
-"""What is violated in ticks, and whose path waits for a round that the real interval brings earlier: it is unknown."""
+"""What is violated in ticks where two checks stand for fifteen, and not by so many: it is unknown."""
 
 
 @pytest.mark.parametrize("size", ["tiny"])
@@ -245,6 +245,17 @@ def test_each_fault_is_told_in_words_and_each_violation_happens_in_milliseconds(
     unknown = {row.name for row in of.result.clauses if row.verdict is Verdict.UNKNOWN}
     assert unknown == NOT_SHOWN.get((fault, version), set())
     assert {shown.late_ms for shown in of.schedules.values()} == {0}, "every round is punctual"
+
+
+def test_a_half_with_all_its_checks_is_discarded_before_a_slave_can_let_it_escape() -> None:
+    """The path in ticks lets a half escape that the real round would have discarded as it sent the last check."""
+    of = answer(faults=("acting_slave",), engine="numba")
+    (row,) = (row for row in of.result.clauses if row.name == "S1.end_after_escape")
+    assert row.verdict is Verdict.UNKNOWN
+    assert row.reason.endswith("discard_half, is refused: it has no checks left"), "no round was late before"
+    exact = answer(faults=("acting_slave",), engine="numba", check_max=2)
+    assert exact.quotient.check_max == (2, 2)
+    assert verdicts(exact)["S1.end_after_escape"] == "holds"
 
 
 @pytest.mark.parametrize("fault", UNASKED_FAULTS)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judgement import Judgement, judge_configuration
 from model_check.check import ClauseResult, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 pytestmark = pytest.mark.untraced
 
@@ -57,7 +61,12 @@ def test_nothing_more_is_searched_when_all_is_broken() -> None:
 
 
 def opened(
-    judgement: Judgement, base: str, row: ClauseResult, *, is_complete: bool = True, transactions: int = 1
+    judgement: Judgement,
+    base: str,
+    row: ClauseResult,
+    sizes: Mapping[str, Any] | None = None,
+    *,
+    is_complete: bool = True,
 ) -> Judgement:
     """The judgement with the verdict of one size left open, and that size perhaps larger than it is."""
     answers = list(judgement.answers)
@@ -65,7 +74,7 @@ def opened(
     result, constants = answers[place].result, answers[place].constants
     rows = [replace(one, verdict=Verdict.UNKNOWN) if one.clause == row.clause else one for one in result.clauses]
     result = replace(result, clauses=tuple(rows), complete=is_complete)
-    answers[place] = replace(answers[place], result=result, constants=replace(constants, transactions=transactions))
+    answers[place] = replace(answers[place], result=result, constants=replace(constants, **(sizes or {})))
     return Judgement(judgement.configuration, tuple(answers), judgement.bases)
 
 
@@ -78,8 +87,18 @@ def test_what_a_size_leaves_open_is_open_unless_a_finer_one_holds_it(judgement: 
 
 
 def test_a_finer_size_settles_nothing_that_it_cannot_show(judgement: Judgement) -> None:
-    """What two transactions break one transaction cannot hold; and what needs a fault does not hold without it."""
+    """What a larger size breaks a smaller one cannot hold; and what needs a fault does not hold without it."""
     holds = judgement.holding[0]
-    assert [row.clause for row in opened(judgement, "tiny", holds, transactions=2).open] == [holds.clause]
+    for larger in ({"transactions": 2}, {"half_slots": 4}, {"op_slots": 3}, {"mishaps": 3}, {"stray_ends": 2}):
+        assert [row.clause for row in opened(judgement, "tiny", holds, larger).open] == [holds.clause], larger
     (late,) = (row for row in judgement.result.clauses if row.name == "S1.immune_half")
     assert [row.clause for row in opened(judgement, "tiny", late).open] == [late.clause]
+
+
+def test_a_finer_size_that_deletes_no_files_settles_nothing_where_files_may_go(judgement: Judgement) -> None:
+    """`deep` has `expires = 0`: with the fault `retention` it holds whatever only deleted files break."""
+    holds = judgement.holding[0]
+    answers = tuple(replace(one, constants=replace(one.constants, retention=True)) for one in judgement.answers)
+    with_retention = Judgement(judgement.configuration, answers, judgement.bases)
+    assert [row.clause for row in opened(with_retention, "tiny", holds).open] == [holds.clause]
+    assert opened(with_retention, "tiny", holds, {"expires": 0}).open == ()

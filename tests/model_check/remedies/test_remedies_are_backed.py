@@ -97,6 +97,7 @@ class Trial(NamedTuple):
     other: Mapping[str, Any]
     is_later: bool = False
     release: str = "5.3.3"
+    sizes: tuple[str, ...] = ("tiny",)
 
 
 SLOW = {"local_ms": 10 * SECOND}
@@ -125,6 +126,7 @@ TRIALS = (
     Trial(
         "immunity_below_checks", "L2.never_asked", (),
         {"immunities_ms": (HOUR,)}, {"immunities_ms": (60 * SECOND,)},
+        sizes=("tiny", "deep"),  # two checks are over within the minute, three and fifteen are not
     ),
     Trial(
         "more_checks", "L2.immunity_burns_checks", (),
@@ -219,7 +221,7 @@ def test_without_an_immunity_no_settled_half_is_checked_because_its_op_message_w
 
 def after_ms(trial: Trial, settings: Mapping[str, Any], engine: str) -> int | None:
     configuration = Configuration.of_release(trial.release, **settings)
-    judgement = judge_configuration(configuration, trial.faults, ("tiny",), properties=[trial.clause], engine=engine)
+    judgement = judge_configuration(configuration, trial.faults, trial.sizes, properties=[trial.clause], engine=engine)
     (row,) = judgement.result.clauses
     assert row.verdict is not Verdict.UNKNOWN
     return judgement.after_ms(row) if row.verdict is Verdict.VIOLATED else None
