@@ -29,6 +29,13 @@ _MOST_NEIGHBOURS = 3
 _SIZES = "tiny"
 """Whose sizes say which sums there are."""
 
+_WITH_OTHER_DEFAULTS = {
+    "timeout_ms": "transactionTimeOut",
+    "check_max": "transactionCheckMax",
+    "check_interval_ms": "transactionCheckInterval",
+}
+"""Fields whose default has changed from one release to another, and their settings."""
+
 _HOUR_MS = 3_600_000
 _LEAST_TIMEOUT_MS = 1_000
 _TIMES = 1.5
@@ -172,8 +179,14 @@ def _op_sizes(configuration: Configuration) -> Iterator[Change]:
 def _versions(configuration: Configuration) -> Iterator[Change]:
     for version in distinct(VERSIONS[VERSIONS.index(unturned(configuration.version)) :])[1:]:
         brought = said_of_an_upgrade(configuration.release or unturned(configuration.version), version)
-        cost = f"an upgrade of the brokers{f', {brought}' if brought else ''}"
-        yield Change({"version": version}, replace(configuration, version=version, release=version), cost)
+        upgraded = configuration.upgraded(version)
+        moved = [
+            f"{key}={getattr(upgraded, field)}"
+            for field, key in _WITH_OTHER_DEFAULTS.items()
+            if getattr(upgraded, field) != getattr(configuration, field)
+        ]
+        parts = ["an upgrade of the brokers", f"with the default {' and '.join(moved)}" if moved else "", brought]
+        yield Change({"version": version}, upgraded, ", ".join(part for part in parts if part))
 
 
 def _check_maxima(configuration: Configuration) -> Iterator[Change]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from model_check.errors import ModelCheckError
@@ -50,6 +50,8 @@ class Configuration:
         The age of a half by which its local transaction is over and its END_TRANSACTION has arrived, if that is known.
     release : str
         The release that was asked for, which `version` stands for.
+    given : frozenset of str
+        The fields that have no default of the release: an upgrade leaves them as they are.
     """
 
     version: str
@@ -65,6 +67,7 @@ class Configuration:
     immunities_ms: tuple[int, ...] = ()
     local_ms: int | None = None
     release: str = ""
+    given: frozenset[str] = frozenset()
 
     @property
     def times(self) -> dict[str, int]:
@@ -81,16 +84,23 @@ class Configuration:
         >>> Configuration.of_release("4.9.7", check_max=3).check_interval_ms
         60000
         """
-        defaults = defaults_of(release)
-        known = {field: defaults[name] * factor for field, (name, factor) in _DEFAULTS.items()}
+        known = {name: value for name, value in given.items() if value is not None}
         return cls(
-            **{
-                "version": release,
-                "release": release,
-                **known,
-                **{name: value for name, value in given.items() if value is not None},
-            }
+            **{"version": release, "release": release, **_defaults_of(release), **known, "given": frozenset(known)}
         )
+
+    def upgraded(self, release: str) -> Self:
+        """The same file and the same messages with another release, whose defaults count where the file sets nothing.
+
+        Examples
+        --------
+        >>> one = Configuration.of_release("4.9.7", timeout_ms=9_000)
+        >>> one.upgraded("5.5.1").check_interval_ms, one.upgraded("5.5.1").timeout_ms
+        (30000, 9000)
+        """
+        defaults = {field: value for field, value in _defaults_of(release).items() if field not in self.given}
+        fields: dict[str, Any] = {"version": release, "release": release, **defaults}
+        return replace(self, **fields)
 
     @property
     def reserved_ms(self) -> int | None:
@@ -112,6 +122,11 @@ class Configuration:
         RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage, MessageQueueOpContext#getTotalSize.
         """
         return max(1, -(-self.op_message_max_size // 2))
+
+
+def _defaults_of(release: str) -> dict[str, int]:
+    defaults = defaults_of(release)
+    return {field: defaults[name] * factor for field, (name, factor) in _DEFAULTS.items()}
 
 
 def read_duration(option: str, text: str) -> int:

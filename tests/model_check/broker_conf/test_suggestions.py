@@ -67,6 +67,16 @@ def test_no_batches_no_change_of_them_and_no_newer_version_no_upgrade() -> None:
         assert {name for name in changes(Configuration.of_release(newest)) if "RocketMQ" in name} == newer
 
 
+def test_an_upgrade_brings_its_defaults_where_the_file_sets_nothing() -> None:
+    """15 rounds of 5.x are over within an immunity of ten minutes, those of 4.9.7 are not."""
+    key = "with the default transactionCheckInterval=30000"
+    bare, given = (Configuration.of_release("4.9.7", **settings) for settings in ({}, {"check_interval_ms": 60_000}))
+    for one, interval in ((bare, 30_000), (given, 60_000)):
+        newest = next(change for change in changes_of(one, on(one)) if str(change) == "RocketMQ 5.5.1")
+        assert newest.configuration.check_interval_ms == interval
+        assert (key in newest.cost) == (interval == 30_000)
+
+
 def test_an_immunity_is_left_out_alone_or_with_a_longer_timeout() -> None:
     told = changes(Configuration.of_release("4.9.7", immunities_ms=(60_000,)))
     assert told["no CHECK_IMMUNITY_TIME_IN_SECONDS"] == "messages that carried it are checked up to 54 s earlier"
