@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from model_check.check import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from model_check.asked import Asked
     from model_check.portfolio import Judged
@@ -59,6 +58,11 @@ class Side:
         """Whether it is broken."""
         return self.verdict == Verdict.VIOLATED.value
 
+    @property
+    def when(self) -> int | None:
+        """When it is broken: in milliseconds, or in steps, which of ticks that differ say nothing of each other."""
+        return self.depth if self.after_ms is None else self.after_ms
+
     def to_json(self) -> dict[str, Any]:
         """The verdict as plain data."""
         told = {**asdict(self), "resembles": list(self.resembles)}
@@ -78,10 +82,10 @@ class Difference:
     @property
     def change(self) -> Change:
         """What it comes to."""
-        if self.before.depth is not None and self.after.depth is not None:
-            if self.after.depth == self.before.depth:
+        if self.before.when is not None and self.after.when is not None:
+            if self.after.when == self.before.when:
                 return Change.THROUGH
-            return Change.LATER if self.after.depth > self.before.depth else Change.SOONER
+            return Change.LATER if self.after.when > self.before.when else Change.SOONER
         if self.after.is_violated:
             return Change.BROKEN
         is_mended = self.before.is_violated and self.after.verdict != Verdict.UNKNOWN.value
@@ -138,7 +142,7 @@ class Comparison:
     differences : tuple of Difference
         What became worse first.
     same : dict
-        Each verdict with the clauses that have it in both, in the same number of steps and through the same defects.
+        Each verdict with the clauses that have it in both, as soon and through the same defects.
     """
 
     before: Verdicts
@@ -179,16 +183,10 @@ def compared(before: Verdicts, after: Verdicts) -> Comparison:
     differences, same = [], dict[str, list[str]]()
     for clause, mine in before.sides.items():
         other = after.sides[clause]
-        if (mine.verdict, mine.depth, mine.resembles) == (other.verdict, other.depth, other.resembles):
+        if (mine.verdict, mine.when, mine.resembles) == (other.verdict, other.when, other.resembles):
             same.setdefault(mine.verdict, []).append(clause)
         else:
             differences.append(Difference(clause, mine, other))
     order = list(Change)
     differences.sort(key=lambda one: order.index(one.change))
     return Comparison(before, after, tuple(differences), {verdict: tuple(clauses) for verdict, clauses in same.items()})
-
-
-def counted(differences: Sequence[Difference]) -> dict[Change, int]:
-    """How many of each kind there are, the worst first."""
-    numbers = Counter(one.change for one in differences)
-    return {change: numbers[change] for change in Change if numbers[change]}

@@ -85,7 +85,7 @@ class UpgradeAnswer:
     Attributes
     ----------
     new, mended, both : tuple of Entry
-        What the later one has and the earlier one has not; the other way round; what both have.
+        What the later one has and the earlier one has not, or not for certain; the other way round; what both have.
     """
 
     new: tuple[Entry, ...]
@@ -113,7 +113,10 @@ def upgrade_answer(found: Comparison, times: Mapping[str, int] | None = None) ->
     for clause, old in before.sides.items():
         now = after.sides[clause]
         if now.is_violated:
-            clauses["both" if old.is_violated else "new"].append(_of_clause(clause, now, remedy(clause, told)))
+            entry = _of_clause(clause, now, remedy(clause, told))
+            if clause in before.open:
+                entry = replace(entry, happens=f"{entry.happens} (in {before.asked.name} that is open)")
+            clauses["both" if old.is_violated else "new"].append(entry)
         elif old.is_violated and clause not in after.open:
             gone = tuple(one for one in old.resembles if not has(one))
             clauses["mended"].append(_of_clause(clause, replace(old, resembles=gone), ""))
