@@ -7,11 +7,11 @@ from functools import cache
 from typing import Final
 
 from model_check.defects.catalogue import catalogue
-from model_check.defects.in_releases import ranges_of
+from model_check.defects.in_releases import is_in_release
 from model_check.instances import switches_of
 from spec.constants import SWITCHES
 from spec.profiles import PROFILES, VERSIONS
-from spec.releases.broker_defaults import NEWEST_RELEASE, release_numbers
+from spec.releases.broker_defaults import release_numbers
 
 RELEASE: Final = r"\d+\.\d+\.\d+"
 _BACK: Final = re.compile(r"from (\d+\.\d+) back to")
@@ -47,11 +47,7 @@ def affects(identifier: str, release: str) -> bool:
     ['4.9.4', '5.0.0']
     """
     defect = catalogue()[identifier]
-    if _BACK.match(defect.affected):
-        return False
-    numbers = release_numbers(release)
-    asked = release if numbers and numbers <= release_numbers(NEWEST_RELEASE) else NEWEST_RELEASE
-    return any(one.has(asked) for one in ranges_of(defect))
+    return _BACK.match(defect.affected) is None and is_in_release(defect, release)
 
 
 def arises(identifier: str, before: str, after: str) -> bool:

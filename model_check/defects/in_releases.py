@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from model_check.defects.catalogue import catalogue
 from model_check.errors import BadFile
 from model_check.releases import profile_for
-from spec.releases.broker_defaults import release_numbers
+from spec.releases.broker_defaults import NEWEST_RELEASE, release_numbers
 
 if TYPE_CHECKING:
     from model_check.defects.catalogue import Defect
@@ -32,6 +32,25 @@ class ReleaseRange(NamedTuple):
         """Whether a release is one of them."""
         numbers = release_numbers(release)
         return release_numbers(self.first) <= numbers and (not self.last or numbers <= release_numbers(self.last))
+
+
+def is_in_release(defect: Defect, release: str) -> bool:
+    """Whether a release has a defect; one that is newer than all that were read has what the newest one has.
+
+    But for what was mended behind the newest one.
+
+    Examples
+    --------
+    >>> [is_in_release(catalogue()["A17"], release) for release in ("5.4.0", "5.5.1", "5.6.0")]
+    [False, True, True]
+    >>> [is_in_release(catalogue()["A46"], release) for release in ("5.5.1", "5.6.0")]
+    [True, False]
+    """
+    numbers = release_numbers(release)
+    if numbers > release_numbers(NEWEST_RELEASE) and defect.fixed == f"after {NEWEST_RELEASE}":
+        return False
+    asked = release if numbers and numbers <= release_numbers(NEWEST_RELEASE) else NEWEST_RELEASE
+    return any(part.has(asked) for part in ranges_of(defect))
 
 
 def ranges_of(defect: Defect) -> tuple[ReleaseRange, ...]:
@@ -71,6 +90,8 @@ def _range_of(defect: Defect, text: str) -> ReleaseRange:
 def defects_in(release: str) -> tuple[Defect, ...]:
     """The defects that a release has, those of clients and proxies of its time included.
 
+    Also what shows only on the way back to it, which `model_check.defects.affected.affects` leaves out.
+
     Raises
     ------
     ModelCheckError
@@ -84,4 +105,4 @@ def defects_in(release: str) -> tuple[Defect, ...]:
     False
     """
     profile_for(release)
-    return tuple(defect for defect in catalogue().values() if any(part.has(release) for part in ranges_of(defect)))
+    return tuple(defect for defect in catalogue().values() if is_in_release(defect, release))

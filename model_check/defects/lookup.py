@@ -12,6 +12,7 @@ from model_check.defects.symptoms import named_in_the_text, of, symptoms_called
 from model_check.did_you_mean import require_known
 from model_check.switches import switch_records
 from model_check.wording.clauses import clause_names
+from spec.releases.broker_defaults import NEWEST_RELEASE, release_numbers
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -112,7 +113,10 @@ def in_release(release: str) -> Lookup:
         When it is no release of 4.3.0 and later.
     """
     found = defects_in(release)
-    return Lookup(f"RocketMQ {release} has {len(found)} of {len(catalogue())} known defects", found, by_symptom=True)
+    is_unread = release_numbers(release) > release_numbers(NEWEST_RELEASE)
+    as_newest = f", as far as {NEWEST_RELEASE} tells, the newest that was read" if is_unread else ""
+    title = f"RocketMQ {release} has {len(found)} of {len(catalogue())} known defects{as_newest}"
+    return Lookup(title, found, by_symptom=True)
 
 
 def _described(text: str) -> list[Lookup]:

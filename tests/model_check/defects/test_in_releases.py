@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from model_check.defects.affected import affects
 from model_check.defects.catalogue import catalogue
 from model_check.defects.findings import read_broker_findings
 from model_check.defects.in_releases import defects_in, ranges_of
+from model_check.defects.lookup import in_release
 from model_check.errors import BadFile, ModelCheckError
 from spec.profiles import VERSIONS
 
@@ -41,13 +43,26 @@ def test_a_profile_that_shows_a_defect_has_it_and_one_that_is_rid_of_it_has_not(
         ("4.5.2", "A02 A11 B30", "A31 A17 B02"),
         ("5.0.0", "A07 A23 A44 B51", "B02 A33 B12"),
         ("5.3.3", "A11 A16 A18 B02 B09 A35", "A17 A43 A44 B52 B12"),
-        ("5.5.1", "A17 B01 B52", "A16 A18 A23 B09"),
+        ("5.5.1", "A17 A46 B01 B52", "A16 A18 A23 B09"),
+        ("5.6.0", "A17 B01 B52", "A16 A18 A23 B09 A46"),
     ],
 )
 def test_a_release_has_the_defects_of_its_source(release: str, has: str, lacks: str) -> None:
     ids = {defect.identifier for defect in defects_in(release)}
     assert set(has.split()) <= ids
     assert not set(lacks.split()) & ids
+
+
+@pytest.mark.parametrize("release", [*sorted(RELEASES), "4.3.0", "5.6.0"])
+def test_a_list_of_a_release_and_the_advice_for_it_know_the_same_defects(release: str) -> None:
+    """But for B18, which a release shows only to whom goes back to it."""
+    advised = {identifier for identifier in catalogue() if affects(identifier, release)}
+    assert advised == {defect.identifier for defect in defects_in(release)} - {"B18"}
+
+
+def test_a_list_of_a_release_that_nobody_has_read_says_so() -> None:
+    assert in_release("5.6.0").title.endswith("known defects, as far as 5.5.1 tells, the newest that was read")
+    assert in_release("5.5.1").title.endswith("known defects")
 
 
 def test_what_is_no_release_or_no_range_is_refused() -> None:
