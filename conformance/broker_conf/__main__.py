@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from pathlib import Path
 from time import perf_counter
@@ -17,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 from conformance.broker_conf.generated_files import generated_files
-from conformance.broker_conf.java_side import JavaSetting, ask_java, differences, own_settings
+from conformance.broker_conf.java_side import JavaSetting, ask_java, differences, java_version, own_settings
 from conformance.errors import ConformanceError
 from conformance.real.releases import fetched_jars, release_called
+from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,7 @@ _CONFIGURATIONS: Final = (
     "store.config.MessageStoreConfig",
 )  # fmt: skip
 _OF_AUTHENTICATION: Final = "auth.config.AuthConfig"
+_SINCE: Final = release_numbers("5.3.0")
 
 _HEAD: Final = """# Generated broker.conf files, as Java reads them
 
@@ -48,7 +49,7 @@ values of all kinds), has each read by `java.util.Properties` ({java}) and by
 
 
 def _configurations(release: str) -> list[str]:
-    named = (*_CONFIGURATIONS, *((_OF_AUTHENTICATION,) if release >= "5.3.0" else ()))
+    named = (*_CONFIGURATIONS, *((_OF_AUTHENTICATION,) if release_numbers(release) >= _SINCE else ()))
     return [f"org.apache.rocketmq.{name}" for name in named]
 
 
@@ -108,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             all_different += different
             if release:
                 kept += vectors(release, fields)
-        java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr.splitlines()[0]  # noqa: S607
+        java = java_version()
     except ConformanceError as error:
         print(error, file=sys.stderr)
         return error.exit_code
@@ -116,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(one)
     if (options.files, options.seed) == (_FILES, _SEED) and not all_different:
         RESULTS.write_text(
-            _HEAD.format(files=options.files, seed=options.seed, java=java.replace('"', "")) + "\n".join(rows) + "\n",
+            _HEAD.format(files=options.files, seed=options.seed, java=java) + "\n".join(rows) + "\n",
             encoding="utf-8",
         )
         lines = ",\n".join(json.dumps(vector) for vector in kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.errors import ConformanceError
+from conformance.real.processes import found_java
 from reference.format.broker_conf import taken_settings
 from reference.format.errors import BrokenConfigError
 from reference.format.java_properties import read_properties
@@ -52,21 +52,35 @@ def ask_java(
     ConformanceError
         There is no ``java`` that runs a source file, or it fails.
     """
-    java = shutil.which("java")
-    if java is None:
-        message = "java is not on PATH: install a JDK of 11 or later"
-        raise ConformanceError(message)
     given = struct.pack(">i", len(files)) + b"".join(struct.pack(">i", len(file)) + file for file in files)
-    command = [java, "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
-    command += ["-cp", classpath] if classpath else []
-    done = subprocess.run(  # noqa: S603
-        [*command, str(READER), *classes], input=given, capture_output=True, timeout=_SECONDS, check=False
-    )
+    options = ["-XX:TieredStopAtLevel=1", "-Xshare:auto", *(["-cp", classpath] if classpath else [])]
+    done = _run([*options, str(READER), *classes], given)
     lines = [line for line in done.stdout.decode().splitlines() if line[:1] in {"P", "E"}]
     if done.returncode or len(lines) != len(files):
         message = f"{READER.name} ended with {done.returncode}: {done.stderr.decode(errors='replace').strip()[-500:]}"
         raise ConformanceError(message)
     return [None if line == "E" else tuple(_settings(line)) for line in lines]
+
+
+def java_version() -> str:
+    """How ``java`` calls itself, in one line.
+
+    Raises
+    ------
+    ConformanceError
+        There is no ``java``, or it fails.
+    """
+    done = _run(["-version"])
+    told = done.stderr.decode(errors="replace").splitlines()
+    if done.returncode or not told:
+        message = f"java -version ended with {done.returncode}, and tells no version; set JAVA_HOME to a JDK"
+        raise ConformanceError(message)
+    return told[0].replace('"', "")
+
+
+def _run(arguments: Sequence[str], given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [found_java(), *arguments]
+    return subprocess.run(command, input=given, capture_output=True, timeout=_SECONDS, check=False)  # noqa: S603
 
 
 def _settings(line: str) -> Iterator[JavaSetting]:

@@ -20,6 +20,22 @@ _EXPORTED: Final = ("sun.nio.ch", "jdk.internal.ref")
 _KILL_SECONDS: Final = 20
 
 
+def found_java() -> str:
+    """The path of ``java``: that of JAVA_HOME, or else of PATH.
+
+    Raises
+    ------
+    RealBrokerError
+        There is none.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if java is None or not Path(java).is_file():
+        message = f"no java at {java or 'any place of PATH'}: a JDK 17 or newer is wanted; set JAVA_HOME"
+        raise RealBrokerError(message)
+    return java
+
+
 def java_command(run: Path, heap: str, *, compiles_well: bool = False) -> list[str]:
     """The JVM and its options, good for all releases on JDK 17 and later.
 
@@ -35,13 +51,8 @@ def java_command(run: Path, heap: str, *, compiles_well: bool = False) -> list[s
     RealBrokerError
         There is no ``java``.
     """
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    if java is None or not Path(java).is_file():
-        message = f"no java at {java or 'any place of PATH'}: a real broker wants a JDK 17 or newer; set JAVA_HOME"
-        raise RealBrokerError(message)
     return [
-        java,
+        found_java(),
         f"-Xmx{heap}",
         "-Xms64m",
         "-XX:+UseSerialGC",

@@ -204,7 +204,7 @@ def _identity(resources: Resources, compiled: Compiled, constants: object, title
     """What must be the same for a search to go on; the names are hashes of kernels and specification."""
     known = is_dataclass(constants) and not isinstance(constants, type)
     values = asdict(constants) if known else {}  # type: ignore[call-overload]
-    return parse_json(  # type: ignore[no-any-return]
+    identity: dict[str, Any] = parse_json(
         json.dumps(
             {
                 "title": title,
@@ -216,6 +216,7 @@ def _identity(resources: Resources, compiled: Compiled, constants: object, title
             default=str,
         )
     )
+    return identity
 
 
 def _refuse_another(folder: Path, saved: dict[str, Any], wanted: dict[str, Any]) -> None:

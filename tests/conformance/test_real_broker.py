@@ -258,7 +258,7 @@ def test_a_process_that_does_not_get_ready_is_told_with_its_last_line(tmp_path: 
 
 def test_a_machine_without_java_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(RealBrokerError, match=f"no java at {tmp_path}/bin/java: a real broker wants a JDK 17 or newer"):
+    with pytest.raises(RealBrokerError, match=f"no java at {tmp_path}/bin/java: a JDK 17 or newer is wanted"):
         java_command(tmp_path, "64m")
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", "")

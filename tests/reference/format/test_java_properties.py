@@ -6,6 +6,7 @@ import pytest
 
 from conformance.broker_conf.generated_files import generated_files
 from conformance.broker_conf.java_side import ask_java, differences, own_settings
+from conformance.errors import ConformanceError
 from reference.format.errors import BrokenConfigError
 from reference.format.java_properties import Setting, read_properties
 
@@ -55,3 +56,9 @@ def test_these_and_generated_files_are_read_as_the_jdk_reads_them() -> None:
     assert sum(told is None for told in answers) > 10
     assert sum(len(told) for told in answers if told is not None) > 2_000
     assert {own_settings(file) is None for file in files} == {True, False}
+
+
+def test_the_jdk_of_java_home_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    with pytest.raises(ConformanceError, match=r"^no java at /nowhere/bin/java: a JDK 17 or newer is wanted"):
+        ask_java([b"a=b"])
