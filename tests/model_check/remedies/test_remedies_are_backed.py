@@ -129,6 +129,11 @@ TRIALS = (
         sizes=("tiny", "deep"),  # two checks are over within the minute, three and fifteen are not
     ),
     Trial(
+        "immunity_below_checks", "L2.never_asked", (),
+        {"immunities_ms": (61 * SECOND,), "check_max": 3}, {"immunities_ms": (60 * SECOND,), "check_max": 3},
+        sizes=("tiny", "deep"),
+    ),
+    Trial(
         "more_checks", "L2.immunity_burns_checks", (),
         {"immunities_ms": (60 * SECOND,)}, {"immunities_ms": (60 * SECOND,), **MORE}, is_later=True,
     ),
@@ -240,6 +245,11 @@ def holds_as_said(trial: Trial, engine: str = "numba") -> None:
 def test_a_larger_check_max_makes_a_discard_later_and_does_not_rule_it_out() -> None:
     trial = next(trial for trial in TRIALS if trial.remedy == "answer_earlier")
     holds_as_said(trial._replace(release="4.9.7"), engine="cpython")
+
+
+def test_an_immunity_uses_up_all_checks_above_all_intervals_but_one() -> None:
+    trial = [trial for trial in TRIALS if trial.remedy == "immunity_below_checks"][-1]
+    holds_as_said(trial)
 
 
 @pytest.mark.sweep
