@@ -108,6 +108,10 @@ TRIALS = (
     Trial("raise_timeout", "S2.commit_after_rollback", ("slow_local",), SLOW, IN_TIME),
     Trial("raise_timeout", "S2.rollback_after_commit", ("slow_local",), SLOW, IN_TIME),
     Trial("raise_timeout", "S1.after_a_check", ("slow_local",), SLOW, IN_TIME),
+    Trial(
+        "raise_timeout", "S2.commit_after_rollback", ("slow_local",),
+        {"immunities_ms": (3 * SECOND,), **IN_TIME}, {"immunities_ms": (11 * SECOND,), **IN_TIME},
+    ),
     Trial("raise_timeout_late", "S1.after_a_check", ("late_end",), {}, {"timeout_ms": 12 * SECOND}, is_later=True),
     Trial("raise_timeout_batch", "S1.late_op", (), SLOW, IN_TIME_FOR_A_BATCH),
     Trial("raise_timeout_batch", "S9.late_op", (), SLOW, IN_TIME_FOR_A_BATCH),
