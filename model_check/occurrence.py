@@ -40,6 +40,13 @@ FEATURES: dict[str, tuple[Callable[[Constants], bool], str]] = {
 }
 """What an instance may have, by the names that `needs` uses: the question, and the words for what has it."""
 
+ROOM: dict[str, tuple[Callable[[Constants], bool], str]] = {
+    "retention": (lambda c: c.expires == 1, "an instance whose files may be deleted"),
+    "clock_skew": (lambda c: any(c.skews), "an instance whose clocks may differ"),
+    "clock_step": (lambda c: c.clock_steps > 0, "an instance whose clock may step back"),
+}
+"""Faults that do nothing in an instance without this."""
+
 SWITCHES = {
     "+batches_ops": "a release that writes op messages in batches",
     "+commits_after_exception": "a release that commits offsets after an exception",
@@ -65,6 +72,8 @@ def why_it_cannot_occur(clause: Property, *worlds: Constants) -> str:
     'needs the fault power_loss, or a release that writes op messages in batches'
     >>> why_it_cannot_occur(clauses["S1.immune_half"], constants_for("4.9.7", (), "tiny"))
     ''
+    >>> why_it_cannot_occur(clauses["S1.read_for_another"], constants_for("4.9.7", ("retention",), "deep"))
+    'needs an instance whose files may be deleted'
     """
     unmet = min((unmet_needs(clause, constants) for constants in worlds), key=len)
     return f"needs {' and '.join(unmet)}" if unmet else ""
@@ -77,21 +86,25 @@ def unmet_needs(clause: Property, constants: Constants) -> tuple[str, ...]:
     """
     if constants.forgets:
         return ()
-    return tuple(_in_words(need) for need in clause.needs if not any(is_met(n, constants) for n in need.split(" or ")))
+    unmet = (need for need in clause.needs if not any(is_met(name, constants) for name in need.split(" or ")))
+    return tuple(_in_words(need, constants) for need in unmet)
 
 
 def is_met(name: str, constants: Constants) -> bool:
-    """Whether a fault or feature of this name is there, or a switch stands so."""
+    """Whether a fault of this name is there and has room, or a feature is there, or a switch stands so."""
     if name in FEATURES:
         return FEATURES[name][0](constants)
     is_wanted = not name.startswith("-")
-    return bool(getattr(constants, name.lstrip("+-"))) == is_wanted
+    has_room = name not in ROOM or ROOM[name][0](constants)
+    return bool(getattr(constants, name.lstrip("+-"))) == is_wanted and has_room
 
 
-def _in_words(need: str) -> str:
+def _in_words(need: str, constants: Constants) -> str:
     names = need.split(" or ")
-    faults = [name for name in names if name in FAULTS]
-    others = [FEATURES[name][1] if name in FEATURES else SWITCHES[name] for name in names if name not in FAULTS]
+    on = [name for name in names if name in FAULTS and getattr(constants, name)]
+    faults = [name for name in names if name in FAULTS and name not in on]
+    others = [ROOM[name][1] for name in on]
+    others += [FEATURES[name][1] if name in FEATURES else SWITCHES[name] for name in names if name not in FAULTS]
     one_of = (
         [f"the fault {' or '.join([', '.join(faults[:-1]), faults[-1]] if faults[1:] else faults)}"] if faults else []
     )

@@ -74,3 +74,15 @@ def test_a_wrong_repair_makes_an_exception_skip_halves() -> None:
     clause = CLAUSES["S8.skipped_by_exception"]
     assert why_it_cannot_occur(clause, constants_for("5.4.0", FAULTS, "tiny"))
     assert not why_it_cannot_occur(clause, constants_for("5.4.0+commits_after_exception", ("null_half",), "tiny"))
+
+
+@pytest.mark.parametrize(("fault", "instance"), [("retention", "deep"), ("clock_skew", "deep"), ("clock_step", "deep")])
+def test_a_fault_is_not_enough_where_an_instance_has_no_room_for_it(fault: str, instance: str) -> None:
+    """All that only this fault breaks cannot occur in an instance in which it does nothing."""
+    alone = [clause for clause in CLAUSES.values() if clause.needs and fault in clause.needs[0].split(" or ")]
+    lacking, with_it = constants_for("5.4.0", (), instance), constants_for("5.4.0", (fault,), instance)
+    assert alone
+    for clause in alone:
+        assert bool(why_it_cannot_occur(clause, with_it)) == bool(why_it_cannot_occur(clause, lacking)), clause
+    assert not is_met(fault, with_it)
+    assert is_met(fault, constants_for("5.4.0", (fault,), "tiny"))
