@@ -10,6 +10,7 @@ from halfcheck.printing.check import MOST_COUNTEREXAMPLES, print_holding, print_
 from halfcheck.printing.console import PIPE_COLUMNS, beside, counted, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.broker_conf.configuration import show_duration
+from model_check.broker_conf.judgement import is_besides
 from model_check.broker_conf.words import FoldedRounds, folded, tell
 from model_check.instances import switches_of
 from model_check.remedies.of_clauses import remedy
@@ -150,7 +151,12 @@ def _print_extent(console: Console, judgement: Judgement, *, everything: bool) -
     for base, answer in zip(judgement.bases, judgement.answers, strict=True):
         sizes, quotient, result = answer.quotient.instance, answer.quotient, answer.result
         size = f"{counted(sizes.transactions, 'transaction')}, {sizes.half_slots} half slots, {sizes.op_slots} op slots"
-        extent = "every reachable state" if result.complete else "CUT SHORT, not every reachable state"
+        seen = (
+            "its first states, for what they break"
+            if is_besides(base, judgement.bases[0])
+            else "CUT SHORT, not every reachable state"
+        )
+        extent = "every reachable state" if result.complete else seen
         ticks = quotient.sentence() if everything else quotient.times_in_ticks()
         say(console, f"Searched with the sizes of {base}: {size}, {ticks}")
         beside(

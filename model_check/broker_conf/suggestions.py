@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from model_check.broker_conf.answer import check_configuration, switched_on
+from model_check.broker_conf.answer import switched_on
 from model_check.broker_conf.changes import changes_of, with_local
-from model_check.broker_conf.judgement import MOST_STATES, Judgement
+from model_check.broker_conf.judgement import Judgement, is_besides, search_size
 from model_check.broker_conf.ticks import quotient_of
 from model_check.check import Verdict
 from model_check.instances import constants_for, load_instance
@@ -152,13 +152,14 @@ def _what_it_mends(
             is_wanted = number in {found_in[name] for name in intact} if is_first_pass else intact
             if base in answers or not is_wanted:
                 continue
-            answers[base] = answer = check_configuration(
+            answers[base] = answer = search_size(
                 change.configuration,
                 faults,
-                load_instance(base),
+                base,
+                besides=is_besides(base, bases[0]),
                 unscheduled=found_in,
                 report=None if report is None else partial(report, base),
-                **{"most_states": MOST_STATES, **question},
+                **question,
             )
             intact -= {row.name for row in answer.result.clauses if row.verdict is not Verdict.HOLDS}
     if not intact:

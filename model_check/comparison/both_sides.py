@@ -117,8 +117,9 @@ def of_judgement(asked: Asked, judgement: Judgement) -> Verdicts:
             sides[row.name] = Side(row.verdict.value, row.depth, base, row.resembles, after_ms)
         else:
             sides[row.name] = Side(CANNOT_OCCUR if row.clause in judgement.cannot_occur else row.verdict.value)
-    cut = tuple(base for base, one in zip(judgement.bases, judgement.answers, strict=True) if not one.result.complete)
-    return Verdicts(asked, result.faults, sides, (), judgement.bases, cut, result.distinct, result.seconds)
+    return Verdicts(
+        asked, result.faults, sides, (), judgement.bases, judgement.cut_short, result.distinct, result.seconds
+    )
 
 
 def of_search(asked: Asked, answer: Judged) -> Verdicts:

@@ -122,7 +122,7 @@ def test_what_is_broken_elsewhere_names_no_defect_that_the_release_is_rid_of(
 ) -> None:
     """The clause resembles A03, which 4.6.0 mended."""
     told = answer(capsys, "--profile", "5.3.3", "--instance", "tiny", "--property", "L4.left_behind")
-    assert told[1].startswith("L4.left_behind (A10, B44, B48, B49) holds in tiny; broken in skewed, 16 steps: ")
+    assert told[1].startswith("L4.left_behind (A10, B44, B48, B49) holds in tiny; broken in large@2x3x2, 15")
 
 
 def test_an_interrupted_portfolio_does_not_say_that_all_is_broken(capsys: pytest.CaptureFixture[str]) -> None:

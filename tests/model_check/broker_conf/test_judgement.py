@@ -102,3 +102,25 @@ def test_a_finer_size_that_deletes_no_files_settles_nothing_where_files_may_go(j
     with_retention = Judgement(judgement.configuration, answers, judgement.bases)
     assert [row.clause for row in opened(with_retention, "tiny", holds).open] == [holds.clause]
     assert opened(with_retention, "tiny", holds, {"expires": 0}).open == ()
+
+
+def test_three_transactions_break_what_two_do_not() -> None:
+    """A02 in 4.5.1: of the default times, whose immunity the widest size leaves out, 13 steps and 6 seconds."""
+    default = Configuration.of_release("4.5.1", immunities_ms=(60_000,))
+    found = judge_configuration(default, (), ("tiny", "trio"), properties=("S7.in_memory", "S5"))
+    assert [(row.name, row.depth, found.after_ms(row)) for row in found.broken] == [("S7.in_memory", 13, 6_001)]
+    assert found.answers[1].configuration.immunities_ms == ()
+    assert [row.name for row in found.holding] == ["S5.no_commit_arrived"]
+
+
+def test_what_the_widest_size_leaves_open_holds_in_the_others() -> None:
+    default = Configuration.of_release("4.9.7")
+    found = judge_configuration(default, (), ("tiny", "trio"), properties=("S5",), most_states=5_000)
+    assert [answer.result.complete for answer in found.answers] == [True, False]
+    assert ([row.name for row in found.holding], found.open, found.result.complete) == (
+        ["S5.no_commit_arrived"],
+        (),
+        True,
+    )
+    alone = judge_configuration(default, (), ("trio",), properties=("S5",), most_states=5_000)
+    assert ([row.name for row in alone.open], alone.result.complete) == (["S5.no_commit_arrived"], False)

@@ -114,7 +114,8 @@ def test_the_table_answers_as_a_search_of_the_same_instance(profile: str, faults
 
 def test_only_what_the_table_does_not_know_takes_a_search() -> None:
     assert not needs_a_search(asked_for("4.9.7"))
-    assert not needs_a_search(asked_for("fixed"), ["crash"])
+    assert needs_a_search(asked_for("fixed"), ["crash"]), "three transactions were searched in the quiet world"
+    assert not needs_a_search(asked_for("fixed"), ["crash"], instances=["tiny", "large@2x3x2"])
     assert needs_a_search(asked_for("4.9.7"), ["crash", "lose_end"]), (
         "two faults at once were searched in two instances"
     )
