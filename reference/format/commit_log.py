@@ -149,6 +149,10 @@ class CommitLog:
                 return file.name, offset - file.start
         return self.files[0].name, 0
 
+    def offset_of(self, region: CorruptRegion) -> int:
+        """The commit log offset at which damage that :meth:`read` gave begins."""
+        return region.offset + next(file.start for file in self.files if file.name == region.file)
+
 
 def _files_in(folder: Path, where: StorePaths) -> list[CommitLogFile]:
     paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))

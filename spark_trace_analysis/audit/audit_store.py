@@ -83,7 +83,7 @@ class _Reading:
         self.consistency = Consistency(store.log.start, store.log.is_gone)
         self.trace = StoreTrace(store.timeout_ms)
         self.corrupt: list[CorruptRegion] = []
-        self.hides_records = False
+        self.hidden: set[int] = set()
 
     def read(self, on_progress: Callable[[int, int], None] | None) -> None:
         facts, total = self.facts, self.log.size_bytes
@@ -108,10 +108,11 @@ class _Reading:
         if not facts.records and self.corrupt:
             message = f"{self.log.files[0].path} is not a commit log: {self.corrupt[0].reason}"
             raise NotAStoreError(message)
-        self.hides_records = bool(self.corrupt or self.grouping.strange_ops)
+        self.hidden.update(map(self.log.offset_of, self.corrupt))
         self._add_corrupt(cross_check.finish())
         facts.unseen = cross_check.unseen()
         for record, reason in self.grouping.strange_ops:
+            self.hidden.add(record.physical_offset)
             self._add_corrupt([CorruptRegion(*self.log.place(record.physical_offset), reason)])
 
     def judge(self) -> Audit:
@@ -130,7 +131,7 @@ class _Reading:
             facts.discard_checks = max(facts.discard_checks, *discard_checks, 0)
             facts.copy_checks = max(facts.copy_checks, *copy_checks, 0)
         circumstances = replace(
-            store.circumstances(facts, is_damaged=bool(self.corrupt), hides_records=self.hides_records),
+            store.circumstances(facts, self.hidden, is_damaged=bool(self.corrupt)),
             passed=passed_by_rounds(put_backs, owner),
         )
         self._add_corrupt(store.foreign_keys())

@@ -28,7 +28,7 @@ from spark_trace_analysis.records.version import RECORDED_DISCARDS, Writer, is_b
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from spark_trace_analysis.ingest.store_trace import StoreTrace
     from spec.switches import Switches
@@ -95,13 +95,15 @@ class OpenedStore:
         self.timeout_ms = self.conf.or_default("transactionTimeOut", version)
         self._signs: list[str] | None = None
 
-    def circumstances(self, facts: LogFacts, *, is_damaged: bool, hides_records: bool) -> Circumstances:
+    def circumstances(self, facts: LogFacts, hidden: Iterable[int], *, is_damaged: bool) -> Circumstances:
         """What the rules must know beside each history.
 
         Parameters
         ----------
-        is_damaged, hides_records
-            Whether anything is damaged, and whether a record may have stood there.
+        hidden
+            Commit log offsets of damage in which a record may have stood.
+        is_damaged
+            Whether anything is damaged.
         """
         version = self.version or facts.marks.version(self.saved_by)
         writers = self.writers(facts)
@@ -119,7 +121,7 @@ class OpenedStore:
             op_saved={queue_id: self.saved.get(OP_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
             has_offsets=self.saved.source is not None,
             log_is_complete=self.log.start == 0 and not is_damaged,
-            hides_records=hides_records,
+            hidden=tuple(sorted(hidden)),
             is_skewed=bool(self._signs_of_skew(facts)),
             unknown_queues=dict.fromkeys(facts.half_end, UnknownCause.OFFSETS_UNREADABLE)
             if self.paths.rocksdb_offsets

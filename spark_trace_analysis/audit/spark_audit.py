@@ -215,7 +215,7 @@ class _Job:
         reach = self.log.files[-1].end - self.log.start
         return GroupTask(
             ops=ops,
-            circumstances=self.store.circumstances(whole, is_damaged=is_damaged, hides_records=damage.hides_records),
+            circumstances=self.store.circumstances(whole, damage.hidden(), is_damaged=is_damaged),
             log_start=self.log.start,
             round="damaged" if is_damaged else "sound",
             range_bytes=reach // self.buckets + 1,

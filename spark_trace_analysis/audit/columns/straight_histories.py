@@ -70,6 +70,8 @@ def straight_histories(bucket: Bucket, at: Circumstances) -> Straight:
     is_straight &= is_delivered | is_discarded | (bucket.op_counts == 1)
     if at.unknown_halves:
         is_straight &= _is_seen(bucket, at)
+    if at.hidden and len(bucket.op_column("at")):
+        is_straight &= is_delivered | is_discarded | _is_its_rollback(bucket, at)
     numbers = np.flatnonzero(is_straight)
     state = np.where(is_delivered, _DELIVERED, np.where(is_discarded, _PARKED, _ROLLED_BACK))
     return Straight(numbers, put_backs[numbers], state[numbers], ~is_discarded[numbers])
@@ -142,6 +144,14 @@ def _is_settled(
         is_its = (bucket.op_record[op] == last) & (~is_delivered | (op_at[op] > bucket.at[ends]))
         is_settled &= ~has_op | is_its
     return np.asarray(is_settled, bool)
+
+
+def _is_its_rollback(bucket: Bucket, at: Circumstances) -> Flags:
+    """Whether no real message may have stood in damage between the half and its op message."""
+    op_at = bucket.op_column("at")
+    op = np.minimum(bucket.op_starts, len(op_at) - 1)
+    behind_half = np.searchsorted(at.hidden, bucket.at[bucket.starts], side="right")
+    return np.asarray(behind_half >= np.searchsorted(at.hidden, op_at[op]), bool)
 
 
 def _is_seen(bucket: Bucket, at: Circumstances) -> Flags:

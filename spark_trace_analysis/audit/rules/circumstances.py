@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -63,8 +64,8 @@ class Circumstances:
         Whether any offsets are saved.
     log_is_complete
         Whether the log is kept from its first byte and nothing in it is damaged.
-    hides_records
-        Whether something is damaged in which a record may have stood.
+    hidden
+        Commit log offsets of damage in which a record may have stood, in order.
     is_skewed
         Whether files show that they are of different moments.
     passed
@@ -86,7 +87,7 @@ class Circumstances:
     op_saved: Mapping[int, int]
     has_offsets: bool
     log_is_complete: bool
-    hides_records: bool
+    hidden: tuple[int, ...]
     is_skewed: bool
     passed: Mapping[int, int] = field(default_factory=dict)
     unknown_queues: Mapping[int, UnknownCause] = field(default_factory=dict)
@@ -134,6 +135,11 @@ class Circumstances:
         records = (copy.commit_log_offset, *(op.commit_log_offset for op in copy.ops))
         of_record = (self.unknown_halves.get(at) for at in records)
         return self.unknown_queues.get(copy.queue_id) or next(filter(None, of_record), None)
+
+    def may_hide(self, after: int, before: int | None) -> bool:
+        """Whether a record may have stood in damage behind a commit log offset, and before another one if given."""
+        end = len(self.hidden) if before is None else bisect_left(self.hidden, before)
+        return bisect_right(self.hidden, after) < end
 
     def is_op_seen(self, op: OpEntry) -> bool:
         """Whether the next round reads an op message, if the saved op offset does not pass over it."""

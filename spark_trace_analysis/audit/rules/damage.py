@@ -113,10 +113,9 @@ class Damage:
         """How many pieces there are, those that are not held included."""
         return sum(1 for _ in self._findings()) + self._more
 
-    @property
-    def hides_records(self) -> bool:
-        """Whether a record may have stood in what is damaged."""
-        return any(one.rank in (Rank.LOG, Rank.OP) for one in self._kept.values())
+    def hidden(self) -> set[int]:
+        """The commit log offsets of damage in which a record may have stood; of what is held."""
+        return {one.order // _RULES for one in self._kept.values() if one.rank in (Rank.LOG, Rank.OP)}
 
     def _findings(self) -> Iterator[Finding]:
         of_log = {(one.file, one.offset) for one in self._kept.values() if one.rank == Rank.LOG}

@@ -147,6 +147,11 @@ class History:
         return len(self.copies) + len(self.deliveries) + len(self.discards)
 
     @property
+    def half_offset(self) -> int:
+        """The commit log offset of the half as it was sent, the first one if there are several; -1 if it is gone."""
+        return next((copy.commit_log_offset for copy in self.copies if copy.check_times is None), -1)
+
+    @property
     def first_offset(self) -> int:
         """The commit log offset of the earliest record."""
         copies = [copy.commit_log_offset for copy in self.copies]

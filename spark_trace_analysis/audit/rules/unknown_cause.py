@@ -29,7 +29,7 @@ class UnknownCause(StrEnum):
         The saved half offset lies beyond the end of its queue: the log is older than ``config/``, or its end was lost
         (B14). Or the saved op offset does, and the half offset has not passed the half.
     DAMAGED
-        Something in the store is damaged, and what settled the half may have stood there.
+        Something in the store is damaged, and what settled or delivered the half may have stood there.
     NO_OFFSETS, PASSED_ALREADY
         Only copies that a round has renewed or discarded already are still before the saved half offset: ``config/`` is
         older than the log, or there are no saved offsets.
@@ -68,7 +68,7 @@ def why_not_surely_lost(history: History, at: Circumstances) -> UnknownCause | N
     for cause in causes:
         if cause is not None:
             return cause
-    if at.hides_records:
+    if at.may_hide(history.half_offset, before=None):
         return UnknownCause.DAMAGED
     if all(at.has_passed(copy) for copy in history.copies):
         return None
@@ -76,6 +76,15 @@ def why_not_surely_lost(history: History, at: Circumstances) -> UnknownCause | N
     if at.is_half_offset_ahead(queue_id):
         return UnknownCause.HALF_OFFSET_AHEAD
     return UnknownCause.SKEWED if at.is_skewed or at.is_op_offset_ahead(queue_id) else None
+
+
+def why_not_surely_rolled_back(history: History, at: Circumstances) -> UnknownCause | None:
+    """Why an op message without a real message may stand for a commit; None if it surely stands for a rollback.
+
+    A commit stores its real message behind the half and before the op message (EndTransactionProcessor#processRequest).
+    """
+    last_op = max(op.commit_log_offset for op in history.ops)
+    return UnknownCause.DAMAGED if at.may_hide(history.half_offset, before=last_op) else None
 
 
 def has_used_up_checks(history: History, at: Circumstances) -> bool:

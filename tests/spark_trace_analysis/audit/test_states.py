@@ -132,16 +132,6 @@ def test_a_half_that_a_round_has_passed_without_a_trace_is_lost_however_old_the_
         assert "of different moments: checkpoint" in audit.notes[0]
 
 
-def test_of_a_half_that_a_damaged_record_may_have_settled_nobody_knows(tmp_path: Path) -> None:
-    writer = StoreWriter()
-    writer.half()
-    writer.commit(writer.put_back(writer.half("K2", body=b"other")))
-    writer.put("T", b"ordinary", {"WAIT": "true"})
-    writer.log[writer.log.index(b"ordinary")] ^= 1
-    row = assert_both(writer.write(tmp_path / "s")).transactions[0]
-    assert (row.state, row.unknown_cause) == ("unknown", "damaged")
-
-
 def test_a_superseded_half_is_hidden_by_the_offset_alone(tmp_path: Path) -> None:
     writer = StoreWriter()
     copy = writer.put_back(writer.half())

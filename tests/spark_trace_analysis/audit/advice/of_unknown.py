@@ -227,6 +227,23 @@ def entry_of_another() -> Shop:
     return shop
 
 
+def put_back_and_not_listed() -> Shop:
+    """A round has put back its half, and the half queue's file lacks the copy."""
+    shop = undecided()
+    shop.save()
+    shop.rounds(answered=False)
+    shop.under.send({"KEYS": "plain"})
+    files = shop.files()
+    name = f"consumequeue/{HALF_TOPIC}/0/{0:020d}"
+    return shop.show({**files, name: files[name][:_ENTRY_BYTES]})
+
+
+def without_offsets_either() -> Shop:
+    """The same, and there are no saved offsets."""
+    shop = put_back_and_not_listed()
+    return shop.show({name: content for name, content in shop.shown.items() if "consumerOffset" not in name})
+
+
 UNKNOWN: Final = {
     ("learn", "half_offset_ahead"): Story(in_a_skewed_copy, find_out, decide),
     ("learn", "op_offset_ahead"): Story(copy_before_an_op_was_written, find_out, decide),
@@ -240,6 +257,8 @@ UNKNOWN: Final = {
     ("otherwise", "op_offset_ahead"): Story(op_lost_with_the_power, set_op_offset_and_wait, wait),
     ("otherwise", "skewed"): Story(copy_lost_with_the_power, decide, wait),
     ("otherwise", "damaged"): Story(copy_of_the_half_damaged, decide, wait),
+    ("otherwise", "no_offsets"): Story(without_offsets_either, wait, decide),
+    ("otherwise", "passed_already"): Story(put_back_and_not_listed, wait, decide),
     ("otherwise", "offsets_unreadable"): Story(offsets_destroyed, move_away_and_start, start),
     ("otherwise", "not_in_its_queue"): Story(entry_of_another, decide, wait),
 }

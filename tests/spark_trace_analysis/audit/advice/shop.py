@@ -185,6 +185,12 @@ class Shop:
         self._shown = files, unknown_queues or {}
         return self
 
+    @property
+    def shown(self) -> Files:
+        """The files that the operator sees."""
+        assert self._shown is not None
+        return self._shown[0]
+
     def row(self, order: str) -> TransactionRow:
         """What the audit says of an order, by the files that are shown."""
         assert self._shown is not None
@@ -197,8 +203,10 @@ class Shop:
             (folder / "broker.conf").write_text(conf, encoding="utf-8")
             known = OpenedStore.circumstances
 
-            def circumstances(store: OpenedStore, facts: LogFacts, **named: bool) -> Circumstances:
-                return replace(known(store, facts, **named), unknown_queues=unknown_queues)
+            def circumstances(
+                store: OpenedStore, facts: LogFacts, hidden: Iterable[int], **named: bool
+            ) -> Circumstances:
+                return replace(known(store, facts, hidden, **named), unknown_queues=unknown_queues)
 
             with patch.object(OpenedStore, "circumstances", circumstances):
                 audit = audit_store(folder, self.under.profile.partition("+")[0], question=NO_TRACE)

@@ -83,7 +83,7 @@ def test_an_immunity_shorter_than_the_timeout_does_not_keep_a_commit_from_coming
 
 def test_each_defect_that_a_history_shows_and_each_cause_of_an_unknown_state_has_its_line() -> None:
     assert set(LINES["next"]) == set(RULES)
-    assert set(LINES["learn"]) == set(UnknownCause)
+    assert set(LINES["learn"]) == set(LINES["otherwise"]) == set(UnknownCause)
 
 
 SENDS_AGAIN = ("send it again if", "send the message again")
@@ -117,13 +117,11 @@ def test_no_advice_contradicts_the_states_that_it_is_about() -> None:
         }
         states = [state for state, holds in holding.items() if holds] or [TransactionState.LOST]
         possible = [cause for cause in UnknownCause if states == ["unknown"] or cause not in NOT_ASKED_AGAIN]
-        if states == ["unknown"]:
-            possible = [cause for cause in UnknownCause if cause in LINES["otherwise"]]
         for cause in possible if is_open == "unknown" else (None,):
             assert_fits(states, advice.advice(states[0], (), states[1:], cause))
 
 
-NOT_ASKED_AGAIN = {UnknownCause.HALF_OFFSET_AHEAD, UnknownCause.DAMAGED, UnknownCause.SKEWED}
+NOT_ASKED_AGAIN = {UnknownCause.HALF_OFFSET_AHEAD, UnknownCause.SKEWED}
 """Causes that hold only where nothing else does."""
 
 
