@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +12,7 @@ from halfcheck.options import names_in
 if TYPE_CHECKING:
     from halfcheck.audit.audit_options import AuditOptions
     from spark_trace_analysis.audit.audit import Audit
+    from spark_trace_analysis.audit.rules.state import TransactionState
     from spark_trace_analysis.audit.selection import Selection
 
 DAMAGE: Final = "damage"
@@ -22,41 +24,58 @@ def selection_of(options: AuditOptions) -> Selection:
     Raises
     ------
     BadOptionError
-        A state is none, or a time is none.
+        A state is none, a time is none or is to come, or a key is empty.
     """
     from spark_trace_analysis.audit import selection
+    from spark_trace_analysis.errors import BadOptionError
 
+    if any(not key.strip() for key in options.keys or ()):
+        message = "--transaction '': expected a UNIQ_KEY or one of the KEYS"
+        raise BadOptionError(message)
     return selection.Selection(
         topics=tuple(options.topics or ()),
         groups=tuple(options.groups or ()),
-        states=selection.states_called(options.states),
+        states=selection.states_called("--state", names_in(options.states)) if options.states else (),
         since_ms=None if options.since is None else selection.since(options.since, datetime.now(UTC)),
         keys=tuple(options.keys or ()),
     )
 
 
-def require_known_failures(text: str | None) -> None:
-    """Refuse what no audit finds, before it is made.
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """What makes the exit code another than 0.
 
-    Raises
-    ------
-    BadOptionError
-        It names no state, nor damage.
+    Attributes
+    ----------
+    states
+        Those of transactions that are asked for.
+    damage
+        Whether damage does.
     """
-    from spark_trace_analysis.audit.selection import states_called
 
-    states_called(",".join(name for name in names_in(text or "") if name != DAMAGE))
+    states: tuple[TransactionState, ...] = ()
+    damage: bool = True
 
+    @classmethod
+    def of(cls, text: str | None) -> Failing:
+        """What ``--fail-on`` names; without it damage fails, and no state does.
 
-def exit_code(audit: Audit, fail_on: str | None) -> ExitCode:
-    """0, or what was found of that which is to fail: transactions that are asked for come before damage.
+        Raises
+        ------
+        BadOptionError
+            It names nothing, or what no audit finds.
+        """
+        from spark_trace_analysis.audit.selection import states_called
 
-    Without a choice damage fails, and no state does.
-    """
-    from spark_trace_analysis.audit.selection import states_called
+        if text is None:
+            return cls()
+        names = names_in(text)
+        others = [name for name in names if name != DAMAGE]
+        states = states_called("--fail-on", others, besides=(DAMAGE,)) if others or not names else ()
+        return cls(states, DAMAGE in names)
 
-    names = [DAMAGE] if fail_on is None else names_in(fail_on)
-    failing = states_called(",".join(name for name in names if name != DAMAGE))
-    if any(audit.asked_for.holding[state] for state in failing):
-        return ExitCode.SAFETY_VIOLATED
-    return ExitCode.BAD_CONTENT if audit.damage and DAMAGE in names else ExitCode.OK
+    def exit_code(self, audit: Audit) -> ExitCode:
+        """0, or what was found of that which is to fail: transactions that are asked for come before damage."""
+        if any(audit.asked_for.holding[state] for state in self.states):
+            return ExitCode.SAFETY_VIOLATED
+        return ExitCode.BAD_CONTENT if audit.damage and self.damage else ExitCode.OK

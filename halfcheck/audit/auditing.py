@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from halfcheck.audit.asked_for import exit_code, require_known_failures, selection_of
+from halfcheck.audit.asked_for import Failing, selection_of
 from halfcheck.audit.whole_store import audited
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def audit_as_asked(options: AuditOptions) -> ExitCode:
     from reference.format.broker_conf import find_broker_conf
 
     selection = selection_of(options)
-    require_known_failures(options.fail_on)
+    failing = Failing.of(options.fail_on)
     _require_places(options)
     from spark_trace_analysis.audit.row_files import RowFiles
 
@@ -59,7 +59,7 @@ def audit_as_asked(options: AuditOptions) -> ExitCode:
     if audit.corrupt:
         more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
         typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
-    return exit_code(audit, options.fail_on)
+    return failing.exit_code(audit)
 
 
 def _require_places(options: AuditOptions) -> None:

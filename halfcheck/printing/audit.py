@@ -100,7 +100,9 @@ def _print_what_is_wrong(console: Console, audit: Audit, rows: Sequence[Transact
         say(console, f"The specification of {audit.trace.profile} does not explain the store; why stands below.")
         for line in advice_on_trace:
             below(console, line)
-    if not grave and not audit.damage and not advice_on_trace:
+    if not audit.asked_for.total and audit.total:
+        say(console, f"None of the {counted(audit.total, 'transaction')} fits {' and '.join(audit.selection.options)}.")
+    elif not grave and not audit.damage and not advice_on_trace:
         what = "Nothing" if audit.selection.is_everything else "Nothing that is asked for"
         say(console, f"{what} is lost, doubled, parked or pending.")
     console.print()

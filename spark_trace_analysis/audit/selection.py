@@ -53,6 +53,13 @@ class Selection:
         return self == Selection()
 
     @property
+    def options(self) -> list[str]:
+        """The options of ``halfcheck audit`` that give it."""
+        given = (self.topics, self.groups, self.states, self.since_ms is not None, self.keys)
+        names = ("--topic", "--group", "--state", "--since", "--transaction")
+        return [name for name, value in zip(names, given, strict=True) if value]
+
+    @property
     def lists_plain(self) -> bool:
         """Whether it names what may be plainly delivered, so that this is listed, too."""
         return bool(self.states or self.keys)
@@ -93,28 +100,33 @@ def _is_one_of(column: pa.ChunkedArray | pa.Array, wanted: Sequence[str]) -> Fla
     return np.array(pc.is_in(values, pa.array(wanted, pa.string())))
 
 
-def states_called(text: str) -> tuple[TransactionState, ...]:
-    """The states of a list with commas, ``rolled back`` or ``rolled_back``.
+def states_called(option: str, names: Sequence[str], besides: Sequence[str] = ()) -> tuple[TransactionState, ...]:
+    """The states of some names, such as ``rolled back`` or ``rolled_back``.
+
+    Parameters
+    ----------
+    option
+        Where the names stand, for the error.
+    besides
+        What else may be named there.
 
     Raises
     ------
     BadOptionError
-        There is no such state; names those that there are.
+        There is no such state, or no name; names what there is.
 
     Examples
     --------
-    >>> [state.value for state in states_called("Lost, rolled-back")]
+    >>> [state.value for state in states_called("--state", ["Lost", "rolled-back"])]
     ['lost', 'rolled_back']
     """
     known = {state.value: state for state in TransactionState}
-    found = []
-    for word in filter(None, (part.strip() for part in text.split(","))):
-        name = re.sub(r"[\s-]+", "_", word.lower())
-        if name not in known:
-            message = f"no state {word!r}; there are {', '.join(known)}"
+    called = {name: known.get(re.sub(r"[\s-]+", "_", name.lower())) for name in names or [""]}
+    for name, state in called.items():
+        if state is None:
+            message = f"{option}: no state {name!r}; there are {', '.join([*known, *besides])}"
             raise BadOptionError(message)
-        found.append(known[name])
-    return tuple(found)
+    return tuple(state for state in called.values() if state is not None)
 
 
 def since(text: str, now: datetime) -> int:
@@ -128,7 +140,7 @@ def since(text: str, now: datetime) -> int:
     Raises
     ------
     BadOptionError
-        It is neither.
+        It is neither, or is to come.
 
     Examples
     --------
@@ -140,10 +152,16 @@ def since(text: str, now: datetime) -> int:
     if ago is not None:
         return int(now.timestamp() * 1_000) - int(ago[1]) * _UNITS_MS[ago[2]]
     try:
-        return int(datetime.fromisoformat(text.strip()).timestamp() * 1_000)
+        told = int(datetime.fromisoformat(text.strip()).timestamp() * 1_000)
     except (ValueError, OverflowError) as error:
         message = (
             f"--since {text!r}: expected a time such as 2026-03-01T10:00 or 2026-03-01T10:00+08:00, "
             "or how long ago: 30m, 2h, 7d"
         )
         raise BadOptionError(message) from error
+    if told > now.timestamp() * 1_000:
+        message = (
+            f"--since {text!r}: it is to come, and nothing can have been stored since; expected a time that is past"
+        )
+        raise BadOptionError(message)
+    return told

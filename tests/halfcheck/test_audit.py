@@ -382,9 +382,15 @@ def test_one_transaction_is_found_by_its_key_with_where_and_when(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--state", "gone"], "no state 'gone'; there are lost"),
+        (["--state", "gone"], "--state: no state 'gone'; there are lost"),
+        (["--state", ","], "--state: no state ''; there are lost"),
+        (["--transaction", ""], "--transaction '': expected a UNIQ_KEY or one of the KEYS"),
         (["--since", "soon"], "--since 'soon': expected a time such as"),
-        (["--fail-on", "everything"], "no state 'everything'"),
+        (["--since", "2999-01-01"], "--since '2999-01-01': it is to come"),
+        (["--fail-on", "everything"], "--fail-on: no state 'everything'"),
+        (["--fail-on", "damages"], "rolled_back, damage"),
+        (["--fail-on", ""], "--fail-on: no state ''; there are lost"),
+        (["--fail-on", " ,"], "--fail-on: no state ''; there are lost"),
         (["--csv", "/"], "--csv / is a directory; give a file"),
     ],
 )
@@ -395,6 +401,20 @@ def test_a_filter_that_is_none_is_refused_in_one_line(
     out, err = capfd.readouterr()
     assert (out, len(err.splitlines())) == ("", 1)
     assert said in err
+
+
+def test_where_nothing_fits_the_filter_it_is_said_and_nothing_is_called_right(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    for words, said in (
+        (["--topic", "TopikLate"], "None of the 7 transactions fits --topic."),
+        (["--group", "late-group", "--since", "1h"], "None of the 7 transactions fits --group and --since."),
+        (["--transaction", "k4"], "Nothing that is asked for is lost, doubled, parked or pending."),
+    ):
+        assert app.run(["audit", str(golden_store("5.3.3", "late").path), *words]) == ExitCode.OK
+        out = capfd.readouterr().out
+        assert said in out
+        assert ("Nothing" in out) == ("Nothing" in said)
 
 
 def test_two_audits_do_not_write_to_one_place(

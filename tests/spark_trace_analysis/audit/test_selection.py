@@ -128,9 +128,9 @@ def test_what_nobody_will_deliver_or_roll_back_is_to_be_decided_by_the_database(
 
 
 def test_what_is_no_state_or_no_time_is_named() -> None:
-    assert states_called("lost,rolled back") == (LOST, TransactionState.ROLLED_BACK)
-    with pytest.raises(BadOptionError, match="no state 'gone'; there are lost, doubled"):
-        states_called("lost,gone")
+    assert states_called("--state", ["lost", "rolled back"]) == (LOST, TransactionState.ROLLED_BACK)
+    with pytest.raises(BadOptionError, match="--state: no state 'gone'; there are lost, doubled"):
+        states_called("--state", ["lost", "gone"])
     now = datetime(2026, 3, 1, 12, tzinfo=UTC)
     assert since("90s", now) == now.timestamp() * 1_000 - 90_000
     assert since("1w", now) == since("7d", now)
