@@ -18,16 +18,20 @@ if TYPE_CHECKING:
 def audit_as_asked(options: AuditOptions) -> ExitCode:
     """Audit a store, write the files that are asked for, print what was found."""
     from conformance.golden_stores import golden_path
+    from halfcheck.audit.places import require_places
     from halfcheck.printing.remarks import print_remarks_of_store
+    from model_check.releases import profile_for
     from reference.format.broker_conf import find_broker_conf
 
     selection = selection_of(options)
     failing = Failing.of(options.fail_on)
-    _require_places(options)
+    if options.version is not None:
+        profile_for(options.version)
+    store_dir = golden_path(options.store_dir)
+    require_places(options, store_dir)
     from spark_trace_analysis.audit.row_files import RowFiles
 
     files = RowFiles(csv_path=options.csv, resend_path=options.resend, selection=selection)
-    store_dir = golden_path(options.store_dir)
     audit = audited(
         store_dir,
         options.version,
@@ -60,21 +64,3 @@ def audit_as_asked(options: AuditOptions) -> ExitCode:
         more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
         typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
     return failing.exit_code(audit)
-
-
-def _require_places(options: AuditOptions) -> None:
-    """Say before the audit what its answer could not be made of, or written to."""
-    from spark_trace_analysis.audit.audit_folders import require_takes_files
-
-    if options.version is not None:
-        from model_check.releases import profile_for
-
-        profile_for(options.version)
-    for option, path in (("--report", options.report), ("--csv", options.csv), ("--resend", options.resend)):
-        if path is not None and path.is_dir():
-            message = f"{option} {path} is a directory; give a file"
-            raise typer.BadParameter(message)
-        if path is not None:
-            require_takes_files(option, path)
-    if options.out is not None:
-        require_takes_files("--out", options.out)

@@ -61,14 +61,14 @@ def refuse_unwritable(wanted: Written) -> None:
     Raises
     ------
     BadFile
-        When a file's folder is not there, or the file is a folder; names it.
+        When a file's folder is not there, or what stands at its name is no file; names it.
     """
     for file in (wanted.itf, wanted.svg, wanted.mermaid, wanted.pytest):
         if file is None:
             continue
-        why = ""
-        if file.is_dir():
-            why = os.strerror(errno.EISDIR)
+        why = what_is_no_file(file)
+        if why:
+            why = f"it is {why}"
         elif not file.parent.is_dir():
             why = f"{file.parent} is no folder"
         elif not os.access(file.parent, os.W_OK):
@@ -149,6 +149,18 @@ def _pytest_file(result: CheckResult, row: ClauseResult, replayed: Replay) -> st
     )
 
 
+def what_is_no_file(path: Path) -> str:
+    """What stands at a name where a file is to appear by rename, if that is no file; '' if one can.
+
+    A link would be replaced, and not what it names: so would ``/dev/stdout``.
+    """
+    if path.is_symlink():
+        return "a link, which the file would replace"
+    if path.is_dir():
+        return "a directory"
+    return "a device or a pipe" if path.exists() and not path.is_file() else ""
+
+
 def write_whole(file: Path, text: str) -> None:
     """Write a file that appears by rename.
 
@@ -157,6 +169,10 @@ def write_whole(file: Path, text: str) -> None:
     BadFile
         When it cannot be written; names it and why.
     """
+    kind = what_is_no_file(file)
+    if kind:
+        msg = f"{file}: cannot be written: it is {kind}"
+        raise BadFile(msg)
     unfinished = file.with_name(f".{file.name}.{os.getpid()}.unfinished")
     try:
         unfinished.write_text(text, encoding="utf-8")

@@ -136,7 +136,7 @@ def test_a_replay_in_a_version_that_forbids_a_step_names_the_step_and_the_rule(
             150,
         ),
         (["check", "--itf", "missing/x.json"], "missing/x.json: cannot be written: missing is no folder", 150),
-        (["check", "--svg", "."], ".: cannot be written: Is a directory", 150),
+        (["check", "--svg", "."], ".: cannot be written: it is a directory", 150),
         (["check", "--minimal-faults", "--checkpoint", "d"], "--checkpoint does not go with --minimal-faults", 151),
         (["check", "--minimal-faults", "--coverage"], "--coverage does not go with --minimal-faults", 151),
         (["check", "--minimal-faults", "--engine", "z3"], "--engine does not go with --minimal-faults", 151),

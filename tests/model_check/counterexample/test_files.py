@@ -79,13 +79,15 @@ def test_what_fails_at_the_last_moment_leaves_the_old_file_and_no_other(
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    ("target", "reason"), [("no/such/file", "No such file or directory"), ("folder", "Is a directory")]
+    ("target", "reason"),
+    [("no/such/file", "No such file or directory"), ("folder", "it is a directory"), ("link", "it is a link, .*")],
 )
 def test_a_target_that_cannot_be_written_is_named(form: str, target: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("another")
     with pytest.raises(BadFile, match=rf"{target}: cannot be written: {reason}$"):
         write_files(*answer(), Written(**{form: tmp_path / target}))
-    assert [f.name for f in tmp_path.iterdir()] == ["folder"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "link"]
 
 
 def test_a_clause_that_holds_has_nothing_to_write(tmp_path: Path) -> None:
