@@ -9,7 +9,6 @@ reported.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Self
@@ -19,14 +18,13 @@ from reference.format.dledger_entry import HEADER_BYTES, begins_with_entry, body
 from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.frame import Frame, is_record_of_another_place, read_frame
 from reference.format.record import CommitLogOffset, MalformedRecordError, Record
-from reference.format.store_paths import StorePaths, store_paths
+from reference.format.store_paths import LOG_FILE, StorePaths, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
-_NAME = re.compile(r"\d{20}")
 _FEW = 3
 _DEFAULT_FILE_BYTES = 1 << 30
 """``mappedFileSizeCommitLog`` where no ``broker.conf`` says otherwise."""
@@ -157,7 +155,7 @@ class CommitLog:
 def _files_in(folder: Path, where: StorePaths) -> list[CommitLogFile]:
     paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     for path in paths:
-        if not _NAME.fullmatch(path.name):
+        if not LOG_FILE.fullmatch(path.name):
             message = f"{path} is not a commit log file: its name is not a 20-digit offset"
             raise NotAStoreError(message)
     files = [map_file(path, where.name_of(path)) for path in paths]

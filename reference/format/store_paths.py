@@ -10,6 +10,7 @@ an earlier commit log still holds (``DLedgerCommitLog``, ``dividedCommitlogOffse
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 COMMIT_LOG = "commitlog"
+LOG_FILE = re.compile(r"\d{20}")
+"""The name of a file of the log: the offset of its first byte."""
+
 _SPLITTER = ","
 """``MessageStoreConfig.MULTI_PATH_SPLITTER``."""
 
@@ -109,6 +113,9 @@ def store_paths(store: Path, *, broker_conf: Path | None = None, log_folders: Se
                 message = f"--commit-log {folder}: there is no such folder"
                 raise NotAStoreError(message)
         return replace(found, log_folders=_distinct(log_folders))
+    if _is_log(store):
+        message = f"{store} is the log itself: give the store that it belongs to, with {COMMIT_LOG}/ and config/ in it"
+        raise NotAStoreError(message)
     folders = named.folders()
     if (named.uses_dledger and any(_files(store / COMMIT_LOG))) or (not folders and (store / COMMIT_LOG).is_dir()):
         folders.append(store / COMMIT_LOG)
@@ -206,6 +213,10 @@ def _of_dledger(store: Path) -> list[Path]:
         message = f"{store} holds the logs of several brokers of a DLedger group ({names}): {_WAY_OUT}"
         raise NotAStoreError(message)
     return found
+
+
+def _is_log(folder: Path) -> bool:
+    return not (folder / COMMIT_LOG).exists() and any(LOG_FILE.fullmatch(path.name) for path in _files(folder))
 
 
 def _has_log(store: Path) -> bool:

@@ -24,7 +24,7 @@ def store_of(folder: Path, conf: str = "", *logs: str) -> Path:
     """A store with folders that hold the beginnings of files, and its settings."""
     folder.mkdir()
     for number, log in enumerate(logs or ("commitlog",)):
-        (folder / log).mkdir(parents=True)
+        (folder / log).mkdir(parents=True, exist_ok=True)
         (folder / log / f"{number << 20:020d}").touch()
     if conf:
         (folder / "broker.conf").write_text(conf.format(store=folder, beside=folder.parent))
@@ -81,6 +81,7 @@ def test_of_its_own_store_the_settings_count_and_of_a_copy_what_lies_in_it(tmp_p
             "has no commitlog/ in it, and storePathCommitLog=/gone/a of .* is not there",
         ),
         ("", "b", "has no commitlog/ in it, so it is not a RocketMQ store"),
+        ("", ".", "/s is the log itself: give the store that it belongs to, with commitlog/ and config/ in it"),
     ],
 )
 def test_a_path_that_is_not_found_is_named(tmp_path: Path, conf: str, log: str, said: str) -> None:
