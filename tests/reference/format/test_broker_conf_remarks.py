@@ -95,7 +95,17 @@ def test_a_value_that_the_broker_does_not_take_is_told_with_what_is_in_force(
         (
             "minInSyncReplicas=2",
             "5.3.3",
-            "it changes nothing here: a broker asks for it with enableControllerMode=true only",
+            "it changes nothing here: a broker asks for it with enableControllerMode=true, or as SYNC_MASTER with",
+        ),
+        (
+            "minInSyncReplicas=2\nenableAutoInSyncReplicas=true\nenableSlaveActingMaster=true\nbrokerRole=SYNC_MASTER",
+            "5.3.3",
+            "line 1: minInSyncReplicas=2: while fewer replicas are in sync, each commit is refused",
+        ),
+        (
+            "minInSyncReplicas=2\nenableAutoInSyncReplicas=true\nenableSlaveActingMaster=true",
+            "5.3.3",
+            "line 1: minInSyncReplicas=2: it changes nothing here",
         ),
         ("transientStorePoolEnable=true", "4.9.7", "is in the memory of the broker's process only"),
         (
@@ -105,6 +115,16 @@ def test_a_value_that_the_broker_does_not_take_is_told_with_what_is_in_force(
         ),
         (
             "transientStorePoolEnable=true\nflushDiskType=SYNC_FLUSH",
+            "5.1.4",
+            "with flushDiskType=SYNC_FLUSH a half is often answered FLUSH_DISK_TIMEOUT",
+        ),
+        (
+            "transientStorePoolEnable=true\nflushDiskType=SYNC_FLUSH",
+            "5.3.3",
+            "with flushDiskType=SYNC_FLUSH each message waits up to a second",
+        ),
+        (
+            "transientStorePoolEnable=true\nflushDiskType=ASYNC_FLUSH",
             "5.3.3",
             "is in the memory of the broker's process",
         ),
