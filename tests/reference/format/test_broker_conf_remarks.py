@@ -87,7 +87,7 @@ def test_a_value_that_the_broker_does_not_take_is_told_with_what_is_in_force(
         (
             "enableControllerMode=true",
             "5.0.0",
-            "the controller elects the master, whatever brokerRole says. --faults role",
+            "the controller elects the master, whatever brokerRole says; halfcheck check --faults role",
         ),
         ("enableDLegerCommitLog=true", "4.9.7", "DLedger elects the master, whatever brokerRole says"),
         ("rejectTransactionMessage=true", "4.9.7", "the broker refuses every half"),
