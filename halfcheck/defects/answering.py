@@ -13,6 +13,7 @@ from halfcheck.printing.defect_lists import OnRecord, print_list
 from model_check.defects import findings
 from model_check.defects.catalogue import catalogue
 from model_check.defects.lookup import in_release, look_up_all
+from model_check.releases import profile_for
 
 if TYPE_CHECKING:
     from halfcheck.defects.defects_options import DefectsOptions
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 def answer(options: DefectsOptions) -> ExitCode:
     """Look up the words, find again what is asked for, print all of it."""
+    if options.version is not None:
+        profile_for(options.version)
     answers = look_up_all(options.words or ())
     in_full = [defect for each in answers if not each.title for defect in each.defects]
     answers = _of_release(answers, options.version)

@@ -9,9 +9,10 @@ from rich.text import Text
 from halfcheck.printing.console import counterexample_table, wide_console
 from halfcheck.printing.defect_lists import print_by_symptom, print_list
 from halfcheck.printing.fitting_table import FittingTable
-from model_check.defects.in_releases import ranges_of
+from model_check.defects.in_releases import is_in
 from model_check.remedies.of_defects import remedy_of
 from model_check.wording.clauses import meaning_of
+from spec.releases.broker_defaults import NEWEST_RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
 
 _CHANGES_SHOWN: Final = 2
 """So many changes of a step are printed: the whole of a state hides what an operator looks for."""
+
+
+_IS_IN: Final = {
+    True: "yes",
+    False: "no",
+    None: f"not known: it is newer than {NEWEST_RELEASE}, the newest release whose source has been read",
+}
 
 
 def print_answers(
@@ -104,8 +112,7 @@ def _print_facts(console: Console, defect: Defect, release: str | None) -> None:
     breaks = f"breaks {' '.join(defect.properties) or 'nothing that is listed here'}"
     what.append(("versions", f"{defect.versions}; {breaks}"))
     if release is not None:
-        has = any(part.has(release) for part in ranges_of(defect))
-        what.append((f"in {release}", "yes" if has else "no"))
+        what.append((f"in {release}", _IS_IN[is_in(defect, release)]))
     if defect.repair:
         what.append(("repair", defect.repair))
     if defect.issues:

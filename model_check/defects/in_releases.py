@@ -87,10 +87,34 @@ def _range_of(defect: Defect, text: str) -> ReleaseRange:
     return ReleaseRange(found[1], found[2] or "")
 
 
+def is_newer_than_read(release: str) -> bool:
+    """Whether a release came after the newest one whose source has been read, so that what it repairs is not known."""
+    return release_numbers(release) > release_numbers(NEWEST_RELEASE)
+
+
+def is_in(defect: Defect, release: str) -> bool | None:
+    """Whether a release has a defect; None where that is not known, as its source has not been read.
+
+    Raises
+    ------
+    ModelCheckError
+        When the text names no release of 4.3.0 and later.
+
+    Examples
+    --------
+    >>> [is_in(catalogue()["A17"], release) for release in ("5.3.3", "5.5.1", "5.9.0")]
+    [False, True, None]
+    """
+    profile_for(release)
+    has = is_in_release(defect, release)
+    return None if has and is_newer_than_read(release) else has
+
+
 def defects_in(release: str) -> tuple[Defect, ...]:
     """The defects that a release has, those of clients and proxies of its time included.
 
-    Also what shows only on the way back to it, which `model_check.defects.affected.affects` leaves out.
+    Also what shows only on the way back to it, which `model_check.defects.affected.affects` leaves out. A release that
+    is newer than the newest one that was read has those that were open in that one.
 
     Raises
     ------

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from model_check.defects.catalogue import catalogue, defect_called
-from model_check.defects.in_releases import defects_in
+from model_check.defects.in_releases import defects_in, is_newer_than_read
 from model_check.defects.symptoms import named_in_the_text, of, symptoms_called
 from model_check.did_you_mean import require_known
 from model_check.switches import switch_records
 from model_check.wording.clauses import clause_names
-from spec.releases.broker_defaults import NEWEST_RELEASE, release_numbers
+from spec.releases.broker_defaults import NEWEST_RELEASE
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Lookup:
         """Those that a release has."""
         has = {defect.identifier for defect in defects_in(release)}
         kept = tuple(defect for defect in self.defects if defect.identifier in has)
-        return replace(self, title=f"{self.title}, of {release}", defects=kept)
+        return replace(self, title=f"{self.title}, of {_read(release)}", defects=kept)
 
 
 def look_up_all(words: Sequence[str]) -> list[Lookup]:
@@ -112,11 +112,16 @@ def in_release(release: str) -> Lookup:
     ModelCheckError
         When it is no release of 4.3.0 and later.
     """
-    found = defects_in(release)
-    is_unread = release_numbers(release) > release_numbers(NEWEST_RELEASE)
-    as_newest = f", as far as {NEWEST_RELEASE} tells, the newest that was read" if is_unread else ""
-    title = f"RocketMQ {release} has {len(found)} of {len(catalogue())} known defects{as_newest}"
-    return Lookup(title, found, by_symptom=True)
+    found = defects_in(NEWEST_RELEASE if is_newer_than_read(release) else release)
+    count = f"has {len(found)} of {len(catalogue())} known defects"
+    return Lookup(f"RocketMQ {_read(release, count)}", found, by_symptom=True)
+
+
+def _read(release: str, count: str = "") -> str:
+    """A release, what is counted of it, and whether that is known; of one that was not read, the newest that was."""
+    if is_newer_than_read(release):
+        return f"{NEWEST_RELEASE} {count}".strip() + f"; {release} is newer, and its source has not been read"
+    return f"{release} {count}".strip()
 
 
 def _described(text: str) -> list[Lookup]:

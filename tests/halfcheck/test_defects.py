@@ -19,6 +19,7 @@ from model_check.defects import catalogue as catalogue_module
 from model_check.defects import findings as findings_module
 from model_check.defects.catalogue import catalogue
 from model_check.defects.findings import read_findings, read_lasso_findings
+from model_check.defects.in_releases import defects_in
 from model_check.remedies.of_defects import remedy_of
 from model_check.wording.clauses import meaning_of
 
@@ -356,6 +357,21 @@ def test_whether_a_release_has_a_defect_is_said_with_it(capsys: pytest.CaptureFi
     for release, answer in (("5.5.1", "yes"), ("5.3.3", "no")):
         assert run(["defects", "A17", "--version", release]) == ExitCode.OK
         assert f"in {release}: {answer}\n" in capsys.readouterr().out
+
+
+def test_of_a_release_that_nobody_has_read_no_defect_is_said_to_be_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+    newer = "5.9.0 is newer, and its source has not been read"
+    for words, said in (
+        (["5.9.0"], f"RocketMQ 5.5.1 has {len(defects_in('5.5.1'))} of {len(catalogue())} known defects; {newer}:\n"),
+        (["cpu", "--version", "5.9.0"], f"what shows as “one core is busy”, of 5.5.1; {newer}:\n"),
+        (["A17", "--version", "5.9.0"], "in 5.9.0: not known: it is newer than 5.5.1, the newest release whose source"),
+        (["A18", "--version", "5.9.0"], "in 5.9.0: no\n"),
+    ):
+        assert run(["defects", *words]) == ExitCode.OK
+        assert said in capsys.readouterr().out
+    for release in ("4.2.0", "foo", "5.3"):
+        assert run(["defects", "A17", "--version", release]) == ExitCode.BAD_OPTION
+        assert f"no release {release!r}" in capsys.readouterr().err
 
 
 def test_a_list_plays_nothing_unless_it_is_asked_to(
