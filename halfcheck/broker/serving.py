@@ -83,8 +83,9 @@ def _require_sound(options: BrokerOptions) -> None:
     if options.token is not None and "HALFCHECK_TOKEN" not in os.environ:
         message = "--token: only with control; a broker makes its own and prints it"
         raise typer.BadParameter(message)
-    if options.trace is not None and options.trace.is_dir():
-        message = f"--trace {options.trace}: a directory; give a file for the trace"
+    if options.trace is not None and options.trace.exists() and not options.trace.is_file():
+        kind = "a directory" if options.trace.is_dir() else "a device or a pipe"
+        message = f"--trace {options.trace}: {kind}; give a file for the trace"
         raise typer.BadParameter(message)
     if options.at is not None:
         message = f"--at {options.at}: only with control; --port and --listen say where a broker listens"

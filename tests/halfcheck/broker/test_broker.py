@@ -116,6 +116,7 @@ def test_of_a_run_that_stored_nothing_it_says_so(capsys: pytest.CaptureFixture[s
         (["--speed", "inf"], ExitCode.BAD_OPTION, "--speed inf: expected a number above 0"),
         (["--speed", "10", "--clock", "virtual"], ExitCode.BAD_OPTION, "not with --clock virtual"),
         (["--token", "abc"], ExitCode.BAD_OPTION, "--token: only with control"),
+        (["--trace", "/dev/null"], ExitCode.BAD_OPTION, "--trace /dev/null: a device or a pipe; give a file"),
         (["--order", f"step_clock ms={10**30}"], ExitCode.BAD_OPTION, "a time between 1970 and 9999"),
         (["--store", "/etc/passwd"], ExitCode.BAD_CONTENT, "/etc/passwd: can't be a store directory: a file"),
         (["--store", "/etc/passwd/store"], ExitCode.BAD_CONTENT, "can't be a store directory: a file"),
