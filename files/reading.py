@@ -53,7 +53,7 @@ def open_file(path: Path) -> BinaryIO:
         As Python says it.
     """
     try:
-        _require_file(path, os.stat(path).st_mode)  # noqa: PTH116 (before it is opened, which may do something to a device)
+        _require_file(path, path.stat().st_mode)  # before it is opened, which may do something to a device
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, UnreadableFileError):
         raise
@@ -63,7 +63,7 @@ def open_file(path: Path) -> BinaryIO:
         raise UnreadableFileError(repr(str(path)), "not a name that a file can have") from None
     try:
         _require_file(path, os.fstat(descriptor).st_mode)
-        return io.open(descriptor, "rb")  # noqa: UP020 (no other module opens files by that name)
+        return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
         raise

@@ -51,7 +51,7 @@ def run(options: CheckOptions) -> ExitCode:
 def _print(found: MinimalFaults, searched: int, kept: int) -> None:
     from rich.text import Text
 
-    from halfcheck.printing.console import counted, wide_console
+    from halfcheck.printing.console import counted, first_of, wide_console
     from halfcheck.printing.fitting_table import FittingTable
 
     console = wide_console()
@@ -77,9 +77,7 @@ def _print(found: MinimalFaults, searched: int, kept: int) -> None:
         console.print()
     cut = {str(environment) for environment, _ in found.unknown()}
     if cut:
-        few = ", ".join(sorted(cut)[:6])
-        more = f" and {len(cut) - 6} more" if len(cut) > 6 else ""
-        console.print(f"CUT SHORT, so that what they do not violate is unknown: {few}{more}")
+        console.print(f"CUT SHORT, so that what they do not violate is unknown: {first_of(sorted(cut), 6)}")
     states = sum(outcome.distinct for outcome in found.outcomes.values())
     console.print(
         f"{counted(len(found.outcomes), 'environment')}, {states:,} distinct states; "

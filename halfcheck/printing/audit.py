@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from halfcheck.printing.console import below, counted, say, wide_console
+from halfcheck.printing.console import below, counted, first_of, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from spark_trace_analysis.audit.rules.moments import local_time
 from spark_trace_analysis.audit.unanswered_checks import unanswered_checks
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 _MANY: Final = 50
 """Beyond this number of transactions the table leaves out the plain ones."""
-
-_NAMED: Final = 3
-"""So many transactions of one kind are named beside what to do about them; the table has them all."""
 
 _WITH_KEYS_AND_TIMES: Final = 180
 """Columns from which the table has KEYS, and when the first record was stored."""
@@ -84,13 +81,13 @@ def _print_what_is_wrong(console: Console, audit: Audit, rows: Sequence[Transact
         alike[(row.state, *row.also), row.advice].append(row)
     gravity = list(audit.counts)
     for (states, advice), those in sorted(alike.items(), key=lambda one: gravity.index(one[0][0][0])):
-        named = ", ".join(row.unique_key for row in those[:_NAMED])
+        named = first_of([row.unique_key for row in those])
         like = " ".join(dict.fromkeys(defect for row in those for defect in row.resembles))
-        say(console, f"{len(those)} {' and '.join(states)}{f' ({like})' if like else ''}: {named}{_more(those)}")
+        say(console, f"{len(those)} {' and '.join(states)}{f' ({like})' if like else ''}: {named}")
         below(console, advice)
     for group, checks, keys in unanswered_checks(rows):
         asked = f"{counted(checks, 'check')} of {group or 'no group'} {'was' if checks == 1 else 'were'} counted"
-        say(console, f"{asked}, and neither a commit nor a rollback came: {', '.join(keys[:_NAMED])}{_more(keys)}")
+        say(console, f"{asked}, and neither a commit nor a rollback came: {first_of(keys)}")
         below(console, _WHO_ANSWERS)
     if audit.damage:
         pieces = f"{counted(audit.damage, 'piece')} of damage"
@@ -113,10 +110,6 @@ _WHO_ANSWERS: Final = (
     "the broker does not refuse them (minInSyncReplicas); rocketmq-client-go answers for a process's first producer "
     "group only."
 )
-
-
-def _more(those: Sequence[object]) -> str:
-    return f" and {len(those) - _NAMED} more" if len(those) > _NAMED else ""
 
 
 def _table(rows: Sequence[TransactionRow], width: int) -> FittingTable:

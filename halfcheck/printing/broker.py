@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from halfcheck.printing.console import below, counted, say, wide_console
+from halfcheck.printing.console import below, counted, first_of, say, wide_console
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from rich.console import Console
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from halfcheck.broker.run_verdict import RunVerdict
     from wire.node.answers import ChecksOfClient
     from wire.service import Told
-
-_NAMED = 3
 
 
 def print_start(told: Told, profile: str, store: Path | None, *, as_json: bool) -> None:
@@ -38,13 +35,13 @@ def print_verdict(verdict: RunVerdict, trace: Path | None) -> None:
         by_the_stop = ", only as the broker was stopped" if broken.is_by_the_stop else ""
         say(console, f"{broken.property_id} broken at event {broken.event}{by_the_stop}: {broken.sentence}")
     for defect, keys in verdict.resembles.items():
-        say(console, f"{counted(len(keys), 'transaction')} like {defect}: {_named(keys)}")
+        say(console, f"{counted(len(keys), 'transaction')} like {defect}: {first_of(keys)}")
         below(console, f"halfcheck defects {defect} shows it.")
     if not verdict.broken:
         say(console, "no guarantee was broken that a trace shows")
     if verdict.in_memory:
         settled = f"{counted(len(verdict.in_memory), 'transaction')} settled in memory only as the broker was stopped"
-        say(console, f"{settled}: {_named(verdict.in_memory)}")
+        say(console, f"{settled}: {first_of(verdict.in_memory)}")
         below(console, "Let transactionOpBatchInterval pass before the stop, unless that is what you test.")
     for code, remark, times in verdict.refused:
         ends = counted(times, "END_TRANSACTION")
@@ -56,7 +53,7 @@ def print_verdict(verdict: RunVerdict, trace: Path | None) -> None:
         say(console, f"{counted(verdict.audit.total, 'transaction')}: {counts}")
         for state, rows in verdict.left.items():
             named = [f"{row.unique_key} (KEYS {row.keys})" if row.keys else row.unique_key for row in rows]
-            say(console, f"{state}: {_named(named)}")
+            say(console, f"{state}: {first_of(named)}")
     else:
         long = "the run was long; halfcheck audit STORE_DIR says what became of each transaction"
         say(console, long if verdict.has_stored else "nothing was stored")
@@ -69,7 +66,7 @@ def _print_unanswered(console: Console, checks: ChecksOfClient) -> None:
     left = len(checks.open)
     how_many = "none was answered" if left == checks.delivered else f"{left} of them without an answer"
     reached = f"{counted(checks.delivered, 'check')} of {checks.group} reached client {checks.client}"
-    say(console, f"{reached}, {how_many}: {_named(list(dict.fromkeys(checks.open.values())))}")
+    say(console, f"{reached}, {how_many}: {first_of(list(dict.fromkeys(checks.open.values())))}")
     if left < checks.delivered:
         return
     if checks.other_groups:
@@ -77,7 +74,3 @@ def _print_unanswered(console: Console, checks: ChecksOfClient) -> None:
         below(console, f"It is a producer of {others}, too; rocketmq-client-go answers for its first group only.")
     else:
         below(console, "See that its producer has a listener for checks, and that it returns.")
-
-
-def _named(keys: Sequence[str]) -> str:
-    return ", ".join(keys[:_NAMED]) + (f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else "")

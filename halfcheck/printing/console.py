@@ -94,6 +94,17 @@ def listed(console: Console, title: str, names: Sequence[str]) -> None:
     below(console, ", ".join(names))
 
 
+def first_of(names: Sequence[str], most: int = 3) -> str:
+    """The first of some names, and how many more there are.
+
+    Examples
+    --------
+    >>> first_of(["a", "b", "c", "d", "e"]), first_of(["a", "b"])
+    ('a, b, c and 2 more', 'a, b')
+    """
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def counted(number: int, what: str) -> str:
     """A number and what is counted.
 

@@ -184,12 +184,13 @@ class OpenedStore:
     def offsets_ahead(self, circumstances: Circumstances) -> Iterator[CorruptRegion]:
         """Saved offsets beyond the end of their queue."""
         at = circumstances
-        for queue_id, end in at.half_end.items():
-            offset, name = at.half_of(queue_id), "half"
-            if not at.is_half_offset_ahead(queue_id):
-                if not at.is_op_offset_ahead(queue_id):
-                    continue
-                offset, end, name = at.op_of(queue_id), at.op_end[queue_id], "op"  # noqa: PLW2901
+        for queue_id, half_end in at.half_end.items():
+            if at.is_half_offset_ahead(queue_id):
+                name, offset, end = "half", at.half_of(queue_id), half_end
+            elif at.is_op_offset_ahead(queue_id):
+                name, offset, end = "op", at.op_of(queue_id), at.op_end[queue_id]
+            else:
+                continue
             reason = (
                 f"the saved {name} offset is {offset}, the {name} queue ends at {end}: the log is older than this file"
             )

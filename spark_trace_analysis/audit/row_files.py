@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from reference.format.stored_message import create_message_id
@@ -15,7 +16,6 @@ from spark_trace_analysis.audit.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from reference.format.commit_log import CommitLog
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
@@ -62,23 +62,24 @@ class RowFiles:
         with ExitStack() as stack:
             takers: list[Callable[[TransactionRow], None]] = []
             if self.csv_path is not None:
-                take = _lines(stack, self.csv_path, CSV_COLUMNS)
+                take = stack.enter_context(_lines(self.csv_path, CSV_COLUMNS))
                 takers.append(lambda row: take(flat(row)))
             if self.resend_path is not None:
-                resend = _lines(stack, self.resend_path, RESEND_COLUMNS)
+                resend = stack.enter_context(_lines(self.resend_path, RESEND_COLUMNS))
                 takers.append(lambda row: resend(to_resend(row, log)) if needs_a_decision(row) else None)
             for row in rows if takers else ():
                 for taker in takers:
                     taker(row)
 
 
-def _lines(stack: ExitStack, path: Path, columns: tuple[str, ...]) -> Callable[[dict[str, Any]], None]:
+@contextmanager
+def _lines(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """What writes a line; the file appears when the block ends well."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = stack.enter_context(appearing(path))
-    stream = stack.enter_context(open(unfinished, "w", encoding="utf-8", newline=""))  # noqa: PTH123, SIM115
-    writer = csv.DictWriter(stream, columns)
-    writer.writeheader()
-    return writer.writerow
+    with appearing(path) as unfinished, Path(unfinished).open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, columns)
+        writer.writeheader()
+        yield writer.writerow
 
 
 def flat(row: TransactionRow) -> dict[str, Any]:
