@@ -46,8 +46,7 @@ def print_audit(audit: Audit, *, everything: bool, limit: int) -> None:
     if not audit.selection.is_everything:
         say(console, f"{counted(asked.total, 'transaction')} asked for: {_of_each_state(asked.counts)}")
     say(console, f"{counted(audit.total, 'transaction')}: {_of_each_state(audit.counts)}")
-    version = ", ".join(map(str, audit.writers)) or (audit.version or "an unknown version").replace("-", " to ")
-    say(console, f"{counted(audit.records, 'record')}, written by {version}")
+    say(console, f"{counted(audit.records, 'record')}, written by {audit.written_by}")
     say(console, f"trace: {audit.trace.sentence()}")
     if audit.trace.why_profile:
         say(console, audit.trace.why_profile)

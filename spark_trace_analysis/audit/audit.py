@@ -97,6 +97,11 @@ class Audit:
     asked_for: Selected
 
     @property
+    def written_by(self) -> str:
+        """The release that wrote it, or from which to which it may be; several, where one wrote after the other."""
+        return ", ".join(map(str, self.writers)) or (self.version or "an unknown version").replace("-", " to ")
+
+    @property
     def listable(self) -> int:
         """How many transactions a list without a limit has, if it leaves out what is plain."""
         asked = self.asked_for

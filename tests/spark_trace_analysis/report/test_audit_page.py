@@ -12,7 +12,11 @@ from conformance.golden_stores import golden_store
 from model_check.defects.catalogue import catalogue
 from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.selection import Selection
+from spark_trace_analysis.records.version import Writer
 from spark_trace_analysis.report.audit_page import write_audit_page
+from tests.spark_trace_analysis.audit.both_audits import NO_TRACE
 from tests.spark_trace_analysis.report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
 
 LOG = f"commitlog/{0:020d}"
@@ -82,6 +86,20 @@ def test_many_rows_come_page_by_page(browser: Browser, tmp_path: Path, viewport:
         page.get_by_label("Text").fill("")
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         expect(shown).to_have_count(250)
+
+
+def test_the_page_names_each_release_that_wrote_and_what_was_asked_for(tmp_path: Path) -> None:
+    audit = audit_store(golden_store("5.3.3", "late").path, question=NO_TRACE)
+    upgraded = replace(audit, writers=(Writer(0, "4.9.7"), Writer(740, "5.2.0-5.3.3")))
+    page = tmp_path / "audit.html"
+    for one, said in (
+        (audit, ["written by 5.2.0 to 5.3.3.", "<h2>Not plainly delivered or rolled back</h2>"]),
+        (upgraded, ["written by 4.9.7, from byte 740 of the log on by 5.2.0 to 5.3.3."]),
+        (audit.narrowed(Selection(states=(TransactionState.DELIVERED,))), ["<h2>What was asked for</h2>"]),
+    ):
+        write_audit_page(one, page, limit=1000)
+        text = page.read_text(encoding="utf-8")
+        assert [words for words in said if words not in text] == []
 
 
 def test_damage_is_listed_with_file_and_byte(desk: Page) -> None:
