@@ -165,8 +165,8 @@ def _files_in(folder: Path, where: StorePaths) -> list[CommitLogFile]:
         first = list(islice(body_positions(file.data), _FEW))
         if first and all(is_record_of_another_place(file.data, at, file.start) for at in first):
             message = (
-                f"{file.path} is no log of DLedger's as a broker writes it: each record says where it stands behind "
-                f"the headers of {HEADER_BYTES} bytes, expected {file.start + first[0]} in the first one"
+                f"{file.path} is no log of DLedger's as a broker writes it: the first record, behind its header of "
+                f"{HEADER_BYTES} bytes, must say that it stands at {file.start + first[0]}, and says another place"
             )
             raise NotAStoreError(message)
     return [replace(file, header_bytes=HEADER_BYTES) for file in files]
