@@ -123,11 +123,14 @@ class OpenedStore:
             log_is_complete=self.log.start == 0 and not is_damaged,
             hidden=tuple(sorted(hidden)),
             is_skewed=bool(self._signs_of_skew(facts)),
-            unknown_queues=dict.fromkeys(facts.half_end, UnknownCause.OFFSETS_UNREADABLE)
-            if self.paths.rocksdb_offsets
-            else {},
+            unknown_queues=dict.fromkeys(facts.half_end, self._why_no_offset) if self.saved.unknown else {},
             unknown_halves=dict.fromkeys(facts.unseen, UnknownCause.NOT_IN_ITS_QUEUE),
         )
+
+    @property
+    def _why_no_offset(self) -> UnknownCause:
+        is_in_rocksdb = self.paths.rocksdb_offsets
+        return UnknownCause.OFFSETS_IN_ROCKSDB if is_in_rocksdb else UnknownCause.OFFSETS_UNREADABLE
 
     def writers(self, facts: LogFacts) -> tuple[Writer, ...]:
         """The releases that wrote a store one after the other; empty if one did."""

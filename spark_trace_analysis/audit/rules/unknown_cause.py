@@ -21,8 +21,9 @@ class UnknownCause(StrEnum):
 
     Attributes
     ----------
-    OFFSETS_UNREADABLE
-        The saved offsets can't be read.
+    OFFSETS_UNREADABLE, OFFSETS_IN_ROCKSDB
+        Neither ``consumerOffset.json`` nor its backup can be understood, and a broker does not start so. Or a broker
+        keeps its offsets in RocksDB, which is not read.
     NOT_IN_ITS_QUEUE
         The half's record, or an op message that names it, has no entry in its consume queue.
     HALF_OFFSET_AHEAD, OP_OFFSET_AHEAD
@@ -38,6 +39,7 @@ class UnknownCause(StrEnum):
     """
 
     OFFSETS_UNREADABLE = "offsets_unreadable"
+    OFFSETS_IN_ROCKSDB = "offsets_in_rocksdb"
     NOT_IN_ITS_QUEUE = "not_in_its_queue"
     HALF_OFFSET_AHEAD = "half_offset_ahead"
     OP_OFFSET_AHEAD = "op_offset_ahead"

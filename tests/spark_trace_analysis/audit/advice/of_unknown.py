@@ -93,7 +93,12 @@ def copy_with_older_offsets() -> Shop:
 
 def unreadable(shop: Shop) -> Shop:
     """Its saved offsets, and what was saved before, are zeros."""
-    return shop.show(shop.files(), {0: UnknownCause.OFFSETS_UNREADABLE})
+    return shop.show({**shop.files(), NAME: bytes(3), f"{NAME}.bak": bytes(3)})
+
+
+def in_rocksdb(shop: Shop) -> Shop:
+    """Its broker keeps the offsets in RocksDB."""
+    return shop.show(shop.files(), {0: UnknownCause.OFFSETS_IN_ROCKSDB})
 
 
 def not_in_its_queue(shop: Shop) -> Shop:
@@ -252,6 +257,7 @@ UNKNOWN: Final = {
     ("learn", "no_offsets"): Story(lambda: without_offsets(settled_by_an_answer()), find_out, decide),
     ("learn", "passed_already"): Story(copy_with_older_offsets, find_out, decide),
     ("learn", "offsets_unreadable"): Story(lambda: unreadable(undecided()), find_out, decide),
+    ("learn", "offsets_in_rocksdb"): Story(lambda: in_rocksdb(undecided()), find_out, decide),
     ("learn", "not_in_its_queue"): Story(lambda: not_in_its_queue(undecided()), find_out, decide),
     ("otherwise", "half_offset_ahead"): Story(end_of_the_log_lost, decide_and_set_both_to_the_end, and_a_new_half),
     ("otherwise", "op_offset_ahead"): Story(op_lost_with_the_power, set_op_offset_and_wait, wait),
@@ -260,5 +266,6 @@ UNKNOWN: Final = {
     ("otherwise", "no_offsets"): Story(without_offsets_either, wait, decide),
     ("otherwise", "passed_already"): Story(put_back_and_not_listed, wait, decide),
     ("otherwise", "offsets_unreadable"): Story(offsets_destroyed, move_away_and_start, start),
+    ("otherwise", "offsets_in_rocksdb"): Story(lambda: in_rocksdb(undecided()), wait, decide),
     ("otherwise", "not_in_its_queue"): Story(entry_of_another, decide, wait),
 }

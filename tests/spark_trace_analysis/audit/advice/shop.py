@@ -206,7 +206,8 @@ class Shop:
             def circumstances(
                 store: OpenedStore, facts: LogFacts, hidden: Iterable[int], **named: bool
             ) -> Circumstances:
-                return replace(known(store, facts, hidden, **named), unknown_queues=unknown_queues)
+                found = known(store, facts, hidden, **named)
+                return replace(found, unknown_queues=unknown_queues or found.unknown_queues)
 
             with patch.object(OpenedStore, "circumstances", circumstances):
                 audit = audit_store(folder, self.under.profile.partition("+")[0], question=NO_TRACE)
