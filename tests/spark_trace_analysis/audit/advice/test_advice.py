@@ -13,6 +13,7 @@ from conformance.golden_stores import golden_stores
 from fuzz.defects.broker_under_test import BrokerUnderTest
 from fuzz.defects.scenario import scenarios
 from reference.broker.transaction.check_step import CheckBranch
+from reference.format.system_topics import HALF_TOPIC
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules import advice
 from spark_trace_analysis.audit.rules.advice import rows_of
@@ -79,6 +80,25 @@ def test_an_immunity_shorter_than_the_timeout_does_not_keep_a_commit_from_coming
     shop.rounds(3)
     assert not shop.is_right("A")
     assert (shop.effects, shop.show().row("A").resembles) == ({"A": 2}, ("B01",))
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_half_without_an_entry_is_asked_for_by_a_broker_that_was_killed(*, is_killed: bool) -> None:
+    shop = Shop()
+    shop.half("A")
+    shop.under.send({"KEYS": "plain"})
+    shop.save()
+    queue = f"consumequeue/{HALF_TOPIC}/0/{0:020d}"
+    shop.show({name: content for name, content in shop.files().items() if name != queue})
+    assert ("otherwise", UnknownCause.NOT_IN_ITS_QUEUE) in lines_for(shop.row("A"))
+    if is_killed:
+        shop.under.broker.crash()
+    else:
+        shop.under.broker.shutdown()
+    shop.disk.delete(queue)
+    shop.under.start()
+    shop.rounds(3)
+    assert shop.is_right("A") == is_killed
 
 
 def test_each_defect_that_a_history_shows_and_each_cause_of_an_unknown_state_has_its_line() -> None:
