@@ -90,6 +90,18 @@ def print_in_a_search(played: Played, why: str) -> None:
     say(wide_console(), f"{played.schedule.name} ({why}): {orders}: {found}")
 
 
+def _what_is_known(answer: Answer) -> str:
+    """What the specification of the known release explains: no more than what was played and held against it."""
+    wrong = [one.schedule.name for one in answer.played if answer.is_wrong(one)]
+    if wrong:
+        return f"does not explain {', '.join(wrong)}"
+    judged = sum(one.judgement is not None for one in answer.played)
+    asked = len(answer.played) + len(answer.not_played)
+    if judged == asked:
+        return "explains all of it: it is what that release does"
+    return f"explains {judged} of {counted(asked, 'schedule')}; the others were not held against it"
+
+
 def print_answer(answer: Answer) -> None:
     """What is said behind all plays: searches, the schedules of what was broken, the store, and what is left."""
     console = wide_console()
@@ -101,9 +113,7 @@ def print_answer(answer: Answer) -> None:
             say(console, f"{clause}, as it was broken here ({played.schedule.name}):")
             _print_orders(console, played)
     if answer.known is not None:
-        wrong = [one.schedule.name for one in answer.played if answer.is_wrong(one)]
-        what = f"does not explain {', '.join(wrong)}" if wrong else "explains all of it: it is what that release does"
-        say(console, f"the specification of {answer.known} {what}")
+        say(console, f"the specification of {answer.known} {_what_is_known(answer)}")
     if answer.not_played:
         say(console, f"not played any more, as a record before is not explained: {', '.join(answer.not_played)}")
     if answer.audit is not None:

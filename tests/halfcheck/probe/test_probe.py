@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
+from halfcheck.printing.probe import print_answer
+from halfcheck.probe.answer import Answer
 from tests.wire.clients.relay import Relay
 from tests.wire.one_broker import broker
 from tests.wire.probe.own_broker import own_broker
@@ -19,6 +22,8 @@ from wire.remoting.command import decode
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from halfcheck.probe.session import Played, Target
 
 
 def probed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -180,6 +185,14 @@ def test_what_a_known_release_does_is_fine(tmp_path: Path, capsys: pytest.Captur
         out, err = capsys.readouterr()
     assert "the specification of 5.3.3 explains all of it" in out
     assert err.startswith("halfcheck: playing twice, 1 of 1, about ")
+
+
+def test_what_was_not_held_against_a_known_release_is_not_called_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    unjudged = cast("Played", SimpleNamespace(judgement=None, done=(), differs=()))
+    target = cast("Target", None)
+    print_answer(Answer(target, [unjudged], known="5.3.3", known_profile="5.3.3", not_played=["twice"]))
+    out = capsys.readouterr().out
+    assert "the specification of 5.3.3 explains 0 of 2 schedules; the others were not held against it\n" in out
 
 
 def test_a_schedule_is_not_over_while_an_op_entry_of_it_waits_in_a_batch(
