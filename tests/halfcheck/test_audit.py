@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import time
@@ -402,30 +401,6 @@ def test_a_filter_that_is_none_is_refused_in_one_line(
     out, err = capfd.readouterr()
     assert (out, len(err.splitlines())) == ("", 1)
     assert said in err
-
-
-def test_no_answer_goes_where_another_one_or_the_store_is(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    store = shutil.copytree(FIVE, tmp_path / "store")
-    before = {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
-    (tmp_path / "link").symlink_to(tmp_path / "what it names")
-    os.mkfifo(tmp_path / "pipe")
-    rows = str(tmp_path / "rows")
-    for words, said in (
-        (["--csv", f"{rows}.csv", "--resend", f"{rows}.csv"], f"--resend {rows}.csv lies where --csv {rows}.csv goes"),
-        (["--csv", f"{rows}/all.csv", "--out", rows], f"--csv {rows}/all.csv lies where --out {rows} goes"),
-        (["--out", rows, "--work", rows], f"--work {rows} lies where --out {rows} goes"),
-        (["--csv", str(store / LOG)], "which an audit only reads; name a place outside of it"),
-        (["--out", str(store / "rows")], "which an audit only reads"),
-        (["--csv", str(tmp_path / "link")], "is a link, which the file would replace; give a file"),
-        (["--csv", str(tmp_path / "pipe")], "is a device or a pipe"),
-        (["--csv", "-"], "--csv - is no name for a file; give a file"),
-    ):
-        assert app.run(["audit", str(store), *words]) == ExitCode.BAD_OPTION, words
-        out, err = capfd.readouterr()
-        assert (out, len(err.splitlines())) == ("", 1)
-        assert said in err
-    assert {path: path.read_bytes() for path in store.rglob("*") if path.is_file()} == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe", "store"]
 
 
 def test_where_nothing_fits_the_filter_it_is_said_and_nothing_is_called_right(
