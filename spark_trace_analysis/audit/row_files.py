@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
 CSV_COLUMNS: Final = (
-    "unique_key", "keys", "tags", "group", "topic", "state", "also", "deliveries", "checks", "put_backs", "resembles",
-    *Moments._fields, "half_at", "half_offsets", "op_offsets", "delivered_offsets", "first_offset", "advice",
+    "unique_key", "keys", "tags", "group", "topic", "state", "also", "unknown_cause", "deliveries", "checks",
+    "put_backs", "resembles", *Moments._fields, "half_at", "half_offsets", "op_offsets", "delivered_offsets",
+    "first_offset", "advice",
 )  # fmt: skip
 """One line a transaction; lists are words with a blank between them, times are in the local zone."""
 

@@ -127,6 +127,16 @@ def test_what_nobody_will_deliver_or_roll_back_is_to_be_decided_by_the_database(
     assert sum(needs_a_decision(row) for row in audit.transactions) == len(lines)
 
 
+def test_the_lines_say_why_nobody_knows_what_became_of_a_half(tmp_path: Path) -> None:
+    writer = StoreWriter()
+    writer.commit(writer.half())
+    writer.half("K2")
+    store = writer.write(tmp_path / "s", half=9)
+    audit_store(store, question=NO_TRACE, row_files=RowFiles(csv_path=tmp_path / "rows.csv"))
+    lines = [(line["state"], line["unknown_cause"]) for line in lines_of(tmp_path / "rows.csv")]
+    assert lines == [("delivered", ""), ("unknown", "half_offset_ahead")]
+
+
 def test_what_is_no_state_or_no_time_is_named() -> None:
     assert states_called("--state", ["lost", "rolled back"]) == (LOST, TransactionState.ROLLED_BACK)
     with pytest.raises(BadOptionError, match="--state: no state 'gone'; there are lost, doubled"):
