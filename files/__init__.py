@@ -1,1 +1,1 @@
-"""Files as they are: the one door for whatever is read, and folders that are to be gone behind a command."""
+"""What every package needs: the one door for whatever is read, folders that go with a command, and times in words."""

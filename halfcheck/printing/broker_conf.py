@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from files.durations import duration, moment, taken
 from halfcheck.printing.check import MOST_COUNTEREXAMPLES, print_holding, print_unknown
 from halfcheck.printing.console import PIPE_COLUMNS, beside, counted, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
-from model_check.broker_conf.configuration import show_duration
 from model_check.broker_conf.judgement import is_besides
 from model_check.broker_conf.words import FoldedRounds, folded, tell
 from model_check.instances import switches_of
@@ -77,7 +77,7 @@ def _print_broken(console: Console, judgement: Judgement) -> None:
 
 
 def _after(judgement: Judgement, row: ClauseResult) -> str:
-    return f"{judgement.after_ms(row) / 1000:,.3f} s"
+    return moment(judgement.after_ms(row))
 
 
 def _print_suggestions(console: Console, suggestions: Suggestions) -> None:
@@ -117,12 +117,12 @@ def _print_counterexamples(console: Console, judgement: Judgement, *, everything
             like = f" ({', '.join(row.resembles)})" if row.resembles else ""
             say(console, f"{row.name}{like} is broken: {row.clause.sentence}", "bold")
         told = folded(tell(schedule.machine, schedule.constants, schedule.path, schedule.times))
-        width = max((len(f"{step.milliseconds / 1000:.3f}") for step in told), default=0)
+        width = max((len(moment(step.milliseconds)) for step in told), default=0)
         for step in told:
             style = "dim" if isinstance(step, FoldedRounds) else ""
-            beside(console, f"  {step.milliseconds / 1000:>{width}.3f} s  ", step.words, style)
+            beside(console, f"  {moment(step.milliseconds):>{width}}  ", step.words, style)
         if schedule.late_ms:
-            late = f"(a round comes {schedule.late_ms / 1000:.3f} s later than transactionCheckInterval asks)"
+            late = f"(a round comes {duration(schedule.late_ms)} later than transactionCheckInterval asks)"
             beside(console, " " * (width + 6), late, "dim")
     if len(groups) > MOST_COUNTEREXAMPLES and not everything:
         left = counted(len(groups) - MOST_COUNTEREXAMPLES, "more counterexample")
@@ -160,7 +160,10 @@ def _print_extent(console: Console, judgement: Judgement, *, everything: bool) -
         ticks = quotient.sentence() if everything else quotient.times_in_ticks()
         say(console, f"Searched with the sizes of {base}: {size}, {ticks}")
         beside(
-            console, "    ", f"{extent}: {result.distinct:,} distinct, depth {result.depth}, {result.seconds:.3f} s", ""
+            console,
+            "    ",
+            f"{extent}: {result.distinct:,} distinct, depth {result.depth}, {taken(result.seconds)}",
+            "",
         )
     if judgement.left_out:
         say(console, f"Not searched, as all that was asked for is broken: {', '.join(judgement.left_out)}")
@@ -169,16 +172,16 @@ def _print_extent(console: Console, judgement: Judgement, *, everything: bool) -
 
 def _settings(configuration: Configuration) -> str:
     told = [
-        f"transactionTimeOut {show_duration(configuration.timeout_ms)}",
-        f"transactionCheckInterval {show_duration(configuration.check_interval_ms)}",
+        f"transactionTimeOut {duration(configuration.timeout_ms)}",
+        f"transactionCheckInterval {duration(configuration.check_interval_ms)}",
         f"transactionCheckMax {configuration.check_max}",
     ]
     if switches_of(configuration.version).batches_ops:
-        told.append(f"transactionOpBatchInterval {show_duration(configuration.op_batch_interval_ms)}")
-    immune = ", ".join(show_duration(milliseconds) for milliseconds in configuration.immunities_ms)
+        told.append(f"transactionOpBatchInterval {duration(configuration.op_batch_interval_ms)}")
+    immune = ", ".join(duration(milliseconds) for milliseconds in configuration.immunities_ms)
     told.append(f"messages without an immunity{' or with one of ' + immune if immune else ''}")
     if configuration.reserved_ms is not None:
-        told.append(f"fileReservedTime {show_duration(configuration.reserved_ms)}, which a half may reach (B45)")
+        told.append(f"fileReservedTime {duration(configuration.reserved_ms)}, which a half may reach (B45)")
     if configuration.local_ms is not None:
-        told.append(f"local transactions of at most {show_duration(configuration.local_ms)}")
+        told.append(f"local transactions of at most {duration(configuration.local_ms)}")
     return "; ".join(told)

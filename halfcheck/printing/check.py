@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from files.durations import taken
 from halfcheck.printing.console import beside, counted, counterexample_table, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.defects.resemblance import unrepaired
@@ -206,7 +207,7 @@ def _print_extent(console: Console, answer: Judged) -> None:
         why = "the search was interrupted" if answer.is_interrupted else "all that was asked for is broken"
         say(console, f"not searched, as {why}: {', '.join(answer.left_out)}")
     if result.distinct == 0:
-        say(console, f"every trace of at most {result.depth} steps, {result.seconds:.3f} s; no states are counted")
+        say(console, f"every trace of at most {result.depth} steps, {taken(result.seconds)}; no states are counted")
         return
     is_broken_off = not result.complete and not answer.undecided
     cut = " and ".join(search.instance.name for search in answer.searched if not search.complete)
@@ -220,7 +221,8 @@ def _print_extent(console: Console, answer: Judged) -> None:
     say(
         console,
         f"{extent}: {result.distinct:,} distinct, {result.generated:,} generated, depth {result.depth}; "
-        f"{result.seconds:.3f} s, {result.states_per_second:,} states/s (made ready in {result.compile_seconds:.1f} s)",
+        f"{taken(result.seconds)}, {result.states_per_second:,} states/s "
+        f"(made ready in {result.compile_seconds:.1f} s)",
     )
     if result.disk_bytes:
         say(console, f"{result.peak_bytes:,} bytes in memory at most, {result.disk_bytes:,} bytes of states on disk")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from files.durations import moment, taken
 from halfcheck.printing.console import PIPE_COLUMNS, counted, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.wording.faults import in_world
@@ -66,7 +67,7 @@ def _print_group(console: Console, title: str, entries: Sequence[Entry], style: 
     for one in entries:
         always = " (always)" if one.is_always_there and not one.clause else ""
         needs = f" (with {', '.join(one.needs)})" if one.needs else always
-        when = "" if one.after_ms is None else f", after {one.after_ms / 1000:,.3f} s"
+        when = "" if one.after_ms is None else f", after {moment(one.after_ms)}"
         told = f"{one.happens}{needs}{when}"
         told += f"{between}{one.remedy}" if one.remedy else ""
         table.add_row(Text(one.name, style=style if one.clause else ""), told)
@@ -105,5 +106,5 @@ def _print_extent(console: Console, found: Comparison) -> None:
 def _extent(side: Verdicts) -> str:
     known = f"by the table of verdicts ({', '.join(side.known)})" if side.known else ""
     names = ", ".join(f"{name} (cut short)" if name in side.cut_short else name for name in side.searched)
-    searched = f"searched: {names}; {side.seconds:.3f} s" if names else ""
+    searched = f"searched: {names}; {taken(side.seconds)}" if names else ""
     return f"{'; '.join(part for part in (known, searched) if part)}; {side.distinct:,} states"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from files.durations import taken
 from halfcheck.printing.check import MOST_COUNTEREXAMPLES
 from halfcheck.printing.console import counted, counterexample_table, listed, say, wide_console
 from model_check.check import Verdict
@@ -47,7 +48,7 @@ def print_responses(result: LivenessResult, *, everything: bool = False) -> None
     say(
         console,
         f"{extent}: {result.distinct:,} distinct, {result.generated:,} generated, depth {result.depth}; "
-        f"{result.seconds:.3f} s",
+        f"{taken(result.seconds)}",
     )
 
 

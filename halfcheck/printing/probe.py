@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from files.durations import about
 from halfcheck.printing.console import below, counted, say, wide_console
 
 if TYPE_CHECKING:
@@ -27,14 +28,10 @@ def print_target(target: Target) -> None:
         below(console, target.why)
 
 
-_A_MINUTE_S = 60
-
-
 def playing(schedule: Schedule, number: int, count: int, tempo: Tempo) -> str:
     """What is played next, which of how many it is, and about how long that takes with the broker's settings."""
     seconds = tempo.expected(schedule.plan)
-    about = f"{seconds:.0f} s" if seconds < 2 * _A_MINUTE_S else f"{seconds / _A_MINUTE_S:.1f} min"
-    return f"playing {schedule.name}, {number + 1} of {count}, about {about}"
+    return f"playing {schedule.name}, {number + 1} of {count}, about {about(seconds)}"
 
 
 def print_played(target: Target, played: Played) -> None:

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from files.durations import about
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -72,7 +74,7 @@ def words(progress: Progress) -> str:
         in_all = f"{progress.expected / 1e6:.1f} M" if progress.expected >= _MANY else f"{progress.expected:,.0f}"
         line += f" · about {in_all} in all"
     if progress.seconds_left is not None:
-        line += f", {_duration(progress.seconds_left)} left"
+        line += f", {about(progress.seconds_left)} left"
     return line
 
 
@@ -89,13 +91,6 @@ def fitting(line: str, width: int) -> Text:
     text = Text(line)
     text.truncate(max(width - _BESIDE_THE_WHEEL, 1), overflow="ellipsis")
     return text
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 @contextmanager

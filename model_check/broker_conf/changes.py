@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from files.durations import duration
 from model_check.broker_conf.compared_sums import CHECK_INTERVAL, OP_BATCH_INTERVAL, TIMEOUT, compared, orders_of
-from model_check.broker_conf.configuration import show_duration as show_exactly
 from model_check.broker_conf.ticks import times_of
 from model_check.instances import load_instance, switches_of, unturned
 from model_check.remedies.upgrades import said_of_an_upgrade
@@ -69,7 +69,7 @@ def _show(key: str, value: int | str | None) -> str:
     if value is None:
         return f"no {key}"
     if key == "local_ms":
-        return f"local transactions of at most {show_duration(int(value))}"
+        return f"local transactions of at most {duration(int(value))}"
     return f"RocketMQ {value}" if key == "version" else f"{key}={value}"
 
 
@@ -161,12 +161,12 @@ def _immunities(configuration: Configuration) -> Iterator[Change]:
     without = replace(configuration, immunities_ms=())
     earlier = longest - configuration.timeout_ms
     if earlier > 0:
-        cost = f"messages that carried it are checked up to {show_duration(earlier)} earlier"
+        cost = f"messages that carried it are checked up to {duration(earlier)} earlier"
         yield Change({key: None}, without, cost)
-        cost = f"every message, not only those that carried it, is first checked {show_duration(earlier)} later"
+        cost = f"every message, not only those that carried it, is first checked {duration(earlier)} later"
         yield Change({key: None, "transactionTimeOut": longest}, replace(without, timeout_ms=longest), cost)
     else:
-        later = f"{show_duration(-earlier)} later" if earlier else "at the same age"
+        later = f"{duration(-earlier)} later" if earlier else "at the same age"
         yield Change({key: None}, without, f"messages that carried it are checked {later}")
 
 
@@ -197,10 +197,10 @@ def _check_maxima(configuration: Configuration) -> Iterator[Change]:
         if value and value != now:
             later = (value - now) * interval
             cost = (
-                f"a transaction that nobody answers for is given up {show_duration(later)} later, "
+                f"a transaction that nobody answers for is given up {duration(later)} later, "
                 f"after {value - now} more checks and as many more copies"
                 if later > 0
-                else f"a transaction that nobody answers for is given up {show_duration(-later)} earlier, after {value}"
+                else f"a transaction that nobody answers for is given up {duration(-later)} earlier, after {value}"
             )
             yield Change({"transactionCheckMax": value}, replace(configuration, check_max=value), cost)
 
@@ -215,7 +215,7 @@ def _kept_longer(configuration: Configuration) -> Iterator[Change]:
 
 
 def _cost_of_time(name: str, now: int, value: int) -> str:
-    difference = show_duration(abs(value - now))
+    difference = duration(abs(value - now))
     if name == TIMEOUT:
         return (
             f"the first check of a half comes {difference} later"
@@ -244,7 +244,7 @@ def with_local(configuration: Configuration, on: Iterable[str]) -> list[Change]:
     if configuration.local_ms is not None or configuration.timeout_ms < _LEAST_TIMEOUT_MS:
         return []
     limit = _round_value(0, configuration.timeout_ms // 3, configuration.timeout_ms // 4) or 1
-    cost = f"producers must see to it that each END_TRANSACTION arrives within {show_duration(limit)} of its half"
+    cost = f"producers must see to it that each END_TRANSACTION arrives within {duration(limit)} of its half"
     limited = replace(configuration, local_ms=limit)
     found = [Change({"local_ms": limit}, limited, cost)]
     if switches_of(configuration.version).batches_ops:
@@ -255,15 +255,3 @@ def with_local(configuration: Configuration, on: Iterable[str]) -> list[Change]:
             both = f"{cost}; {_cost_of_time(OP_BATCH_INTERVAL, now, value)}"
             found.append(Change({"local_ms": limit, "transactionOpBatchInterval": value}, quicker, both))
     return found
-
-
-def show_duration(milliseconds: int) -> str:
-    """A duration in words; in seconds where it is no whole number of them.
-
-    Examples
-    --------
-    >>> show_duration(2_500), show_duration(60_000)
-    ('2.5 s', '1 min')
-    """
-    is_odd = milliseconds > 1000 and milliseconds % 1000
-    return f"{milliseconds / 1000:g} s" if is_odd else show_exactly(milliseconds)

@@ -147,17 +147,3 @@ def read_duration(option: str, text: str) -> int:
         msg = f"{option} {text}: expected a whole number with a unit, such as 500ms, 60s, 10m or 1h"
         raise ModelCheckError(msg)
     return int(match[1]) * _UNITS_MS[match[2]]
-
-
-def show_duration(milliseconds: int) -> str:
-    """A duration in the largest unit in which it is a whole number.
-
-    Examples
-    --------
-    >>> show_duration(60_000), show_duration(90_000), show_duration(10), show_duration(0)
-    ('1 min', '90 s', '10 ms', '0 s')
-    """
-    for unit, name in (("h", "h"), ("m", "min"), ("s", "s")):
-        if milliseconds % _UNITS_MS[unit] == 0 and (milliseconds or unit == "s"):
-            return f"{milliseconds // _UNITS_MS[unit]} {name}"
-    return f"{milliseconds} ms"

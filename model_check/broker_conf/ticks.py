@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from files.durations import duration
 from model_check.broker_conf.compared_sums import (
     CHECK_INTERVAL,
     CHECKS,
@@ -20,7 +21,6 @@ from model_check.broker_conf.compared_sums import (
     compared,
     orders_of,
 )
-from model_check.broker_conf.configuration import show_duration
 from spec.language import NONE
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def times_of(configuration: Configuration) -> dict[str, int]:
     if configuration.check_max > 1:
         found[CHECKS] = (configuration.check_max - 1) * configuration.check_interval_ms
     for milliseconds in sorted(set(configuration.immunities_ms)):
-        found[f"immunity of {show_duration(milliseconds)}"] = milliseconds
+        found[f"immunity of {duration(milliseconds)}"] = milliseconds
     if configuration.local_ms is not None:
         found[LOCAL] = configuration.local_ms
     if configuration.reserved_ms is not None:

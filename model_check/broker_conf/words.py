@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from model_check.broker_conf.configuration import show_duration
+from files.durations import duration, moment
 from model_check.broker_conf.timed_path import ROUND_BEGAN, TICK, place_of_clock
 from model_check.errors import EvaluationError
 from model_check.wording.actions import wordings
@@ -32,7 +32,7 @@ class Told:
     words: str
 
     def __str__(self) -> str:
-        return f"{self.milliseconds / 1000:.3f} s  {self.words}"
+        return f"{moment(self.milliseconds)}  {self.words}"
 
     def to_json(self) -> dict[str, Any]:
         """The step as plain data."""
@@ -90,7 +90,7 @@ def _filled(sentence: str, step: Step, shown: dict[str, str], constants: object)
         of=transaction,
         first=shown.get(f"transaction[{transaction}].first_half"),
         deliveries=_count(shown.get(f"transaction[{transaction}].deliveries", "")),
-        immunity="" if immunity == NONE else f", which is immune for {show_duration(immunity)}",
+        immunity="" if immunity == NONE else f", which is immune for {duration(immunity)}",
         answer=answer if answer in ("commit", "rollback") else "unknown",
         last=last,
         checks=shown.get(f"half[{last}].check_times"),

@@ -13,6 +13,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from files.content import parse_toml
+from files.durations import duration
 from reference.format.broker_conf import mqadmin_broker, settings, taken_settings
 from reference.format.broker_keys import UnknownKey, all_keys, any_key, keys_of, unknown_keys
 from reference.format.java_properties import as_written
@@ -32,7 +33,6 @@ _EXPECTED: Final = {
 }  # fmt: skip
 _OF_A_LOG: Final = re.compile(r".*\d\d:\d\d:\d\d\S* (INFO|WARN|ERROR) .*", re.DOTALL)
 _MOST_FOREIGN: Final = 3
-_UNITS: Final = ((86_400_000, "days"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
 _MOST_SHOWN: Final = 60
 
 
@@ -205,15 +205,7 @@ def _are_addresses(text: str, release: str) -> bool:
 def _filled(row: _Row, values: Mapping[str, Value], release: str) -> str:
     names = {name: _shown(_in_force(name, values, release)) for name in re.findall(r"{(\w+)}", row.says)}
     value = values[row.key]
-    return row.says.format(**{**names, "as_time": _as_time(value) if isinstance(value, int) else ""})
-
-
-def _as_time(milliseconds: int) -> str:
-    for unit, name in _UNITS:
-        if milliseconds >= unit:
-            whole = milliseconds / unit
-            return f"{whole:.0f} {name}" if milliseconds % unit == 0 else f"{whole:.1f} {name}"
-    return f"{milliseconds} milliseconds"
+    return row.says.format(**{**names, "as_time": duration(value) if isinstance(value, int) else ""})
 
 
 def _shown(value: Value) -> str:

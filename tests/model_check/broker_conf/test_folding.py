@@ -49,3 +49,8 @@ def test_one_more_round_is_told_in_full_and_two_are_folded() -> None:
 def test_a_schedule_without_rounds_is_as_it_was() -> None:
     assert folded([told(0, "send_half", "x")]) == [told(0, "send_half", "x")]
     assert folded([]) == []
+
+
+def test_the_instant_of_a_step_is_told_in_seconds_and_after_an_hour_in_words() -> None:
+    assert str(told(6_001, "begin_round", "x")) == "6.001 s  x"
+    assert str(told(259_200_001, "begin_round", "x")) == "3 days and 1 ms  x"
