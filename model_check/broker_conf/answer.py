@@ -48,6 +48,9 @@ VIOLATED_IN_TICKS = "violated in ticks"
 _MOST_MORE_ROUNDS = 30
 """Every number of added rounds up to this and to `transactionCheckMax` is tried, and what the scaled one lacks."""
 
+_MOST_CHECKS = 500
+"""Beyond this `transactionCheckMax` what the scaled one lacks is not added: its copies would fill time and memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class RealSchedule:
@@ -183,9 +186,11 @@ def in_milliseconds(
         undecided = plain
     answers = {path: answers_in_ticks(machine, constants, path) for path in (plain, undecided)}
     missing = quotient.check_max[0] - quotient.check_max[1]
+    is_shown = configuration.check_max <= _MOST_CHECKS
     interval = configuration.check_interval_ms
-    punctual = sorted({*range(min(configuration.check_max, _MOST_MORE_ROUNDS) + 1), missing})
-    tries = [(more, interval) for more in punctual] + [(more, None) for more in sorted({0, missing})]
+    whole = {missing} if is_shown else set()
+    punctual = sorted({*range(min(configuration.check_max, _MOST_MORE_ROUNDS) + 1), *whole})
+    tries = [(more, interval) for more in punctual] + [(more, None) for more in sorted({0, *whole})]
     first: NoInstantsError | None = None
     for more, latest in tries:
         real_machine, real = _real_constants(configuration, quotient, constants, more)
@@ -204,7 +209,20 @@ def in_milliseconds(
             first = first or found
     if first is None:
         raise AssertionError(row.clause)
-    return first
+    return first if is_shown else _NotLookedForError(first, configuration.check_max)
+
+
+class _NotLookedForError(NoInstantsError):
+    """A schedule may need all the checks that a half gets, and they are too many."""
+
+    def __init__(self, first: NoInstantsError, checks: int) -> None:
+        super().__init__(first.number, first.step, first.rule)
+        self.checks = checks
+
+    def __str__(self) -> str:
+        return (
+            f"it may take transactionCheckMax={self.checks} checks, and of more than {_MOST_CHECKS} none is looked for"
+        )
 
 
 def _lateness(path: tuple[Step, ...], times: tuple[int, ...], interval: int) -> int:

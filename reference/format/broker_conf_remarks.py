@@ -6,6 +6,7 @@ All that reads a file says the same of it, line by line. The rows about settings
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from functools import cache
@@ -205,7 +206,13 @@ def _are_addresses(text: str, release: str) -> bool:
 def _filled(row: _Row, values: Mapping[str, Value], release: str) -> str:
     names = {name: _shown(_in_force(name, values, release)) for name in re.findall(r"{(\w+)}", row.says)}
     value = values[row.key]
-    return row.says.format(**{**names, "as_time": duration(value) if isinstance(value, int) else ""})
+    times = {"as_time": duration(value) if isinstance(value, int) else "", "checks_time": _checks_time(values, release)}
+    return row.says.format(**{**names, **times})
+
+
+def _checks_time(values: Mapping[str, Value], release: str) -> str:
+    factors = (_in_force(key, values, release) for key in ("transactionCheckMax", "transactionCheckInterval"))
+    return duration(math.prod(max(0, int(factor)) for factor in factors))
 
 
 def _shown(value: Value) -> str:

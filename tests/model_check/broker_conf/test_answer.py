@@ -276,3 +276,16 @@ def test_a_half_that_is_kept_for_less_than_its_checks_take_is_discarded_for_its_
     kept = answer(version="4.9.7", file_reserved_ms=3 * hour, **times)
     assert verdicts(kept)["L2.over_age"] == "holds"
     assert "reserved time" not in kept.quotient.sentence()
+
+
+def test_no_schedule_is_looked_for_in_which_hundreds_of_checks_are_used_up() -> None:
+    """Its copies would fill time and memory; what is broken sooner is shown all the same."""
+    of = answer(version="5.5.1", engine="numba", check_max=2**31 - 1)
+    reasons = {row.name: row.reason for row in of.result.clauses if row.verdict is Verdict.UNKNOWN}
+    assert "S8.parked_although_settled" in reasons
+    for reason in reasons.values():
+        assert reason.startswith("violated in ticks, in ")
+        assert reason.endswith(
+            "it may take transactionCheckMax=2147483647 checks, and of more than 500 none is looked for"
+        )
+    assert {"S1.late_op", "L2.over_age"} <= violated(of)

@@ -70,6 +70,13 @@ def test_a_value_that_the_broker_does_not_take_is_told_with_what_is_in_force(
         ("transactionTimeOut=7200000", "4.9.7", "transactionTimeOut=7200000 is 2 h: no half is checked sooner"),
         ("transactionOpBatchInterval=3", "5.1.0", "transactionOpBatchInterval=3 is 3 ms: almost every"),
         ("transactionCheckMax=60000", "4.9.7", "transactionCheckMax=60000 is 60000 checks, and no time"),
+        ("transactionCheckMax=1000", "5.5.1", "a half is asked about for up to 8 h 20 min, and each check writes"),
+        ("transactionCheckMax=-3", "5.5.1", "transactionCheckMax=-3: RocketMQ takes it as 1"),
+        (
+            "transactionCheckMax=2147483647\ntransactionCheckInterval=-1",
+            "4.9.7",
+            "transactionCheckMax=2147483647 is 2147483647 checks, and no time: a half is asked about for up to 0 s",
+        ),
         ("transactionCheckMax=0", "4.9.7", "transactionCheckMax=0: RocketMQ takes it as 1"),
         ("fileReservedTime=3", "4.9.7", "fileReservedTime=3 is 3 hours: a half that is older is discarded"),
         ("flushConsumerOffsetInterval=5", "4.9.7", "=5 is 5 ms: consumer offsets"),
@@ -217,7 +224,7 @@ def test_of_what_mqadmin_prints_fields_without_a_setter_are_no_mistakes(tmp_path
 
 def test_each_row_speaks_of_keys_and_faults_that_there_are() -> None:
     for row in broker_conf_remarks._rows():
-        named = {row.key, *row.when, *re.findall(r"{(\w+)}", row.says)} - {"as_time"}
+        named = {row.key, *row.when, *re.findall(r"{(\w+)}", row.says)} - {"as_time", "checks_time"}
         assert all(any_key(name) for name in named), row
         assert set(re.findall(r"--faults (\w+)", row.says)) <= set(FAULTS), row
         assert row.when.get(row.key), row
