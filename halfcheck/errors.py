@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import tempfile
 from enum import IntEnum
 from pathlib import Path
@@ -41,6 +42,7 @@ class ExitCode(IntEnum):
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_ROOM_BYTES = 1 << 20
+_KILOBYTE, _MEGABYTE = 1 << 10, 1 << 20
 _UNREADABLE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 
@@ -61,8 +63,9 @@ def exit_code_of(error: BaseException) -> ExitCode:
     Returns
     -------
     ExitCode
-        ``BAD_OPTION`` for everything that the parser of the command line refuses, the exception's own ``exit_code`` if
-        it carries one, ``BAD_CONTENT`` for a file that is not there or may not be read, otherwise ``OTHER``.
+        ``BAD_OPTION`` for everything that the parser of the command line refuses, and for what asks for more memory
+        than there is, the exception's own ``exit_code`` if it carries one, ``BAD_CONTENT`` for a file that is not
+        there or may not be read, otherwise ``OTHER``.
 
     Examples
     --------
@@ -71,7 +74,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
     >>> exit_code_of(ZeroDivisionError("division by zero"))
     <ExitCode.OTHER: 255>
     """
-    if isinstance(error, typer.TyperException):
+    if isinstance(error, typer.TyperException | MemoryError):
         return ExitCode.BAD_OPTION
     if isinstance(error, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
@@ -91,17 +94,15 @@ def one_line(error: BaseException) -> str:
     'commitlog: No such file or directory'
     >>> one_line(ZeroDivisionError("division\nby zero"))
     'unexpected ZeroDivisionError: division by zero (set HALFCHECK_DEBUG=1 to see where)'
-    >>> one_line(MemoryError("Unable to allocate 7.5 GiB"))
-    'the memory is not enough for this: Unable to allocate 7.5 GiB; ask for less, or give it more room'
+    >>> one_line(MemoryError("Unable to allocate 7.5 GiB for an array"))  # doctest: +ELLIPSIS
+    'the memory is not enough: Unable to allocate 7.5 GiB for an array, ... in use; take a smaller instance, ...'
     """
     if isinstance(error, typer.TyperException):
         text = _usage_line(error)
     elif isinstance(error, KeyboardInterrupt):
         text = str(error) or "interrupted"
     elif isinstance(error, MemoryError):
-        text = (
-            f"the memory is not enough for this{f': {error}' if str(error) else ''}; ask for less, or give it more room"
-        )
+        text = _memory_line(error)
     elif isinstance(error, _UNREADABLE) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
     elif hasattr(error, "exit_code"):
@@ -111,6 +112,16 @@ def one_line(error: BaseException) -> str:
     else:
         text = f"unexpected {type(error).__name__}: {error} (set HALFCHECK_DEBUG=1 to see where)"
     return " ".join(text.split())
+
+
+def _memory_line(error: MemoryError) -> str:
+    """What did not fit beside what was in use; an error that NumPy raised says how large it was."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KILOBYTE
+    wanted = str(error) or "no more was to be had"
+    return (
+        f"the memory is not enough: {wanted}, with {peak / _MEGABYTE:,.0f} MB in use; take a smaller instance, trace "
+        "or file, fewer --threads, or give it more memory"
+    )
 
 
 def full_disks() -> str:

@@ -194,6 +194,7 @@ def test_what_the_parser_refuses_is_a_bad_option(
         ("raise ZeroDivisionError", 255),
         ("raise KeyboardInterrupt", 130),
         ("raise typer.BadParameter('too deep')", 151),
+        ("bytearray(1 << 62)", 151),
     ],
 )
 def test_exit_code_follows_what_the_command_did(
@@ -217,6 +218,22 @@ def test_an_exception_is_one_line_without_a_traceback(
 ) -> None:
     example(body)
     assert run("example", "store").error_line() == f"halfcheck: {line}"
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("bytearray(1 << 62)", "no more was to be had"),
+        ("__import__('numpy').empty(1 << 55)", "Unable to allocate 256. PiB for an array with shape"),
+    ],
+)
+def test_what_does_not_fit_into_the_memory_is_one_line_that_says_what_to_do(
+    run: Runner, example: Callable[[str], None], body: str, told: str
+) -> None:
+    example(body)
+    line = run("example", "store").error_line()
+    assert line.startswith(f"halfcheck: the memory is not enough: {told}")
+    assert line.endswith(" MB in use; take a smaller instance, trace or file, fewer --threads, or give it more memory")
 
 
 def test_debugging_shows_the_traceback_before_the_line(
