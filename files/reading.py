@@ -161,11 +161,16 @@ def decompress(content: bytes) -> bytes:
     return unpacked
 
 
-def map_file(path: Path) -> mmap.mmap | bytes:
+def map_file(path: Path, most_bytes: int | None = None) -> mmap.mmap | bytes:
     """The bytes of a file of any size in memory that the system fills; without what it has no room for at its end.
 
     A broker makes its files in full size and writes into them. Where nothing was written, the end is left out: to look
     at it would take room on a disk in memory, and where that is full, end the process.
+
+    Parameters
+    ----------
+    most_bytes
+        What follows behind so many is left out as well.
 
     Raises
     ------
@@ -173,10 +178,11 @@ def map_file(path: Path) -> mmap.mmap | bytes:
         As :func:`open_file`.
     """
     with open_file(path) as file:
-        size = written_bytes(file.fileno())
+        most = os.fstat(file.fileno()).st_size if most_bytes is None else most_bytes
+        size = min(written_bytes(file.fileno()), most)
         if size:
             return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
-        return bytes(min(os.fstat(file.fileno()).st_size, mmap.PAGESIZE))
+        return bytes(min(os.fstat(file.fileno()).st_size, mmap.PAGESIZE, most))
 
 
 def written_bytes(descriptor: int) -> int:

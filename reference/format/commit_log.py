@@ -37,10 +37,13 @@ class CommitLog:
     ----------
     files
         In the order of their start offsets.
+    is_cut
+        Whether the log goes on behind them: consume queues may list records that are not there.
     """
 
-    def __init__(self, files: list[CommitLogFile]) -> None:
+    def __init__(self, files: list[CommitLogFile], *, is_cut: bool = False) -> None:
         self.files = files
+        self.is_cut = is_cut
         self._parts = [other.start for one, other in pairwise(files) if other.data and not one.data]
 
     @classmethod
@@ -67,7 +70,7 @@ class CommitLog:
         if where.doubt and len(whole) > len(files):
             message = f"{where.doubt} ({next(file.name for file in whole if file not in files)} is missing)"
             raise NotAStoreError(message)
-        return cls(whole)
+        return cls(whole, is_cut=where.end is not None)
 
     @property
     def start(self) -> CommitLogOffset:
@@ -158,7 +161,8 @@ def _files_in(folder: Path, where: StorePaths) -> list[CommitLogFile]:
         if not LOG_FILE.fullmatch(path.name):
             message = f"{path} is not a commit log file: its name is not a 20-digit offset"
             raise NotAStoreError(message)
-    files = [map_file(path, where.name_of(path)) for path in paths]
+    kept = [path for path in paths if where.end is None or int(path.name) < where.end]
+    files = [map_file(path, where.name_of(path), where.end) for path in kept]
     if not any(begins_with_entry(file.data, file.start) for file in files):
         return files
     for file in files:

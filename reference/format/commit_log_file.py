@@ -51,11 +51,11 @@ class CommitLogFile:
         return CommitLogOffset(self.start + len(self.data))
 
 
-def map_file(path: Path, name: str) -> CommitLogFile:
-    """Map a file into memory; what stands in the way is its `problem`."""
+def map_file(path: Path, name: str, end: int | None = None) -> CommitLogFile:
+    """Map a file into memory, at most up to an offset of the log; what stands in the way is its `problem`."""
     start = CommitLogOffset(int(path.name))
     try:
-        data = reading.map_file(path)
+        data = reading.map_file(path, None if end is None else end - start)
     except OSError as failure:
         return CommitLogFile(path, name, start, b"", f"the file can't be read ({failure.strerror})")
     return CommitLogFile(path, name, start, data)

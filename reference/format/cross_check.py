@@ -141,6 +141,8 @@ class CrossCheck:
 
     def wrong_sizes(self, queue: ConsumeQueue) -> Iterator[CorruptRegion]:
         """A queue whose files are empty or end inside an entry."""
+        if self._log.is_cut:
+            return
         if queue.is_empty:
             yield queue.region(0, "the file is empty")
         if queue.torn_bytes:
@@ -223,10 +225,11 @@ class CrossCheck:
     ) -> Iterator[CorruptRegion]:
         """Hold an entry of a queue against the record that it points to."""
         log = self._log
-        if log.is_gone(entry.commit_log_offset):
+        is_behind = entry.commit_log_offset >= log.files[-1].end
+        if log.is_gone(entry.commit_log_offset) or (is_behind and log.is_cut):
             return
         frame = log.frame_at(entry.commit_log_offset)
-        if entry.commit_log_offset >= log.files[-1].end:
+        if is_behind:
             yield queue.region(offset, f"the entry points to {entry.commit_log_offset}, behind the commit log's end")
         elif frame is None:
             reason = f"{queue.name} at {offset} points here, but no sound record does start here"

@@ -55,6 +55,8 @@ class StorePaths:
         The folder below the store in whose RocksDB the consumer offsets lie; empty if they lie in a file.
     file_bytes
         ``mappedFileSizeCommitLog``: how far the starts of files lie apart; None if nothing says it.
+    end
+        The offset at which the log is taken to end, as what stands behind it is being written; None if it is all read.
     """
 
     root: Path
@@ -63,6 +65,7 @@ class StorePaths:
     file_bytes: int | None = None
     rocksdb_offsets: str = ""
     doubt: str = ""
+    end: int | None = None
 
     def name_of(self, path: Path) -> str:
         """A path as an answer shows it: below the store if it is there."""

@@ -64,12 +64,19 @@ def audit_store(
     NotJudgedError
         Its halves lie in RocksDB.
     """
-    reading = _Reading(OpenedStore(store, version, question or Question()))
-    reading.read(on_progress)
-    audit = reading.judge()
+    opened = OpenedStore(store, version, question or Question())
+    reading, audit = _read(opened, on_progress)
+    if audit.damage and opened.is_moving():
+        reading, audit = _read(opened.cut(), on_progress)
     if row_files is not None:
         row_files.write(rows_chosen(audit.transactions, row_files.selection), reading.log)
     return audit
+
+
+def _read(store: OpenedStore, on_progress: Callable[[int, int], None] | None) -> tuple[_Reading, Audit]:
+    reading = _Reading(store)
+    reading.read(on_progress)
+    return reading, reading.judge()
 
 
 class _Reading:

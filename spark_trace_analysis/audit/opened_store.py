@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from spark_trace_analysis.audit.explanation.trace_verdict import (
     validation_settings,
     why_judged_by,
 )
+from spark_trace_analysis.audit.log_tail import tail_of
 from spark_trace_analysis.audit.rules.circumstances import Circumstances, LogFacts
 from spark_trace_analysis.audit.rules.skewed_copy import signs_of_skew
 from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
@@ -86,14 +88,32 @@ class OpenedStore:
         self.paths = store_paths(store) if isinstance(store, Path) else store
         path = self.paths.root
         self.path, self.version, self.question = path, version, question
+        self.saved = saved_offsets(self.paths)  # before the log, which then holds all that they speak of
         self.log = CommitLog.open(self.paths)
+        self._tail = tail_of(self.log)
         self.conf_path = self.paths.conf
         self.known_conf = None if self.conf_path is None else read_broker_conf(self.conf_path)
         self.conf = self.known_conf or BrokerConf()
-        self.saved = saved_offsets(self.paths)
         self.saved_by = savers_of(path, knows_offsets=not self.paths.rocksdb_offsets)
         self.timeout_ms = self.conf.or_default("transactionTimeOut", version)
         self._signs: list[str] | None = None
+
+    def cut(self) -> OpenedStore:
+        """The same store with the log that it had when it was opened, whatever was written since.
+
+        Consume queues may list more, and saved offsets are those of then.
+        """
+        other = copy(self)
+        other.paths = replace(self.paths, end=self._tail.end)
+        other.log = CommitLog.open(other.paths)
+        return other
+
+    def is_moving(self) -> bool:
+        """Whether the log has grown since it was opened, so that damage may be what was on its way."""
+        return not self.log.is_cut and self._tail.end > self.log.start and self._has_grown()
+
+    def _has_grown(self) -> bool:
+        return tail_of(CommitLog.open(replace(self.paths, end=None))) != self._tail
 
     def circumstances(self, facts: LogFacts, hidden: Iterable[int], *, is_damaged: bool) -> Circumstances:
         """What the rules must know beside each history.
@@ -151,6 +171,10 @@ class OpenedStore:
     def notes(self, facts: LogFacts) -> tuple[str, ...]:
         """What a reader should know: of the records, where they do not look like the version's; of saved offsets."""
         notes = [self.paths.note] if self.paths.note else []
+        if self.log.is_cut or self._has_grown():
+            last = self.log.frame_at(facts.last_offset)
+            end = self._tail.end if self.log.is_cut or last is None else facts.last_offset + last.total_size
+            notes.append(f"the log grew while it was read; it is judged up to offset {end}")
         seen = facts.marks.version(self.saved_by)
         writers = self.writers(facts)
         if writers and self.version is not None:
@@ -172,6 +196,8 @@ class OpenedStore:
         return tuple(notes)
 
     def _signs_of_skew(self, facts: LogFacts) -> list[str]:
+        if self.log.is_cut:
+            return []
         if self._signs is None:
             self._signs = list(signs_of_skew(self.path, self.saved, facts))
         return self._signs
@@ -187,7 +213,7 @@ class OpenedStore:
     def offsets_ahead(self, circumstances: Circumstances) -> Iterator[CorruptRegion]:
         """Saved offsets beyond the end of their queue."""
         at = circumstances
-        for queue_id, half_end in at.half_end.items():
+        for queue_id, half_end in () if self.log.is_cut else at.half_end.items():
             if at.is_half_offset_ahead(queue_id):
                 name, offset, end = "half", at.half_of(queue_id), half_end
             elif at.is_op_offset_ahead(queue_id):

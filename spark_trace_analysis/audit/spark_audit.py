@@ -118,10 +118,12 @@ def audit_by_spark(spark: SparkSession, store: Path | StorePaths, options: Optio
     """
     if options.out is not None:
         require_new(options.out)
-    job = _Job(spark, OpenedStore(store, options.version, options.question), options)
-    with work_folder(job.key, place_of(options.work, options.out)) as folder:
-        found_there = count_finished(folder)
-        return replace(job.run(folder), tasks_found=found_there)
+    opened = OpenedStore(store, options.version, options.question)
+    audit = _Job(spark, opened, options).result()
+    if audit is None:
+        audit = _Job(spark, opened.cut(), options).result()
+    assert audit is not None  # noqa: S101 (a log that is cut does not move)
+    return audit
 
 
 class _Job:
@@ -135,10 +137,17 @@ class _Job:
         size = self.log.size_bytes
         self.buckets = max(min(-(-size // options.bucket_bytes), 1 << 12), 1)
         self.split_bytes = max(options.split_bytes, size * self.buckets // _MOST_FILES_TIMES_BUCKETS)
-        sizes = {"split_bytes": options.split_bytes, "bucket_bytes": options.bucket_bytes}
+        sizes = {"split_bytes": options.split_bytes, "bucket_bytes": options.bucket_bytes, "end": store.paths.end}
         self.key = key_of(store.path, self.log, store.saved, store.conf, {"version": options.version, **sizes})
 
-    def run(self, folder: Path) -> Audit:
+    def result(self) -> Audit | None:
+        """The audit; None if something seems damaged in a log that has grown meanwhile."""
+        with work_folder(self.key, place_of(self.options.work, self.options.out)) as folder:
+            found_there = count_finished(folder)
+            audit = self._run(folder)
+        return None if audit is None else replace(audit, tasks_found=found_there)
+
+    def _run(self, folder: Path) -> Audit | None:
         scan = ScanTask(self.store.paths.absolute(), folder, self.buckets, self.store.timeout_ms)
         splits = self._scan(scan)
         whole = put_together(self.log, splits, scan)
@@ -162,6 +171,8 @@ class _Job:
         require_deliveries_from_the_queue(self.store.path, self.log, damage.broken_links())
         damage.take(found(Rank.FOREIGN_QUEUE, 0, region) for region in self.store.foreign_keys())
         damage.take(found(Rank.OFFSET_AHEAD, 0, region) for region in self.store.offsets_ahead(groups.circumstances))
+        if damage.count and self.store.is_moving():
+            return None
         first = next(damage.regions(), None)
         if self.store.saved.corrupt is not None:
             damage.take([found(Rank.SAVED_OFFSETS, 0, self.store.saved.corrupt)])
