@@ -20,12 +20,16 @@ from reference.format.record import (
     CommitLogOffset,
 )
 from reference.format.store_paths import COMMIT_LOG as COMMIT_LOG_FOLDER
+from reference.format.store_paths import StorePaths
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from mmap import mmap
     from pathlib import Path
 
     from reference.store.memory_disk import MemoryDisk
+
+_PROGRESS_RECORDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -61,16 +65,17 @@ class StoreSide:
     offsets: dict[str, dict[int, int]]
 
     @classmethod
-    def of_directory(cls, store: Path) -> StoreSide:
-        """A store directory.
+    def of_directory(cls, store: Path | StorePaths) -> StoreSide:
+        """A store directory, or where its files lie.
 
         Raises
         ------
         StoreError
             It is not one.
         """
-        offsets = read_consumer_offsets(store).table
-        return cls(CommitLog.open(store), open_consume_queues(store), {key: {**offsets[key]} for key in offsets})
+        root = store.root if isinstance(store, StorePaths) else store
+        offsets = read_consumer_offsets(root).table
+        return cls(CommitLog.open(store), open_consume_queues(root), {key: {**offsets[key]} for key in offsets})
 
     @classmethod
     def of_memory(cls, disk: MemoryDisk) -> StoreSide:
@@ -91,17 +96,30 @@ class StoreSide:
         return cls(CommitLog(logs), queues, {key: {**offsets[key]} for key in offsets})
 
 
-def compare_stores(left: StoreSide, right: StoreSide, *, masks_stale_bytes: bool = False) -> StoreComparison:
+def compare_stores(
+    left: StoreSide,
+    right: StoreSide,
+    *,
+    masks_stale_bytes: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> StoreComparison:
     """Compare the commit logs, then the consume queues, then the saved offsets.
 
     Parameters
     ----------
     masks_stale_bytes
         Whether what follows the first eight bytes of an end-of-file record counts, as 4.5.1 leaves stale bytes there.
+    on_progress
+        Called now and then with the bytes of the left store that were compared, and all that it has.
     """
-    records, compared, difference = _compare_logs(left.log, right.log, masks_stale_bytes=masks_stale_bytes)
+    log_bytes = left.log.size_bytes
+    told = on_progress or (lambda _done, _total: None)
+    total = log_bytes + sum(queue.end - queue.first for queue in left.queues.values()) * ENTRY_BYTES
+    records, compared, difference = _compare_logs(
+        left.log, right.log, lambda done: told(done, total), masks_stale_bytes=masks_stale_bytes
+    )
     if difference is None:
-        entry_bytes, difference = _compare_queues(left.queues, right.queues)
+        entry_bytes, difference = _compare_queues(left.queues, right.queues, lambda done: told(log_bytes + done, total))
         compared += entry_bytes
     if difference is None:
         difference = _compare_offsets(left.offsets, right.offsets)
@@ -109,7 +127,7 @@ def compare_stores(left: StoreSide, right: StoreSide, *, masks_stale_bytes: bool
 
 
 def _compare_logs(
-    left: CommitLog, right: CommitLog, *, masks_stale_bytes: bool
+    left: CommitLog, right: CommitLog, told: Callable[[int], None], *, masks_stale_bytes: bool
 ) -> tuple[int, int, StoreDifference | None]:
     records = compared = 0
     by_start = {file.start: file for file in right.files}
@@ -127,6 +145,8 @@ def _compare_logs(
             records += 1
             compared += size
             end = at + size
+            if records % _PROGRESS_RECORDS == 0:
+                told(entry.physical_offset - left.start)
         tail, other_tail = bytes(file.data[end:]).rstrip(b"\0"), bytes(data[end:]).rstrip(b"\0")
         if masks_stale_bytes and tail[4:8] == BLANK_MAGIC.to_bytes(4):
             tail, other_tail = tail[:BLANK_BYTES], other_tail[:BLANK_BYTES]
@@ -212,7 +232,7 @@ def _shown(name: str, raw: bytes) -> str:
 
 
 def _compare_queues(
-    left: dict[tuple[str, int], ConsumeQueue], right: dict[tuple[str, int], ConsumeQueue]
+    left: dict[tuple[str, int], ConsumeQueue], right: dict[tuple[str, int], ConsumeQueue], told: Callable[[int], None]
 ) -> tuple[int, StoreDifference | None]:
     compared = 0
     for key in sorted(left.keys() | right.keys()):
@@ -222,6 +242,8 @@ def _compare_queues(
             pair = tuple(None if queue is None else queue.entry(offset) for queue in (ours, theirs))
             if pair[0] == pair[1]:
                 compared += ENTRY_BYTES
+                if offset % _PROGRESS_RECORDS == 0:
+                    told(compared)
                 continue
             where = f"consume queue {key[0]}/{key[1]}, entry {offset}"
             if pair[0] is None or pair[1] is None:

@@ -11,7 +11,7 @@ from halfcheck.errors import ExitCode
 from halfcheck.options import AsJson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from halfcheck.diff.sides import Answer
 
@@ -37,6 +37,16 @@ def command(
     instance: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="The instance in which a trace with actions was walked (its manifest's)."),
+    ] = None,
+    commit_log: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR",
+            help="A folder of the store's log, if it lies elsewhere; repeatable for several paths. Of two stores, A's.",
+        ),
+    ] = None,
+    other_commit_log: Annotated[
+        list[Path] | None, typer.Option(metavar="DIR", help="The same for B, where A and B are stores.")
     ] = None,
     any_time: Annotated[bool, typer.Option("--any-time", help="Do not compare the times of events.")] = False,
     version: Annotated[
@@ -74,10 +84,11 @@ def command(
     halfcheck diff trace.parquet spec:5.3.3 --broker-conf /etc/rocketmq/broker.conf
     halfcheck diff conformance/golden/5.3.3/immunity spec:5.3.3+heeds_settled_originals --json
     halfcheck diff /home/rocketmq/store --version 5.5.1
+    halfcheck diff /backup/store /home/rocketmq/store --other-commit-log /disk1/commitlog
     halfcheck diff /home/rocketmq/store spec:4.9.7 --broker-conf /etc/rocketmq/broker.conf
     """
     right = _other_side(left, right, version)
-    answer = _compare(left, right, broker_conf, instance, any_time=any_time)
+    answer = _compare(left, right, broker_conf, instance, (commit_log or (), other_commit_log or ()), any_time=any_time)
     if as_json:
         print(answer.to_json())
     else:
@@ -113,10 +124,18 @@ def _print_lines(lines: Iterable[str]) -> None:
         console.print(Text(line), soft_wrap=console.width == PIPE_COLUMNS)
 
 
-def _compare(left: str, right: str, broker_conf: Path | None, instance: str | None, *, any_time: bool) -> Answer:
-    from halfcheck.diff.sides import SideKind, pair_of
+def _compare(
+    left: str,
+    right: str,
+    broker_conf: Path | None,
+    instance: str | None,
+    commit_logs: tuple[Sequence[Path], Sequence[Path]],
+    *,
+    any_time: bool,
+) -> Answer:
+    from halfcheck.diff.sides import SideKind, pair_of, with_commit_logs
 
-    ours, theirs = pair_of(left, right)
+    ours, theirs = with_commit_logs(*pair_of(left, right), *commit_logs)
     kinds = {ours.kind, theirs.kind}
     is_asked_of_spec = SideKind.SPEC in kinds
     if instance is not None and kinds != {SideKind.SPEC, SideKind.TRACE}:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from conformance.golden_stores import golden_path
 from halfcheck.errors import ExitCode
+from reference.format.store_paths import store_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reference.format.store_paths import StorePaths
 
 _SPEC = "spec:"
 _REFERENCE = "reference"
@@ -39,12 +45,26 @@ class Side:
         The store, the file of the trace, or the store under whose schedule the reference broker runs.
     profile
         The profile of a specification, with the switches that are turned.
+    log_folders
+        The folders of the store's log, where they are not those that its settings name.
     """
 
     name: str
     kind: SideKind
     path: Path = Path()
     profile: str = ""
+    log_folders: tuple[Path, ...] = ()
+
+    @property
+    def paths(self) -> StorePaths:
+        """Where the files of the store lie.
+
+        Raises
+        ------
+        reference.format.errors.StoreError
+            It is none, or its log is not there.
+        """
+        return store_paths(self.path, log_folders=self.log_folders)
 
 
 def side_of(text: str) -> Side:
@@ -81,6 +101,32 @@ def pair_of(left: str, right: str) -> tuple[Side, Side]:
         message = f"{left} and {right}: beside spec:PROFILE the other side must be a store directory or a trace"
         raise typer.BadParameter(message)
     return _with_schedule(sides[0], sides[1]), _with_schedule(sides[1], sides[0])
+
+
+def with_commit_logs(left: Side, right: Side, folders: Sequence[Path], others: Sequence[Path]) -> tuple[Side, Side]:
+    """Both sides with the folders of their logs: the first ones are those of the only store, or of the left one.
+
+    Raises
+    ------
+    typer.BadParameter
+        There is no store that they could be of.
+    """
+    kinds = [side.kind for side in (left, right)]
+    if (folders or others) and SideKind.REFERENCE in kinds:
+        message = (
+            f"--commit-log {(*folders, *others)[0]}: the reference broker follows the log in STORE_DIR/commitlog; "
+            "make that a link to the folder"
+        )
+        raise typer.BadParameter(message)
+    if folders and SideKind.STORE not in kinds:
+        message = f"--commit-log {folders[0]}: neither {left.name} nor {right.name} is a store; leave it out"
+        raise typer.BadParameter(message)
+    if others and kinds != [SideKind.STORE, SideKind.STORE]:
+        message = f"--other-commit-log {others[0]}: {left.name} and {right.name} are not two stores; say --commit-log"
+        raise typer.BadParameter(message)
+    if left.kind is SideKind.STORE:
+        return replace(left, log_folders=tuple(folders)), replace(right, log_folders=tuple(others))
+    return left, replace(right, log_folders=tuple(folders))
 
 
 def _with_schedule(side: Side, other: Side) -> Side:

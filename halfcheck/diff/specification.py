@@ -11,10 +11,11 @@ from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
 from files.temporary_folder import temporary_folder
 from halfcheck.diff.sides import Answer, Side, SideKind
-from halfcheck.printing.progress import counting_bar
+from halfcheck.printing.progress import live_line, telling_bytes
 from model_check.instances import switches_of, unturned
 from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from reference.format.store_paths import store_paths
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, judge_recorded
 from spark_trace_analysis.audit.opened_store import Question
@@ -23,6 +24,8 @@ from spark_trace_analysis.ingest.driver_log import find_driver_log
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from reference.format.store_paths import StorePaths
 
     Report = Callable[[int, int], None]
 
@@ -33,7 +36,9 @@ def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | 
     """Search for a path of the specification that leaves what is on the other side."""
     profile, why = specification_of(profile)
     conf = None if broker_conf is None else read_broker_conf(broker_conf, profile)
-    with counting_bar(f"explaining {side.name}", "MofNCompleteColumn", "TimeElapsedColumn") as report:
+    with live_line(f"reading {side.name}") as tell:
+        report = tell and _telling_events(tell, side.name)
+        read = tell and telling_bytes(tell, f"reading {side.name}")
         if side.kind is SideKind.TRACE:
             return _explain_recorded(side, profile, why, conf, instance, report)
         question = Question(
@@ -45,11 +50,15 @@ def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | 
             report=report,
         )
         if side.kind is SideKind.STORE:
-            return _explain_store(side.name, side.path, question)
+            return _explain_store(side.name, side.paths, question, read)
         with temporary_folder() as folder:
             store = folder / side.path.resolve().name
             _write_reference_store(side.path, broker_conf, store)
-            return _explain_store(side.name, store, question)
+            return _explain_store(side.name, store_paths(store), question, read)
+
+
+def _telling_events(tell: Callable[[object], None], name: str) -> Report:
+    return lambda done, total: tell(f"explaining {name}: {done:,} of {total:,} events")
 
 
 def specification_of(text: str) -> tuple[str, str]:
@@ -79,8 +88,8 @@ def _write_reference_store(of: Path, broker_conf: Path | None, store: Path) -> N
             shutil.copy(beside, store / beside.name)
 
 
-def _explain_store(name: str, store: Path, question: Question) -> Answer:
-    audit = audit_store(store, None, None, question)
+def _explain_store(name: str, store: StorePaths, question: Question, read: Report | None) -> Answer:
+    audit = audit_store(store, None, read, question)
     return Answer(
         records=audit.events,
         identical=audit.trace.accepted,

@@ -8,6 +8,7 @@ from conformance.compare_stores import StoreComparison, StoreDifference, StoreSi
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
 from halfcheck.diff.sides import Answer, Side, SideKind, shortened
+from halfcheck.printing.progress import live_line, telling_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,8 +24,12 @@ def compare_bytes(left: Side, right: Side, broker_conf: Path | None) -> Answer:
             sides.append(StoreSide.of_memory(fit.disk))
             masks, departure = masks or fit.masks_stale_bytes, departure or fit.replay.departure
         else:
-            sides.append(StoreSide.of_directory(side.path))
-    found = compare_stores(sides[0], sides[1], masks_stale_bytes=masks)
+            sides.append(StoreSide.of_directory(side.paths))
+    what = f"comparing {left.name} and {right.name}"
+    with live_line(what) as tell:
+        found = compare_stores(
+            sides[0], sides[1], masks_stale_bytes=masks, on_progress=tell and telling_bytes(tell, what)
+        )
     if found.difference is None and departure is not None:
         found = StoreComparison(
             found.records, found.bytes, StoreDifference(f"act {departure.act}", "schedule", departure.reason, None)

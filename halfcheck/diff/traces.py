@@ -9,6 +9,7 @@ from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
 from conformance.scheduled_run import ScheduledRun
 from halfcheck.diff.sides import Answer, Side, SideKind
+from halfcheck.printing.progress import live_line, telling_bytes
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.ingest.store_trace import read_store_trace
 from spark_trace_analysis.ingest.stored_rows import as_a_store_shows_it, rows_of_store
@@ -29,7 +30,9 @@ def compare_events(left: Side, right: Side, broker_conf: Path | None, *, with_ti
     if store is None:
         sides = [_recorded(side, broker_conf) for side in (left, right)]
     else:
-        trace, with_discards = read_store_trace(store.path)
+        what = f"reading {store.name}"
+        with live_line(what) as tell:
+            trace, with_discards = read_store_trace(store.paths, tell and telling_bytes(tell, what))
         sides = [
             [rows_of_store(trace.events)]
             if side is store

@@ -130,6 +130,17 @@ def live_line(
         yield lambda told: status.update(fitting(str(told), console.width))
 
 
+def telling_bytes(tell: Callable[[object], None], what: str) -> Callable[[int, int], None]:
+    """A function that shows in a line how many bytes are done, of how many, and about how long the rest takes."""
+    began = perf_counter()
+
+    def report(done: int, total: int) -> None:
+        left = (perf_counter() - began) * (total - done) / max(done, 1)
+        tell(f"{what}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB, {about(left)} left")
+
+    return report
+
+
 @contextmanager
 def timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
     """Note how long the block takes, if it comes to its end."""

@@ -13,7 +13,7 @@ from reference.format.broker_conf import BrokerConf, read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.frame import Frame
-from reference.format.store_paths import store_paths
+from reference.format.store_paths import StorePaths, store_paths
 from spark_trace_analysis.records.rocksdb_halves import require_halves_in_the_log
 from spark_trace_analysis.records.transaction_record import (
     RecordKind,
@@ -29,11 +29,12 @@ from spark_trace_analysis.records.version import RECORDED_DISCARDS, VersionMarks
 from spec.language import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
     from pathlib import Path
 
     from reference.format.record import Record
 
+_PROGRESS_RECORDS = 10_000
 _NEVER_STORED = -2
 """What a delivery's half is when no half stands where it was committed from."""
 
@@ -153,8 +154,17 @@ class StoreTrace:
         )
 
 
-def read_store_trace(store: Path) -> tuple[StoreTrace, bool]:
+def read_store_trace(
+    store: Path | StorePaths, on_progress: Callable[[int, int], None] | None = None
+) -> tuple[StoreTrace, bool]:
     """The trace of a whole, undamaged store, and whether the version that wrote it leaves a record of a discard.
+
+    Parameters
+    ----------
+    store
+        The store directory, or where its files lie.
+    on_progress
+        Called now and then with the bytes read and the bytes in all.
 
     Raises
     ------
@@ -163,12 +173,13 @@ def read_store_trace(store: Path) -> tuple[StoreTrace, bool]:
     NotJudgedError
         Its halves lie in RocksDB.
     """
-    paths = store_paths(store)
+    paths = store if isinstance(store, StorePaths) else store_paths(store)
+    store = paths.root
     log, conf_path = CommitLog.open(paths), paths.conf
     conf = BrokerConf() if conf_path is None else read_broker_conf(conf_path)
     trace = StoreTrace(conf.or_default("transactionTimeOut", None))
     marks = VersionMarks()
-    for entry in log.read(concerns_a_transaction):
+    for number, entry in enumerate(log.read(concerns_a_transaction), start=1):
         if isinstance(entry, CorruptRegion):
             message = f"{store}: a record is damaged: {entry}"
             raise NotAStoreError(message)
@@ -178,6 +189,8 @@ def read_store_trace(store: Path) -> tuple[StoreTrace, bool]:
             kind = classify(entry)
             marks.see(entry, kind)
             trace.add(entry, kind)
+        if on_progress is not None and number % _PROGRESS_RECORDS == 0:
+            on_progress(entry.physical_offset - log.start, log.size_bytes)
     if log.start:
         message = f"{store}: the commit log begins at {log.start}: what was before is gone"
         raise NotAStoreError(message)
