@@ -7,7 +7,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from files.errors import BadContentError
+from files.errors import ANOTHER, BadContentError
 from files.reading import TABLE_BYTES, read_bytes, read_text
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def read_json(path: Path, most_bytes: int = TABLE_BYTES) -> Any:
     try:
         return parse_json(read_bytes(path, most_bytes))
     except BadContentError as error:
-        message = f"{path}: {error}"
+        message = f"{path}: {error}: mend it, or {ANOTHER}"
         raise BadContentError(message) from None
 
 
@@ -157,5 +157,5 @@ def read_toml(path: Path, most_bytes: int = TABLE_BYTES) -> dict[str, Any]:
     try:
         return parse_toml(text)
     except BadContentError as error:
-        message = f"{path}: {error}"
+        message = f"{path}: {error}: mend it, or {ANOTHER}"
         raise BadContentError(message) from None

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+ANOTHER: Final = "name another file"
+"""What to do about a file that is none of those that were expected."""
 
 
 class UnreadableFileError(OSError):
     """A path that can't be read as a file: a pipe, a device, a loop of links, or a file that is too large.
 
     It is an :class:`OSError`, so that whoever reads for somebody says it as any other; its ``strerror`` says what was
-    found and what was expected.
+    found, what was expected and what to do.
     """
 
     exit_code: int = 150
@@ -29,7 +33,7 @@ class UnreadableFileError(OSError):
 class BadContentError(ValueError):
     """A content that is not what it was read as: no UTF-8, no JSON, no TOML, no Parquet, nested too deep.
 
-    It is a :class:`ValueError`; its message says what was found, and the path where that is known.
+    It is a :class:`ValueError`; its message says what was found, and where the path is known, that and what to do.
     """
 
     exit_code: int = 150

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from files.errors import BadContentError
+from files.errors import ANOTHER, BadContentError
 from files.reading import open_file
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def parquet_file(path: Path) -> Iterator[pq.ParquetFile]:
         except (pa.ArrowException, OSError) as failure:
             if isinstance(failure, OSError) and failure.filename is not None:
                 raise
-            message = f"{path}: not readable as Parquet ({next(iter(str(failure).splitlines()), 'no reason given')})"
+            why = next(iter(str(failure).splitlines()), "no reason given")
+            message = f"{path}: not readable as Parquet ({why}): write it anew, or {ANOTHER}"
             raise BadContentError(message) from None
 
 

@@ -15,7 +15,7 @@ import stat
 import zlib
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from files.errors import BadContentError, UnreadableFileError
+from files.errors import ANOTHER, BadContentError, UnreadableFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,9 +58,10 @@ def open_file(path: Path) -> BinaryIO:
     except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, UnreadableFileError):
         raise
     except OSError as error:
-        raise UnreadableFileError(path, error.strerror or "can't be opened", error.errno or errno.EINVAL) from None
+        problem = f"{error.strerror or 'it is not to be opened'}; a regular file was expected: {ANOTHER}"
+        raise UnreadableFileError(path, problem, error.errno or errno.EINVAL) from None
     except ValueError:
-        raise UnreadableFileError(repr(str(path)), "not a name that a file can have") from None
+        raise UnreadableFileError(repr(str(path)), f"not a name that a file can have: {ANOTHER}") from None
     try:
         _require_file(path, os.fstat(descriptor).st_mode)
         return os.fdopen(descriptor, "rb")
@@ -74,7 +75,7 @@ def _require_file(path: Path, mode: int) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "something else")
-        raise UnreadableFileError(path, f"{kind}; a regular file was expected")
+        raise UnreadableFileError(path, f"{kind}; a regular file was expected: {ANOTHER}")
 
 
 def read_bytes(path: Path, most_bytes: int = WHOLE_BYTES) -> bytes:
@@ -89,7 +90,7 @@ def read_bytes(path: Path, most_bytes: int = WHOLE_BYTES) -> bytes:
         size = os.fstat(file.fileno()).st_size
         content = b"" if size > most_bytes else file.read(most_bytes + 1)
     if max(size, len(content)) > most_bytes:
-        problem = f"{max(size, len(content)):,} bytes; a file of at most {most_bytes:,} was expected"
+        problem = f"{max(size, len(content)):,} bytes; a file of at most {most_bytes:,} was expected: {ANOTHER}"
         raise UnreadableFileError(path, problem, errno.EFBIG)
     return content
 
@@ -107,7 +108,7 @@ def read_text(path: Path, most_bytes: int = WHOLE_BYTES) -> str:
     try:
         text = read_bytes(path, most_bytes).decode()
     except UnicodeDecodeError as error:
-        message = f"{path}: not UTF-8 text, from byte {error.start} on"
+        message = f"{path}: not UTF-8 text, from byte {error.start} on: write it in UTF-8, or {ANOTHER}"
         raise BadContentError(message) from None
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
@@ -131,14 +132,15 @@ def read_lines(path: Path) -> Iterator[bytes]:
             while line := lines.readline(LINE_BYTES + 1):
                 number += 1
                 if len(line) > LINE_BYTES:
-                    message = f"{path}, line {number}: longer than {LINE_BYTES:,} bytes"
+                    message = f"{path}, line {number}: longer than {LINE_BYTES:,} bytes: part it, or {ANOTHER}"
                     raise BadContentError(message)
                 yield line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            message = f"{path}: not readable as gzip ({error})"
+            message = f"{path}: not readable as gzip ({error}): pack it anew, or give it unpacked"
             raise BadContentError(message) from None
         except OSError as error:
-            raise UnreadableFileError(path, error.strerror or "can't be read", error.errno or errno.EIO) from None
+            problem = f"{error.strerror or 'it is not to be read'}; copy it to a sound disk, or {ANOTHER}"
+            raise UnreadableFileError(path, problem, error.errno or errno.EIO) from None
 
 
 def decompress(content: bytes) -> bytes:

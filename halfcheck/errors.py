@@ -43,7 +43,13 @@ class ExitCode(IntEnum):
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_ROOM_BYTES = 1 << 20
 _KILOBYTE, _MEGABYTE = 1 << 10, 1 << 20
-_UNREADABLE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+_TO_DO = {
+    FileNotFoundError: "name one that is there",
+    IsADirectoryError: "name a file",
+    NotADirectoryError: "name a path whose folders are folders",
+    PermissionError: "allow it to this user, or name another",
+}
+_UNREADABLE = tuple(_TO_DO)
 
 
 class CommandLineError(Exception):
@@ -91,7 +97,7 @@ def one_line(error: BaseException) -> str:
     Examples
     --------
     >>> one_line(FileNotFoundError(2, "No such file or directory", "commitlog"))
-    'commitlog: No such file or directory'
+    'commitlog: No such file or directory; name one that is there'
     >>> one_line(ZeroDivisionError("division\nby zero"))
     'unexpected ZeroDivisionError: division by zero (set HALFCHECK_DEBUG=1 to see where)'
     >>> one_line(MemoryError("Unable to allocate 7.5 GiB for an array"))  # doctest: +ELLIPSIS
@@ -103,8 +109,8 @@ def one_line(error: BaseException) -> str:
         text = str(error) or "interrupted"
     elif isinstance(error, MemoryError):
         text = _memory_line(error)
-    elif isinstance(error, _UNREADABLE) and error.filename is not None:
-        text = f"{error.filename}: {error.strerror}"
+    elif type(error) in _TO_DO and isinstance(error, OSError) and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}; {_TO_DO[type(error)]}"
     elif hasattr(error, "exit_code"):
         text = str(error)
     elif isinstance(error, OSError) and error.errno in _FULL:

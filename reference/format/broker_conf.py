@@ -195,7 +195,7 @@ def mqadmin_broker(path: Path) -> str:
 
 def _all_settings(path: Path) -> tuple[Setting, ...]:
     if not path.is_file():
-        message = f"{path} is not a file"
+        message = f"{path} is not a file; a broker.conf of lines KEY=VALUE was expected: name one that is there"
         raise BrokenConfigError(message)
     return tuple(read_properties(path, read_bytes(path, SETTINGS_BYTES)))
 

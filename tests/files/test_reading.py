@@ -6,12 +6,17 @@ import gzip
 import os
 import socket
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from files.content import read_json, read_toml
 from files.errors import BadContentError, UnreadableFileError
 from files.parquet import read_parquet
 from files.reading import LINE_BYTES, map_file, read_bytes, read_lines, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 READERS = (read_bytes, read_text, map_file, lambda path: list(read_lines(path)), read_parquet)
 
@@ -36,13 +41,13 @@ def bound_socket(path: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (pipe, "a pipe; a regular file was expected"),
-        (bound_socket, "a socket; a regular file was expected"),
+        (pipe, "a pipe; a regular file was expected: name another file"),
+        (bound_socket, "a socket; a regular file was expected: name another file"),
         (lambda _: Path("/dev/zero"), "/dev/zero: a device; a regular file was expected"),
-        (loop, "Too many levels of symbolic links"),
+        (loop, "Too many levels of symbolic links; a regular file was expected: name"),
         (lambda path: path.parent / ("x" * 300), "File name too long"),
-        (lambda path: path / "a\0b", "not a name that a file can have"),
-        (lambda path: path / "\ud800", "not a name that a file can have"),
+        (lambda path: path / "a\0b", "not a name that a file can have: name another file"),
+        (lambda path: path / "\ud800", "not a name that a file can have: name another file"),
     ],
 )
 def test_what_is_no_file_is_said_at_once(read, make, told: str, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -104,3 +109,31 @@ def test_what_was_never_written_at_the_end_of_a_file_is_left_out(tmp_path: Path)
     assert bytes(map_file(path)) == b"cut"
     path.write_bytes(b"")
     assert map_file(path) == b""
+
+
+@pytest.mark.parametrize(
+    ("read", "content", "told"),
+    [
+        (read_text, b"\xff", "not UTF-8 text, from byte 0 on: write it in UTF-8, or name another file"),
+        (lambda path: read_bytes(path, 3), b"four", "4 bytes; a file of at most 3 was expected: name another file"),
+        (
+            lambda path: list(read_lines(path)),
+            b"x" * (LINE_BYTES + 1),
+            "longer than 16,777,216 bytes: part it, or name",
+        ),
+        (lambda path: list(read_lines(path)), b"\x1f\x8b", ": pack it anew, or give it unpacked"),
+        (read_parquet, b"PAR1", ": write it anew, or name another file"),
+        (read_json, b"{", "not JSON: .*: mend it, or name another file"),
+        (read_json, b"[" * 100, "nested deeper than 64: mend it, or name another file"),
+        (read_toml, b"a", "not TOML: .*: mend it, or name another file"),
+    ],
+)
+def test_what_a_file_holds_is_said_with_its_path_and_what_to_do(
+    read: Callable[[Path], object], content: bytes, told: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "one"
+    path.write_bytes(content)
+    with pytest.raises((BadContentError, UnreadableFileError), match=told) as refused:
+        read(path)
+    assert str(refused.value).startswith(f"{path}")
+    assert "\n" not in str(refused.value)

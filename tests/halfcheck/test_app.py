@@ -208,7 +208,9 @@ def test_exit_code_follows_what_the_command_did(
     ("body", "line"),
     [
         ("raise FamilyError('store/commitlog/0:\\n bad magic 0xdead')", "store/commitlog/0: bad magic 0xdead"),
-        ("open('/no/such/file')", "/no/such/file: No such file or directory"),
+        ("open('/no/such/file')", "/no/such/file: No such file or directory; name one that is there"),
+        ("open('/')", "/: Is a directory; name a file"),
+        ("open('/dev/null/x')", "/dev/null/x: Not a directory; name a path whose folders are folders"),
         ("raise KeyboardInterrupt", "interrupted"),
         ("1 / 0", "unexpected ZeroDivisionError: division by zero (set HALFCHECK_DEBUG=1 to see where)"),
     ],

@@ -227,7 +227,7 @@ def test_a_missing_file_and_options_without_a_file_are_refused(capsys: pytest.Ca
     assert run(["check", "--immunity", "60s"]) == ExitCode.BAD_OPTION
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
-        "halfcheck: broker.conf is not a file",
+        "halfcheck: broker.conf is not a file; a broker.conf of lines KEY=VALUE was expected: name one that is there",
         "halfcheck: --immunity, --local and --suggest speak of a broker.conf: give --broker-conf FILE, too",
     ]
 

@@ -80,10 +80,15 @@ def test_whoever_waits_sees_how_many_bytes_are_read(
     trace = tmp_path / "trace.jsonl"
     trace.write_text("")
     told: list[str] = []
+
+    def fitting(line: str, _width: int) -> str:
+        told.append(line)
+        return line
+
     for module in (compare_stores, store_trace):
         monkeypatch.setattr(module, "_PROGRESS_RECORDS", 1)
     monkeypatch.setattr("spark_trace_analysis.audit.audit_store._PROGRESS_RECORDS", 1)
-    monkeypatch.setattr(progress, "fitting", lambda line, _width: told.append(line) or line)
+    monkeypatch.setattr(progress, "fitting", fitting)
     monkeypatch.setattr(sys, "stderr", _Terminal())
     app.run(["diff", *(str(side).format(trace=trace) for side in sides)])
     lines = [line for line in told if line.startswith(expected) and line.endswith(" left")]
