@@ -84,9 +84,11 @@ def _print_what_is_wrong(console: Console, audit: Audit, rows: Sequence[Transact
         like = " ".join(dict.fromkeys(defect for row in those for defect in row.resembles))
         say(console, f"{len(those)} {' and '.join(states)}{f' ({like})' if like else ''}: {named}")
         below(console, advice)
-    for group, checks, keys in unanswered_checks(rows):
+    for group, checks, keys, received in unanswered_checks(rows, audit.received_checks):
         asked = f"{counted(checks, 'check')} of {group or 'no group'} {'was' if checks == 1 else 'were'} counted"
         say(console, f"{asked}, and neither a commit nor a rollback came: {first_of(keys)}")
+        if received is not None:
+            below(console, f"{received} of {checks} reached a client, as driver.jsonl in the store says.")
         below(console, _WHO_ANSWERS)
     if audit.damage:
         pieces = f"{counted(audit.damage, 'piece')} of damage"

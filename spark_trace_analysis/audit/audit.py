@@ -78,6 +78,8 @@ class Audit:
         How many tasks an audit that was cut short had finished, and this one went on from; in one process none.
     selection, asked_for
         Which transactions are asked for, and how many there are; `counts` and `plain` are of the whole store.
+    received_checks
+        The half queue offsets of the copies about which a client was asked, if a log beside the store says so.
     """
 
     store: str
@@ -95,6 +97,7 @@ class Audit:
     writers: tuple[Writer, ...] = ()
     selection: Selection = field(default_factory=Selection)
     asked_for: Selected
+    received_checks: frozenset[int] | None = None
 
     @property
     def written_by(self) -> str:
@@ -155,7 +158,9 @@ class Audit:
             "omitted": listable - len(rows),
             "counts": self.counts,
             "selected": None if self.selection.is_everything else self.asked_for.counts,
-            "unanswered_checks": [{**one._asdict(), "keys": list(one.keys)} for one in unanswered_checks(rows)],
+            "unanswered_checks": [
+                {**one._asdict(), "keys": list(one.keys)} for one in unanswered_checks(rows, self.received_checks)
+            ],
             "notes": list(self.notes),
             "trace": self.trace.to_json(),
             "tasks_found": self.tasks_found,

@@ -161,6 +161,7 @@ class _Reading:
             plain=counts.plain,
             asked_for=counts,
             notes=store.notes(facts),
+            received_checks=store.received_checks(rows),
             trace=store.explain(facts, circumstances, damage, lambda: self.trace),
         )
 

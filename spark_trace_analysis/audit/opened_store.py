@@ -11,7 +11,7 @@ from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import TRANSACTION_GROUP, saved_offsets
-from reference.format.errors import CorruptRegion
+from reference.format.errors import CorruptRegion, StoreError
 from reference.format.store_paths import StorePaths, store_paths
 from spark_trace_analysis.audit.explanation.trace_verdict import (
     TraceVerdict,
@@ -24,6 +24,7 @@ from spark_trace_analysis.audit.log_tail import tail_of
 from spark_trace_analysis.audit.rules.circumstances import Circumstances, LogFacts
 from spark_trace_analysis.audit.rules.skewed_copy import signs_of_skew
 from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
+from spark_trace_analysis.audit.unanswered_checks import unanswered_checks
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.records.version import RECORDED_DISCARDS, Writer, is_before, savers_of
@@ -32,6 +33,7 @@ from spec.profiles import PROFILES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
     from spark_trace_analysis.ingest.store_trace import StoreTrace
     from spec.switches import Switches
 
@@ -201,6 +203,19 @@ class OpenedStore:
         if self._signs is None:
             self._signs = list(signs_of_skew(self.path, self.saved, facts))
         return self._signs
+
+    def received_checks(self, rows: Iterable[TransactionRow]) -> frozenset[int] | None:
+        """The copies about which a client was asked, as the producer's log in the store says; None without one.
+
+        It is read where a check has no answer.
+        """
+        path = find_driver_log(self.path)
+        if path is None or not unanswered_checks(rows):
+            return None
+        try:
+            return read_driver_log(path).checked
+        except StoreError:  # said where the trace is held against it
+            return None
 
     def foreign_keys(self) -> Iterator[CorruptRegion]:
         """Queues that the check service's own group does not read: a name in the file must be wrong."""

@@ -248,6 +248,11 @@ class _Job:
             plain += facts["plain"]
             for state, count in facts["counts"].items():
                 counts[state] += count
+        rows = tuple(
+            all_rows(rounds, selection)
+            if self.options.everything
+            else gravest_rows(rounds, self.options.limit, selection)
+        )
         return Audit(
             store=str(self.store.path),
             version=task.circumstances.version,
@@ -258,14 +263,11 @@ class _Job:
             damage=damage.count,
             counts=counts,
             plain=plain,
-            transactions=tuple(
-                all_rows(rounds, selection)
-                if self.options.everything
-                else gravest_rows(rounds, self.options.limit, selection)
-            ),
+            transactions=rows,
             selection=selection,
             asked_for=count_selected(rounds, selection),
             notes=self.store.notes(whole),
+            received_checks=self.store.received_checks(rows),
             trace=self.store.explain(whole, task.circumstances, first, lambda: self._trace(task)),
         )
 

@@ -23,17 +23,25 @@ class UnansweredChecks(NamedTuple):
         How many checks the last copies count; whether each reached a client, no store says.
     keys
         The unique keys of their transactions.
+    received
+        How many of the checks the producer's log beside the store has; None without one.
     """
 
     group: str
     checks: int
     keys: tuple[str, ...]
+    received: int | None = None
 
 
-def unanswered_checks(rows: Iterable[TransactionRow]) -> list[UnansweredChecks]:
+def unanswered_checks(rows: Iterable[TransactionRow], received: frozenset[int] | None = None) -> list[UnansweredChecks]:
     """By group what was checked and neither delivered nor rolled back, in the order of the rows.
 
     Of what is unknown the answer may be missing with the end of the log.
+
+    Parameters
+    ----------
+    received
+        The half queue offsets of the copies about which a client was asked, if a log beside the store says so.
     """
     found: dict[str, list[TransactionRow]] = {}
     for row in rows:
@@ -41,6 +49,11 @@ def unanswered_checks(rows: Iterable[TransactionRow]) -> list[UnansweredChecks]:
         if row.checks and not is_answered and _NEVER_ASKED not in row.resembles:
             found.setdefault(row.group, []).append(row)
     return [
-        UnansweredChecks(group, sum(row.checks for row in those), tuple(row.unique_key for row in those))
+        UnansweredChecks(
+            group,
+            sum(row.checks for row in those),
+            tuple(row.unique_key for row in those),
+            None if received is None else sum(len(received & set(row.half_offsets)) for row in those),
+        )
         for group, those in found.items()
     ]

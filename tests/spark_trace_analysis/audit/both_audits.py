@@ -71,5 +71,16 @@ def assert_same(one: Audit, other: Audit) -> None:
     """See that two audits of a store say the same, the trace aside."""
     assert other.transactions == one.transactions
     assert sorted(map(str, other.corrupt)) == sorted(map(str, one.corrupt))
-    for name in ("version", "records", "events", "counts", "total", "plain", "asked_for", "damage", "notes"):
+    for name in (
+        "version",
+        "records",
+        "events",
+        "counts",
+        "total",
+        "plain",
+        "asked_for",
+        "damage",
+        "notes",
+        "received_checks",
+    ):
         assert getattr(other, name) == getattr(one, name), name

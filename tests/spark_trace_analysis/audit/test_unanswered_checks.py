@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from spark_trace_analysis.audit.unanswered_checks import UnansweredChecks, unanswered_checks
@@ -29,4 +30,23 @@ def test_what_was_checked_and_never_answered_is_counted_by_group(tmp_path: Path)
     writer.put_back(writer.half("K7", group="unknown", body=b"7"))
     of_a_copy = assert_both(writer.write(tmp_path / "copy", half=99, conf="transactionCheckMax=2\n"))
     assert [one.group for one in unanswered_checks(of_a_copy.transactions)] == ["g", "stock-group"]
-    assert audit.to_json()["unanswered_checks"][1] == {"group": "stock-group", "checks": 4, "keys": ["K1", "K2"]}
+    assert audit.to_json()["unanswered_checks"][1] == {
+        "group": "stock-group",
+        "checks": 4,
+        "keys": ["K1", "K2"],
+        "received": None,
+    }
+
+
+def test_what_reached_a_client_is_told_where_its_log_lies_in_the_store(tmp_path: Path) -> None:
+    writer = StoreWriter()
+    writer.discard(writer.put_back(writer.put_back(writer.half("K0"))))
+    writer.commit(writer.put_back(writer.half("K1", body=b"1")))
+    store = writer.write(tmp_path / "s", conf="transactionCheckMax=2\n")
+    asked = [json.dumps({"ev": "check", "msg": {"queueOffset": offset}}) for offset in (2, 4, 4)]
+    (store / "driver.jsonl").write_text("\n".join(asked))
+    audit = assert_both(store)
+    assert unanswered_checks(audit.transactions, audit.received_checks) == [UnansweredChecks("g", 2, ("K0",), 1)]
+    assert audit.to_json()["unanswered_checks"][0]["received"] == 1
+    (store / "driver.jsonl").write_text("no log")
+    assert assert_both(store).received_checks is None
