@@ -46,10 +46,10 @@ def is_in_release(defect: Defect, release: str) -> bool:
     >>> [is_in_release(catalogue()["A46"], release) for release in ("5.5.1", "5.6.0")]
     [True, False]
     """
-    numbers = release_numbers(release)
-    if numbers > release_numbers(NEWEST_RELEASE) and defect.fixed == f"after {NEWEST_RELEASE}":
+    is_newer = is_newer_than_read(release)
+    if is_newer and defect.fixed == f"after {NEWEST_RELEASE}":
         return False
-    asked = release if numbers and numbers <= release_numbers(NEWEST_RELEASE) else NEWEST_RELEASE
+    asked = release if release_numbers(release) and not is_newer else NEWEST_RELEASE
     return any(part.has(asked) for part in ranges_of(defect))
 
 
