@@ -72,7 +72,7 @@ class Judged:
     release: str = ""
 
     @property
-    def asked(self) -> Situation:
+    def situation(self) -> Situation:
         """Whom advice is for."""
         return Situation.of(self.result.profile, self.result.faults, release=self.release)
 
@@ -169,7 +169,7 @@ class Judged:
             else {"instance": known.instance, "environment": list(known.faults), "depth": known.depth},
             "gravity": meaning.gravity,
             "harm": meaning.harm,
-            "remedy": remedy(row.name, self.asked),
+            "remedy": remedy(row.name, self.situation),
         }
 
 

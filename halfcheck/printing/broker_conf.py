@@ -71,7 +71,7 @@ def _print_broken(console: Console, judgement: Judgement) -> None:
             name,
             " ".join(row.resembles),
             _after(judgement, row),
-            f"{meaning.harm}{between}{remedy(row.name, judgement.asked)}",
+            f"{meaning.harm}{between}{remedy(row.name, judgement.situation)}",
         )
     console.print(table)
 

@@ -93,7 +93,7 @@ def _print_broken(console: Console, answer: Judged) -> None:
     for row in answer.broken:
         meaning = meaning_of(row.name)
         where = f" in {row.instance.name}" if row.instance is not None else ""
-        what = f", {row.depth} steps{where}: {meaning.harm}. To do: {remedy(row.name, answer.asked)}."
+        what = f", {row.depth} steps{where}: {meaning.harm}. To do: {remedy(row.name, answer.situation)}."
         _paragraph(console, row.name, row.resembles, what, "bold red")
 
 
@@ -105,7 +105,7 @@ def _print_broken_elsewhere(console: Console, answer: Judged) -> None:
         faults = f" with {', '.join(known.faults)}" if known.faults else ""
         meaning = meaning_of(row.name)
         found = f"broken in {known.instance}{faults}, {known.depth} steps: {meaning.harm}"
-        found += f". To do: {remedy(row.name, answer.asked)}."
+        found += f". To do: {remedy(row.name, answer.situation)}."
         like = unrepaired(row.clause, switches_of(answer.result.profile))
         _paragraph(console, row.name, like, f" {here}; {found}", "bold yellow")
 

@@ -96,7 +96,7 @@ class Judgement:
         return {clause: why for clause in held if (why := why_it_cannot_occur(clause, *worlds))}
 
     @property
-    def asked(self) -> Situation:
+    def situation(self) -> Situation:
         """Whom advice is for."""
         mine = self.configuration
         return Situation.of(mine.version, self.result.faults, release=mine.release, times=mine.times)
@@ -145,7 +145,7 @@ class Judgement:
             of_clause = of_property["clauses"][row.clause.clause]
             of_property["replay"] = of_clause["replay"] = None
             meaning = meaning_of(row.name)
-            of_clause |= {"gravity": meaning.gravity, "harm": meaning.harm, "remedy": remedy(row.name, self.asked)}
+            of_clause |= {"gravity": meaning.gravity, "harm": meaning.harm, "remedy": remedy(row.name, self.situation)}
             of_clause["cannot_occur"] = self.cannot_occur.get(row.clause, "")
             schedule = self.schedules.get(row.clause)
             if schedule is not None:
