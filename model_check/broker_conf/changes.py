@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from files.durations import duration
 from model_check.broker_conf.compared_sums import CHECK_INTERVAL, OP_BATCH_INTERVAL, TIMEOUT, compared, orders_of
+from model_check.broker_conf.configuration import changed_settings
 from model_check.broker_conf.ticks import times_of
 from model_check.instances import load_instance, switches_of, unturned
 from model_check.remedies.upgrades import said_of_an_upgrade
@@ -28,13 +29,6 @@ _MOST_NEIGHBOURS = 3
 
 _SIZES = "tiny"
 """Whose sizes say which sums there are."""
-
-_WITH_OTHER_DEFAULTS = {
-    "timeout_ms": "transactionTimeOut",
-    "check_max": "transactionCheckMax",
-    "check_interval_ms": "transactionCheckInterval",
-}
-"""Fields whose default has changed from one release to another, and their settings."""
 
 _HOUR_MS = 3_600_000
 _LEAST_TIMEOUT_MS = 1_000
@@ -180,11 +174,7 @@ def _versions(configuration: Configuration) -> Iterator[Change]:
     for version in distinct(VERSIONS[VERSIONS.index(unturned(configuration.version)) :])[1:]:
         brought = said_of_an_upgrade(configuration.release or unturned(configuration.version), version)
         upgraded = configuration.upgraded(version)
-        moved = [
-            f"{key}={getattr(upgraded, field)}"
-            for field, key in _WITH_OTHER_DEFAULTS.items()
-            if getattr(upgraded, field) != getattr(configuration, field)
-        ]
+        moved = changed_settings(configuration, upgraded)
         parts = ["an upgrade of the brokers", f"with the default {' and '.join(moved)}" if moved else "", brought]
         yield Change({"version": version}, upgraded, ", ".join(part for part in parts if part))
 

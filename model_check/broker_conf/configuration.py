@@ -124,6 +124,22 @@ class Configuration:
         return max(1, -(-self.op_message_max_size // 2))
 
 
+def changed_settings(before: Configuration, after: Configuration) -> tuple[str, ...]:
+    """The settings in which two configurations differ, with the value of the second in the unit of the file.
+
+    Examples
+    --------
+    >>> one = Configuration.of_release("4.3.0")
+    >>> changed_settings(one, one.upgraded("4.5.1")), changed_settings(one, one)
+    (('transactionTimeOut=6000', 'transactionCheckMax=15'), ())
+    """
+    return tuple(
+        f"{name}={getattr(after, field) // unit}"
+        for field, (name, unit) in _DEFAULTS.items()
+        if getattr(after, field) != getattr(before, field)
+    )
+
+
 def _defaults_of(release: str) -> dict[str, int]:
     defaults = defaults_of(release)
     return {field: defaults[name] * factor for field, (name, factor) in _DEFAULTS.items()}
