@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 DECIDED_BY_THE_DATABASE: Final = "the producer's database: send it again if the local transaction was committed"
 """Who decides; no record of a store can."""
 
-_NOT_OVER: Final = {
-    TransactionState.UNKNOWN, TransactionState.PENDING, TransactionState.DELIVERED, TransactionState.ROLLED_BACK,
+_OVER: Final = {TransactionState.LOST, TransactionState.PARKED}
+
+_ELSEWHERE_DECIDED: Final = {
+    TransactionState.DOUBLED, TransactionState.DELIVERED, TransactionState.ROLLED_BACK,
+    TransactionState.UNKNOWN, TransactionState.PENDING,
 }  # fmt: skip
 """What has an outcome, or may still get one by a check: an unknown one may be pending."""
 
@@ -28,7 +31,5 @@ def needs_a_decision(row: TransactionRow) -> bool:
     A parked one that is pending, too, or may be, has a copy that will be checked again (B16); one that was delivered
     before or after, or rolled back, has its outcome.
     """
-    if row.deliveries:
-        return False
     states = {row.state, *row.also}
-    return row.state is TransactionState.LOST or (TransactionState.PARKED in states and not states & _NOT_OVER)
+    return bool(states & _OVER) and not states & _ELSEWHERE_DECIDED

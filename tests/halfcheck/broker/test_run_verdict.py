@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from halfcheck.broker.run_verdict import judge_run
 from halfcheck.printing.broker import print_verdict
 from reference.format.broker_conf import read_broker_conf
-from tests.wire.one_broker import broker
+from tests.wire.one_broker import broker, wait_until_it_serves
 from tests.wire.one_producer import GROUP, TOPIC, OneProducer, unique_key
 from wire.client import transactions
 from wire.client.transactions import COMMIT, half_of_check
@@ -120,6 +120,15 @@ def test_what_only_the_stop_broke_is_said_so_and_whose_end_was_in_memory(
     out = " ".join(capsys.readouterr().out.split())
     assert "only as the broker was stopped: the op entry" in out
     assert f"1 transaction settled in memory only as the broker was stopped: {unique_key('order-7')}" in out
+
+
+def test_what_a_crash_took_from_memory_is_not_laid_on_the_stop(tmp_path: Path) -> None:
+    def story(running: BrokerThread, producer: OneProducer) -> None:
+        producer.end(producer.half("order-7"), COMMIT)
+        running.controller.crash()
+        wait_until_it_serves(running)
+
+    assert verdict_of(tmp_path, story).in_memory == ()
 
 
 def test_what_broke_before_the_stop_is_not_laid_on_it(tmp_path: Path) -> None:

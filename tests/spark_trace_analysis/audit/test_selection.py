@@ -137,6 +137,18 @@ def test_the_lines_say_why_nobody_knows_what_became_of_a_half(tmp_path: Path) ->
     assert lines == [("delivered", ""), ("unknown", "half_offset_ahead")]
 
 
+@pytest.mark.parametrize("commits", [0, 1, 2])
+def test_nobody_decides_about_a_discarded_one_that_was_delivered_as_well(tmp_path: Path, commits: int) -> None:
+    writer = StoreWriter()
+    copy = writer.put_back(writer.half())
+    writer.discard(copy)
+    for _ in range(commits):
+        writer.commit(copy)
+    (row,) = audit_store(writer.write(tmp_path / "s"), question=NO_TRACE).transactions
+    assert PARKED in (row.state, *row.also)
+    assert needs_a_decision(row) is (commits == 0)
+
+
 def test_what_is_no_state_or_no_time_is_named() -> None:
     assert states_called("--state", ["lost", "rolled back"]) == (LOST, TransactionState.ROLLED_BACK)
     with pytest.raises(BadOptionError, match="--state: no state 'gone'; there are lost, doubled"):
