@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from model_check.instances import unturned
 from reference.broker.broker_settings import BrokerSettings
 from reference.format.broker_conf import broker_conf_of, settings, taken_settings
 from reference.format.errors import BrokenConfigError
@@ -65,7 +66,7 @@ class Start:
             No broker starts with that ``broker.conf``, or it can store nothing with it.
         """
         switches = switches_of(profile)
-        release = profile.partition("+")[0].partition("-")[0]
+        release = unturned(profile)
         given = () if broker_conf is None else settings(broker_conf)
         own = BrokerSettings.of_broker_conf(broker_conf_of(given, release), release)
         try:
