@@ -70,8 +70,8 @@ def straight_histories(bucket: Bucket, at: Circumstances) -> Straight:
     is_straight &= is_delivered | is_discarded | (bucket.op_counts == 1)
     if at.unknown_halves:
         is_straight &= _is_seen(bucket, at)
-    if at.hidden and len(bucket.op_column("at")):
-        is_straight &= is_delivered | is_discarded | _is_its_rollback(bucket, at)
+    if at.hidden:
+        is_straight &= is_delivered | _is_surely_undelivered(bucket, ends, at, is_discarded=is_discarded)
     numbers = np.flatnonzero(is_straight)
     state = np.where(is_delivered, _DELIVERED, np.where(is_discarded, _PARKED, _ROLLED_BACK))
     return Straight(numbers, put_backs[numbers], state[numbers], ~is_discarded[numbers])
@@ -146,12 +146,12 @@ def _is_settled(
     return np.asarray(is_settled, bool)
 
 
-def _is_its_rollback(bucket: Bucket, at: Circumstances) -> Flags:
-    """Whether no real message may have stood in damage between the half and its op message."""
-    op_at = bucket.op_column("at")
-    op = np.minimum(bucket.op_starts, len(op_at) - 1)
+def _is_surely_undelivered(bucket: Bucket, ends: Numbers, at: Circumstances, *, is_discarded: Flags) -> Flags:
+    """Whether no real message may have stood in damage between the half and its discard, or else its op message."""
+    op_at = np.append(bucket.op_column("at"), 0)
+    end = np.where(is_discarded, bucket.at[ends], op_at[np.minimum(bucket.op_starts, len(op_at) - 1)])
     behind_half = np.searchsorted(at.hidden, bucket.at[bucket.starts], side="right")
-    return np.asarray(behind_half >= np.searchsorted(at.hidden, op_at[op]), bool)
+    return np.asarray(behind_half >= np.searchsorted(at.hidden, end), bool)
 
 
 def _is_seen(bucket: Bucket, at: Circumstances) -> Flags:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from spark_trace_analysis.audit.rules.unknown_cause import (
     why_not_surely_lost,
     why_not_surely_pending,
-    why_not_surely_rolled_back,
+    why_not_surely_undelivered,
 )
 
 if TYPE_CHECKING:
@@ -64,14 +64,15 @@ def judge(history: History, at: Circumstances) -> Judged:
     ``lost`` holds when nothing else does: the half is behind the saved offset, nobody will ask for it again, and there
     is neither a delivered nor a rolled back nor a discarded message. ``rolled_back`` beside a delivery says that an END
     more than the delivered ones was accepted, so both decisions were. ``unknown`` stands for ``pending``, ``lost`` or
-    ``rolled_back`` where the files do not say it.
+    ``rolled_back`` where the files do not say it, and beside ``parked`` for a delivery that may stand in damage.
     """
     deliveries = len(history.deliveries)
     open_causes = [why_not_surely_pending(history, copy, at) for copy in history.copies if is_live(copy, at)]
     is_pending = None in open_causes
     is_rolled_back = len(history.ops) > deliveries
     cause = None if is_pending else next(iter(open_causes), None)
-    if is_rolled_back and (damaged := why_not_surely_rolled_back(history, at)) is not None:
+    is_given_up = bool(history.discards) and not deliveries
+    if (is_rolled_back or is_given_up) and (damaged := why_not_surely_undelivered(history, at)) is not None:
         is_rolled_back = False
         cause = cause or (None if is_pending else damaged)
     holding = {

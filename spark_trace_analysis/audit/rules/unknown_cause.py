@@ -80,13 +80,13 @@ def why_not_surely_lost(history: History, at: Circumstances) -> UnknownCause | N
     return UnknownCause.SKEWED if at.is_skewed or at.is_op_offset_ahead(queue_id) else None
 
 
-def why_not_surely_rolled_back(history: History, at: Circumstances) -> UnknownCause | None:
-    """Why an op message without a real message may stand for a commit; None if it surely stands for a rollback.
+def why_not_surely_undelivered(history: History, at: Circumstances) -> UnknownCause | None:
+    """Why a real message may have come of a half that ended in an op message or a discard; None if none surely did.
 
     A commit stores its real message behind the half and before the op message (EndTransactionProcessor#processRequest).
     """
-    last_op = max(op.commit_log_offset for op in history.ops)
-    return UnknownCause.DAMAGED if at.may_hide(history.half_offset, before=last_op) else None
+    ends = [*(op.commit_log_offset for op in history.ops), *(one.commit_log_offset for one in history.discards)]
+    return UnknownCause.DAMAGED if ends and at.may_hide(history.half_offset, before=max(ends)) else None
 
 
 def has_used_up_checks(history: History, at: Circumstances) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from spark_trace_analysis.audit.rules.resend import needs_a_decision
 from tests.reference.format.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import assert_both
 
@@ -41,6 +42,22 @@ def test_an_op_stands_for_no_rollback_where_damage_between_may_hide_the_delivery
     writer.log[at : at + 40] = bytes(40)
     (row,) = assert_both(writer.write(tmp_path / "s"), split_bytes=300).transactions
     assert (row.state, row.also, row.unknown_cause) == (state, (), "damaged" if state == "unknown" else None)
+
+
+@pytest.mark.parametrize(("damaged", "states"), [(0, ["parked"]), (1, ["parked", "unknown"]), (2, ["parked"])])
+def test_before_a_discard_too_damage_may_hide_a_delivery(tmp_path: Path, damaged: int, states: list[str]) -> None:
+    writer = StoreWriter()
+    places = [writer.put("Orders", b"before", {"WAIT": "true"})[0]]
+    copy = writer.put_back(writer.half())
+    places.append(writer.put("Orders", b"between", {"WAIT": "true"})[0])
+    writer.discard(copy)
+    places.append(writer.put("Orders", b"behind", {"WAIT": "true"})[0])
+    writer.put("Orders", b"last", {"WAIT": "true"})
+    at = places[damaged]
+    writer.log[at : at + 40] = bytes(40)
+    (row,) = assert_both(writer.write(tmp_path / "s"), split_bytes=300).transactions
+    assert [row.state, *row.also] == states
+    assert needs_a_decision(row) is (states == ["parked"])
 
 
 @pytest.mark.parametrize(("op", "states"), [(0, ["unknown", "delivered"]), (2, ["pending", "delivered"])])
