@@ -25,29 +25,32 @@ Right = Annotated[
     str | None, typer.Argument(metavar="B", help="The other one; with --version, the release's specification.")
 ]
 
+Settings = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Take the broker's settings from this file, not from the store's.")
+]
+LogFolders = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="DIR",
+        help="A folder of the store's log, if it lies elsewhere; repeatable for several. Of two stores, A's.",
+    ),
+]
+OtherLogFolders = Annotated[
+    list[Path] | None, typer.Option(metavar="DIR", help="The same for B, where A and B are stores.")
+]
+
 
 def command(
     left: Left,
     right: Right = None,
     *,
-    broker_conf: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Take the broker's settings from this file, not from the store's."),
-    ] = None,
+    broker_conf: Settings = None,
     instance: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="The instance in which a trace with actions was walked (its manifest's)."),
     ] = None,
-    commit_log: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="DIR",
-            help="A folder of the store's log, if it lies elsewhere; repeatable for several paths. Of two stores, A's.",
-        ),
-    ] = None,
-    other_commit_log: Annotated[
-        list[Path] | None, typer.Option(metavar="DIR", help="The same for B, where A and B are stores.")
-    ] = None,
+    commit_log: LogFolders = None,
+    other_commit_log: OtherLogFolders = None,
     any_time: Annotated[bool, typer.Option("--any-time", help="Do not compare the times of events.")] = False,
     version: Annotated[
         str | None,
