@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from model_check.defects.catalogue import catalogue, defect_called
 from model_check.defects.in_releases import defects_in, is_newer_than_read
-from model_check.defects.symptoms import named_in_the_text, of, symptoms_called
+from model_check.defects.symptoms import defects_of, named_in_the_text, symptoms_called
 from model_check.did_you_mean import require_known
 from model_check.switches import switch_records
 from model_check.wording.clauses import clause_names
@@ -126,7 +126,9 @@ def _read(release: str, count: str = "") -> str:
 
 def _described(text: str) -> list[Lookup]:
     """The symptoms that the text names; or the defects that are described in its words."""
-    found = [Lookup(f"what shows as “{one.name}”", of(one.defects), by_symptom=True) for one in symptoms_called(text)]
+    found = [
+        Lookup(f"what shows as “{one.name}”", defects_of(one.defects), by_symptom=True) for one in symptoms_called(text)
+    ]
     described = named_in_the_text(text)
     return found or ([Lookup(f"{text!r} is in the description of", described, by_symptom=True)] if described else [])
 

@@ -108,7 +108,7 @@ def symptoms_of(identifier: str) -> tuple[str, ...]:
     return tuple(symptom.name for symptom in symptoms() if identifier in symptom.defects)
 
 
-def of(ids: Iterable[str]) -> tuple[Defect, ...]:
+def defects_of(ids: Iterable[str]) -> tuple[Defect, ...]:
     """The defects of some ids, in the order of the catalogue."""
     wanted = frozenset(ids)
     return tuple(defect for identifier, defect in catalogue().items() if identifier in wanted)

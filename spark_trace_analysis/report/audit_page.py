@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from model_check.counterexample.files import write_whole
-from model_check.defects.symptoms import of
+from model_check.defects.symptoms import defects_of
 from spark_trace_analysis.audit.rules.moments import local_time
 from spark_trace_analysis.report.templates import templates
 
@@ -68,7 +68,7 @@ def write_audit_page(audit: Audit, path: Path, limit: int) -> None:
         rows=rows,
         damage=audit.corrupt[:limit],
         omitted=audit.listable - len(rows),
-        defects=of(name for row in rows for name in row.resembles),
+        defects=defects_of(name for row in rows for name in row.resembles),
         made_at=int(time() * 1_000),
         unlisted_damage=audit.damage - len(audit.corrupt[:limit]),
     )
