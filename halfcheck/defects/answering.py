@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import typer
 
 from halfcheck.defects.found_again import lassos_of, plays, searches
-from halfcheck.errors import ExitCode
+from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.printing.defect_lists import OnRecord, print_list
 from model_check.defects import findings
+from model_check.defects.affected import RELEASE
 from model_check.defects.catalogue import catalogue
 from model_check.defects.lookup import in_release, look_up_all
 from model_check.releases import profile_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from halfcheck.defects.defects_options import DefectsOptions
     from model_check.defects.catalogue import Defect
     from model_check.defects.lookup import Lookup
@@ -25,6 +29,7 @@ def answer(options: DefectsOptions) -> ExitCode:
     """Look up the words, find again what is asked for, print all of it."""
     if options.version is not None:
         profile_for(options.version)
+        _refuse_another_release(options.words or (), options.version)
     answers = look_up_all(options.words or ())
     in_full = [defect for each in answers if not each.title for defect in each.defects]
     answers = _of_release(answers, options.version)
@@ -58,6 +63,13 @@ def answer(options: DefectsOptions) -> ExitCode:
     for identifier, reason in failures.items():
         typer.echo(f"halfcheck: {identifier}: {reason}", err=True)
     return ExitCode.EVALUATION_ERROR if failures else ExitCode.OK
+
+
+def _refuse_another_release(words: Sequence[str], release: str) -> None:
+    for word in words:
+        if re.fullmatch(RELEASE, word) and word != release:
+            message = f"{word} --version {release}: name one release, or ask halfcheck check --compare {word} {release}"
+            raise CommandLineError(message)
 
 
 def _of_release(answers: list[Lookup], release: str | None) -> list[Lookup]:

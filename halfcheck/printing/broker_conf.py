@@ -82,8 +82,8 @@ def _after(judgement: Judgement, row: ClauseResult) -> str:
 
 def _print_suggestions(console: Console, suggestions: Suggestions) -> None:
     tried = f"{counted(suggestions.tried, 'change')} tried, each searched"
-    helpful = [one for one in suggestions.found if not one.breaks]
-    harmful = [one for one in suggestions.found if one.breaks]
+    helpful = [one for one in suggestions.found if one.is_safe]
+    harmful = [one for one in suggestions.found if not one.is_safe]
     console.print()
     if helpful:
         say(console, f"What would mend some of it ({tried}):", "bold")
@@ -92,10 +92,11 @@ def _print_suggestions(console: Console, suggestions: Suggestions) -> None:
             table.add_row(Text(str(one.change), style="green"), ", ".join(one.mends), one.change.cost)
         console.print(table)
     if harmful:
-        say(console, "What would mend some of it, and break something else:", "bold")
+        say(console, "What would mend some of it, and break something else, or perhaps:", "bold")
         table = FittingTable("~change", "~mends", "~breaks", "~costs")
         for one in harmful:
-            table.add_row(str(one.change), ", ".join(one.mends), ", ".join(one.breaks), one.change.cost)
+            breaks = [*one.breaks, *(f"perhaps {name}" for name in one.leaves_open)]
+            table.add_row(str(one.change), ", ".join(one.mends), ", ".join(breaks), one.change.cost)
         console.print(table)
     if suggestions.beyond_help:
         nothing = f"Nothing that was tried mends without breaking something else{'' if helpful else f' ({tried})'}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +37,19 @@ class Suggestion:
         Clauses that are broken without the change and hold with it.
     breaks : tuple of str
         Clauses that are broken with it only.
+    leaves_open : tuple of str
+        Clauses that hold without it, and are not decided with it.
     """
 
     change: Change
     mends: tuple[str, ...]
     breaks: tuple[str, ...]
+    leaves_open: tuple[str, ...] = ()
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether all that holds without the change holds with it."""
+        return not (self.breaks or self.leaves_open)
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -49,6 +57,7 @@ class Suggestion:
             "change": dict(self.change.settings),
             "mends": list(self.mends),
             "breaks": list(self.breaks),
+            "leaves_open": list(self.leaves_open),
             "cost": self.change.cost,
         }
 
@@ -60,7 +69,7 @@ class Suggestions:
     Attributes
     ----------
     found : tuple of Suggestion
-        What breaks nothing else first, then what mends most.
+        What breaks nothing else and leaves nothing open first, then what mends most.
     beyond_help : tuple of str
         Broken clauses that nothing which was tried mends without breaking another.
     tried : int
@@ -123,23 +132,23 @@ def suggest(
             break
         searched += 1
         titled = None if report is None else _named(report, f"{group[0]} ({searched} of {len(groups)})")
-        mends, breaks = _what_it_mends(group[0], judgement, faults, asked, titled)
-        found += [Suggestion(change, mends, breaks) for change in group if mends]
-    found.sort(key=lambda one: (len(one.breaks), -len(one.mends), len(one.change.settings)))
-    mended = {name for one in found if not one.breaks for name in one.mends}
+        tried_one = _tried(group[0], judgement, faults, asked, titled)
+        found += [replace(tried_one, change=change) for change in group if tried_one.mends]
+    found.sort(key=lambda one: (len(one.breaks), len(one.leaves_open), -len(one.mends), len(one.change.settings)))
+    mended = {name for one in found if one.is_safe for name in one.mends}
     beyond = tuple(name for name in broken if name not in mended)
     tried = sum(len(group) for group in groups[:searched])
     return Suggestions(tuple(found), beyond, tried, tuple(change for group in groups[searched:] for change in group))
 
 
-def _what_it_mends(
+def _tried(
     change: Change,
     judgement: Judgement,
     faults: Sequence[str],
     question: dict[str, Any],
     report: Callable[[str, Progress], None] | None,
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What holds with a change that is broken without it, and what is broken with it only (where it mends something).
+) -> Suggestion:
+    """What holds with a change that is broken without it; and where it mends something, what does not hold with it.
 
     First the sizes are searched that show what is broken; the others only if some of it is not broken there any more.
     """
@@ -163,10 +172,12 @@ def _what_it_mends(
             )
             intact -= {row.name for row in answer.result.clauses if row.verdict is not Verdict.HOLDS}
     if not intact:
-        return (), ()
+        return Suggestion(change, (), ())
     with_it = Judgement(change.configuration, tuple(answers.values()), tuple(answers))
     breaks = tuple(row.name for row in with_it.broken if row.name not in found_in)
-    return tuple(name for name in found_in if name in intact), breaks
+    held = {row.name for row in judgement.holding}
+    leaves_open = tuple(row.name for row in with_it.open if row.name in held)
+    return Suggestion(change, tuple(name for name in found_in if name in intact), breaks, leaves_open)
 
 
 def _of_different_orders(

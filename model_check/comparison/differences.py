@@ -22,6 +22,7 @@ class Change(Enum):
     """What the second profile makes of a clause, the worst first."""
 
     BROKEN = "broken now"
+    FOUND = "broken, and open before"
     SOONER = "broken sooner"
     OTHER = "not the same"
     THROUGH = "broken through others"
@@ -87,7 +88,7 @@ class Difference:
                 return Change.THROUGH
             return Change.LATER if self.after.when > self.before.when else Change.SOONER
         if self.after.is_violated:
-            return Change.BROKEN
+            return Change.FOUND if self.before.verdict == Verdict.UNKNOWN.value else Change.BROKEN
         is_mended = self.before.is_violated and self.after.verdict != Verdict.UNKNOWN.value
         return Change.MENDED if is_mended else Change.OTHER
 

@@ -406,3 +406,11 @@ print(sorted({"numpy", "numba", "llvmlite", "networkx", "scipy", "pyarrow"} & se
         command = [sys.executable, "-c", script, "defects", *words]
         out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert out.splitlines()[-1] == "[]"
+
+
+def test_two_releases_are_asked_of_a_comparison(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["defects", "4.9.7", "--version", "5.5.1"]) == ExitCode.BAD_OPTION
+    assert capsys.readouterr().err == (
+        "halfcheck: 4.9.7 --version 5.5.1: name one release, or ask halfcheck check --compare 4.9.7 5.5.1\n"
+    )
+    assert run(["defects", "5.5.1", "--version", "5.5.1"]) == ExitCode.OK

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 
-from model_check.broker_conf.answer import switched_on
+from model_check.broker_conf.answer import Answer, switched_on
 from model_check.broker_conf.changes import changes_of, neighbours, with_local
 from model_check.broker_conf.configuration import Configuration
-from model_check.broker_conf.judgement import Judgement, judge_configuration
+from model_check.broker_conf.judgement import Judgement, judge_configuration, search_size
 from model_check.broker_conf.suggestions import Suggestions, suggest
+from model_check.check import Verdict
 from model_check.instances import constants_for, load_instance
 
 pytestmark = pytest.mark.untraced
@@ -126,3 +129,26 @@ def test_what_the_time_does_not_suffice_for_is_named() -> None:
     assert (none.tried, none.found) == (0, ())
     assert "transactionTimeOut=10000" in [str(change) for change in none.untried]
     assert set(none.beyond_help) == set(ASKED)
+
+
+def test_a_change_that_leaves_open_what_holds_without_it_mends_nothing_safely(monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_open(*asked: Any, **question: Any) -> Answer:
+        answer = search_size(*asked, **question)
+        rows = [
+            replace(row, verdict=Verdict.UNKNOWN) if row.name == "S5.no_commit_arrived" else row
+            for row in answer.result.clauses
+        ]
+        return replace(answer, result=replace(answer.result, clauses=tuple(rows)))
+
+    asked = (*ASKED, "S5.no_commit_arrived")
+    plain = judge_configuration(QUICK, (), ("tiny",), properties=asked, engine="cpython")
+    assert [row.name for row in plain.holding] == ["S5.no_commit_arrived"]
+    (change,) = (one for one in changes_of(QUICK, on(QUICK)) if str(one) == "transactionTimeOut=10000")
+    for is_open in (False, True):
+        if is_open:
+            monkeypatch.setattr("model_check.broker_conf.suggestions.search_size", with_open)
+        found = suggest(plain, (), properties=asked, changes=[change], engine="cpython")
+        (one,) = found.found
+        assert (one.mends, one.breaks, one.is_safe) == (("S9.overslept_op",), (), not is_open)
+        assert one.to_json()["leaves_open"] == ["S5.no_commit_arrived"] * is_open
+        assert ("S9.overslept_op" in found.beyond_help) == is_open

@@ -68,7 +68,7 @@ def test_what_becomes_worse_stands_first() -> None:
         (("violated", 7), ("violated", 5), Change.SOONER),
         (("violated", 5), ("violated", 5), Change.THROUGH),
         (("holds", None), ("violated", 5), Change.BROKEN),
-        (("unknown", None), ("violated", 5), Change.BROKEN),
+        (("unknown", None), ("violated", 5), Change.FOUND),
         (("violated", 5), ("holds", None), Change.MENDED),
         (("violated", 5), ("cannot occur", None), Change.MENDED),
         (("violated", 5), ("unknown", None), Change.OTHER),
