@@ -15,7 +15,7 @@ from model_check.liveness import check
 from model_check.liveness.by_networkx import has_a_fair_run
 from model_check.liveness.check import check_responses, chosen_responses
 from model_check.liveness.fair_cycles import fair_components
-from model_check.liveness.graph import compiled_graph, cpython_graph
+from model_check.liveness.graph import compiled_graph, cpython_graph, graph_of
 from model_check.liveness.lasso import require_lasso, shortest_lasso
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -60,7 +60,9 @@ def by_sets(graph: Graph) -> dict[str, bool]:
         ("4.5.1", (), {"P1.settled", "P2.committed", "P5.at_one_moment"}),
     ],
 )
-def test_two_ways_to_the_graph_and_two_engines_agree(profile: str, faults: tuple[str, ...], violated: set[str]) -> None:
+def test_two_ways_to_the_graph_and_two_engines_agree(
+    profile: str, faults: tuple[str, ...], violated: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     constants = constants_for(profile, faults, narrow())
     graph, found = compiled_graph(MACHINE, constants, MACHINE.responses)
     slow = cpython_graph(MACHINE, constants, MACHINE.responses)
@@ -70,6 +72,10 @@ def test_two_ways_to_the_graph_and_two_engines_agree(profile: str, faults: tuple
     assert np.bincount(graph.levels).tolist() == np.bincount(slow.levels).tolist()
     assert np.bincount(graph.labels).tolist() == np.bincount(slow.labels).tolist()
     assert graph.at_the_edge.sum() == slow.at_the_edge.sum()
+    monkeypatch.setattr("model_check.liveness.graph.EDGES_AT_ONCE", len(graph.targets) // 3)
+    by_parts = graph_of(found, MACHINE, MACHINE.responses)
+    for name in ("starts", "targets", "labels"):
+        assert np.array_equal(getattr(by_parts, name), getattr(graph, name)), name
     for response in MACHINE.responses:
         assert graph.given[response].sum() == slow.given[response].sum()
         assert graph.wanted[response].sum() == slow.wanted[response].sum()

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import numpy as np
 import pytest
 
-from model_check.errors import ModelCheckError
+from model_check.errors import EvaluationError, ModelCheckError
 from model_check.walks.walk import Walker
 from spec.events import EVENTS, FIELDS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -40,6 +41,13 @@ def test_a_longer_walk_begins_with_the_shorter_one() -> None:
     walks = walker("5.3.3", "quiet")
     short = rows(walks.walk(3, 0, 20, 10))
     assert short == [row for row in rows(walks.walk(3, 0, 20, 40)) if row[1] < 10]
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_a_step_that_leaves_a_declared_range_is_named(number: int) -> None:
+    walks = walker("5.3.3", "crash")
+    with pytest.raises(EvaluationError, match=rf"^{re.escape(str(walks._compiled.steps[number]))}: a value left its "):
+        walks._checked(-1 - number)
 
 
 def test_different_numbers_give_different_walks() -> None:
