@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from model_check.front_end import open_terms
-from model_check.front_end.open_functions import OpenReader
+from model_check.front_end.open_functions import shared_reader
 from model_check.front_end.source import source_of
 from model_check.front_end.terms import (
     EMPTY,
@@ -60,7 +60,7 @@ class Lowering:
     def __init__(self, machine: Machine, constants: object) -> None:
         self.machine = machine
         self.constants = constants
-        self._reader = OpenReader(machine, constants)
+        self._reader = shared_reader(machine, constants)
         self._guard: list[Conjunct] = []
         self._out: list[list[Statement]] = [[]]
         self._named = 0

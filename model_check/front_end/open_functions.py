@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+from collections import OrderedDict
 from enum import IntEnum
+from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
 from model_check.errors import NotInTheLanguage
@@ -33,11 +35,15 @@ from model_check.front_end.open_terms import (
 )
 from model_check.front_end.source import CLOCK_RULE, CONJUNCTS, Origin, Source, source_of, without_slack
 from model_check.front_end.terms import Operator, Tick
+from model_check.front_end.written_once import names_of
 from spec.language import Bits, Kind, Machine, MachineState, remove
 from spec.language.fields import RecordDeclaration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
+
+MOST_READERS = 4
+"""Kinds of machines whose reader is kept, those that were wanted last."""
 
 
 class OpenReader(OpenExpressions):
@@ -53,6 +59,7 @@ class OpenReader(OpenExpressions):
     def __init__(self, machine: Machine, constants: object) -> None:
         super().__init__(machine, constants)
         self._known: dict[Callable[..., Any], OpenFunction | None] = {}
+        self._lock = RLock()
 
     def function(self, function: Callable[..., Any]) -> OpenFunction:
         """The open terms of a function.
@@ -62,17 +69,22 @@ class OpenReader(OpenExpressions):
         NotInTheLanguage
             When its source uses something that is not part of the language; names the file and the line.
         """
-        if function in self._known:
-            known = self._known[function]
-            if known is None:
-                source = source_of(function)
-                msg = f"{source.file}:{source.first_line}: {function.__name__} calls itself"
-                raise NotInTheLanguage(msg)
-            return known
-        self._known[function] = None
-        read = self._read(function)
-        self._known[function] = read
-        return read
+        with self._lock:
+            if function in self._known:
+                known = self._known[function]
+                if known is None:
+                    source = source_of(function)
+                    msg = f"{source.file}:{source.first_line}: {function.__name__} calls itself"
+                    raise NotInTheLanguage(msg)
+                return known
+            self._known[function] = None
+            try:
+                read = self._read(function)
+            except BaseException:
+                del self._known[function]
+                raise
+            self._known[function] = read
+            return read
 
     def functions(self) -> tuple[Callable[..., Any], ...]:
         """All functions that were read so far, in the order in which they were asked for."""
@@ -244,6 +256,27 @@ class OpenReader(OpenExpressions):
             scope.refuse(node, "only numbers are counted up and down")
         sign: Operator = "+" if isinstance(operator, ast.Add) else "-"
         return _write(place, Apply(sign, (place, change), "number"))
+
+
+_READERS: OrderedDict[Hashable, tuple[list[object], OpenReader]] = OrderedDict()
+_READERS_LOCK = RLock()
+
+
+def shared_reader(machine: Machine, constants: object) -> OpenReader:
+    """A reader of the machine's functions that has read them before, if nothing of what they mean has changed.
+
+    A portfolio has eleven instances of one machine, whose functions have the same open terms.
+    """
+    names = [machine.state, *names_of(machine)]
+    kinds = tuple((name, type(getattr(constants, name))) for name in dir(constants) if not name.startswith("_"))
+    key = type(constants), kinds, tuple(map(id, names))
+    with _READERS_LOCK:
+        if key not in _READERS:
+            _READERS[key] = names, OpenReader(machine, constants)  # the names, so that no other object has their ids
+            if len(_READERS) > MOST_READERS:
+                _READERS.popitem(last=False)
+        _READERS.move_to_end(key)
+        return _READERS[key][1]
 
 
 def _write(place: Read, value: Term) -> Write:

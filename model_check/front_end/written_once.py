@@ -75,6 +75,7 @@ def modules_of(machine: Machine) -> list[dict[str, object]]:
         *(action.function for action in machine.actions),
         *(claim.function for claim in (*machine.clauses, *machine.witnesses)),
         *(observe for action in machine.actions for observe in action.shows.values()),
+        *([] if machine.forget is None else [machine.forget]),
     ]
     packages = {_package(function) for function in todo}
     seen: dict[int, dict[str, object]] = {}
