@@ -8,7 +8,7 @@ answers are on the safe side: what is not named here may still be the same.
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -21,11 +21,12 @@ from spec.switches import Switches
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Iterator
 
+    from model_check.front_end.terms import Expression, LoweredAction
     from model_check.verdicts.environment import Environment
     from spec.constants import Instance
-    from spec.language import Machine
+    from spec.language import Machine, Property, Step
 
 
 @cache
@@ -66,22 +67,41 @@ def faults_that_show(switches: tuple[str, ...], profile: str, instance: Instance
     ('role_change', 'retention')
     """
 
-    def is_asked(faults: Collection[str]) -> bool:
-        return bool(_asked(TRANSACTIONAL_MESSAGES, constants_for(profile, faults, instance), switches))
+    def askers(faults: Collection[str], first: Collection[str] = ()) -> Iterator[str]:
+        constants = constants_for(profile, faults, instance)
+        return (name for name, _ in _askers(TRANSACTIONAL_MESSAGES, constants, switches, first))
 
-    if is_asked(()):
+    if any(askers(())):
         return ()
-    return tuple(fault for fault in FAULTS if not is_asked([other for other in FAULTS if other != fault]))
+    with_all = tuple(askers(FAULTS))  # without one of them, most still ask: the first of them is enough
+    return tuple(fault for fault in FAULTS if not any(askers([f for f in FAULTS if f != fault], with_all)))
 
 
 def _asked(machine: Machine, constants: object, switches: tuple[str, ...]) -> set[str]:
     """Those of some switches about which a live action or a claim still asks, with all other constants folded."""
+    return {name for _, names in _askers(machine, constants, switches) for name in names}
+
+
+def _askers(
+    machine: Machine, constants: object, switches: tuple[str, ...], first: Collection[str] = ()
+) -> Iterator[tuple[str, set[str]]]:
+    """The live actions and the claims that ask about some switches, and about which ones; `first` come first."""
     lowering = Lowering(replace(machine, switches=switches), constants)
-    actions = (lowering.action(step) for step in machine.steps(constants))
-    live = (a for a in actions if all(conjunct.condition != FALSE for conjunct in a.guard))
-    claims = (
-        lowering.claim(claim, arguments)
-        for claim in (*machine.clauses, *machine.witnesses)
-        for arguments in product(*(choice.values(constants) for choice in claim.parameters.values()))
-    )
-    return {part.name for part in parts((*live, *claims)) if isinstance(part, Switch)}
+
+    def of_action(step: Step) -> tuple[LoweredAction, ...]:
+        action = lowering.action(step)
+        return () if any(conjunct.condition == FALSE for conjunct in action.guard) else (action,)
+
+    def of_claim(claim: Property) -> tuple[Expression, ...]:
+        choices = product(*(choice.values(constants) for choice in claim.parameters.values()))
+        return tuple(lowering.claim(claim, arguments) for arguments in choices)
+
+    asking: dict[str, Callable[[], tuple[LoweredAction | Expression, ...]]] = {
+        **{str(step): partial(of_action, step) for step in machine.steps(constants)},
+        **{f"claim {n}": partial(of_claim, claim) for n, claim in enumerate((*machine.clauses, *machine.witnesses))},
+    }
+    for name in dict.fromkeys((*first, *asking)):
+        if name in asking and (
+            asked := {part.name for part in parts(asking[name](), once=True) if isinstance(part, Switch)}
+        ):
+            yield name, asked
