@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Unpack
 
+from model_check.broker_conf.added_rounds import GrowingRounds, decided_late, places_between_rounds, silencers_of
 from model_check.broker_conf.assumed_times import with_assumed_times
 from model_check.broker_conf.compared_sums import CHECKS, LOCAL
 from model_check.broker_conf.ticks import UNASKED_FAULTS, Quotient, quotient_of
@@ -23,11 +24,8 @@ from model_check.broker_conf.timed_path import (
     PathTimer,
     TimedPath,
     answers_in_ticks,
-    decided_late,
     is_path,
     place_of_clock,
-    places_between_rounds,
-    silencers_of,
 )
 from model_check.check import CheckResult, ClauseResult, Verdict, check
 from model_check.errors import ModelCheckError
@@ -192,12 +190,23 @@ def in_milliseconds(
     punctual = sorted({*range(min(configuration.check_max, _MOST_MORE_ROUNDS) + 1), *whole})
     tries = [(more, interval) for more in punctual] + [(more, None) for more in sorted({0, *whole})]
     first: NoInstantsError | None = None
+    growing: dict[tuple[str | None, int], GrowingRounds] = {}
+    roomy_machine, roomy = _real_constants(configuration, quotient, constants, punctual[-1])
     for more, latest in tries:
         real_machine, real = _real_constants(configuration, quotient, constants, more)
         path = undecided if more else plain
         wanted = _of_machine([_with_real_immunity(step, quotient) for step in path], real_machine)
         places = product(silencers_of(path), places_between_rounds(path)) if more else [(None, 0)]
         for silencer, place in places:
+            if more and latest is not None:
+                if (silencer, place) not in growing:
+                    growing[silencer, place] = GrowingRounds(
+                        PathTimer(roomy_machine, roomy, Habits(configuration.save_interval_ms, latest)),
+                        _of_machine(wanted, roomy_machine), answers[path], place, silencer,
+                    )  # fmt: skip
+                if refusal := growing[silencer, place].refusal(more, real.half_slots):
+                    first = first or refusal
+                    continue
             timer = PathTimer(real_machine, real, Habits(configuration.save_interval_ms, latest))
             found = timer.schedule(wanted, answers[path], MoreRounds(more, place, silencer))
             if isinstance(found, TimedPath):

@@ -11,10 +11,10 @@ The shortest path leaves rounds out that do nothing for it, and needs few of the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Ticks, Timeline, let_instants_be_moments
-from spec.chapters import broker, escape, network, producer, shutdown
+from spec.chapters import producer, shutdown
 from spec.language import Kind, Machine, MachineState, RangeViolation, Refused, Step, take
 
 if TYPE_CHECKING:
@@ -38,10 +38,7 @@ _STEPS_OF_A_ROUND = (
     "ops_pulled",
     ROUND_ENDED,
 )
-_ANSWER = producer.answer_check.__name__
-_ASKS = (_ANSWER, escape.deliver_escaped.__name__)
-_DECISIONS = (producer.resolve_to_commit.__name__, producer.resolve_to_rollback.__name__)
-_SILENCERS = tuple(action.__name__ for action in (network.lose_check, shutdown.stop, broker.crash))
+ANSWER = producer.answer_check.__name__
 _MOST_ATTEMPTS = 4096
 _MOST_STEPS_OF_A_ROUND = 64
 
@@ -79,10 +76,13 @@ class NoInstantsError(Exception):
     """Why there are no instants: the number of the step, from 1, and the rule that refuses it."""
 
     def __init__(self, number: int, step: Step, rule: str) -> None:
-        super().__init__(f"step {number}, {step}, is refused: {rule}")
+        super().__init__(number, step, rule)
         self.number = number
         self.step = step
         self.rule = rule
+
+    def __str__(self) -> str:
+        return f"step {self.number}, {self.step}, is refused: {self.rule}"
 
 
 def is_path(machine: Machine, constants: object, path: Sequence[Step]) -> bool:
@@ -108,37 +108,6 @@ def answers_in_ticks(machine: Machine, constants: object, path: Sequence[Step]) 
         answers.append(oracle.answers)
         ticks += step.action.event == TICK
     return answers
-
-
-def decided_late(path: Sequence[Step]) -> tuple[Step, ...]:
-    """The path in which an unknown outcome is known only when a check is answered: until then others are answered so.
-
-    Nothing else asks for it, so that the path leads to the same state.
-    """
-    steps: list[Step] = []
-    waiting: list[Step] = []
-    for step in path:
-        if step.action.name in _DECISIONS:
-            waiting.append(step)
-            continue
-        if step.action.name in _ASKS:
-            steps += waiting
-            waiting = []
-        steps.append(step)
-    return (*steps, *waiting)
-
-
-def places_between_rounds(path: Sequence[Step]) -> list[int]:
-    """Where rounds may be put in: before a round begins and after one has ended, the last place first."""
-    begins = [place for place, step in enumerate(path) if step.action.event == ROUND_BEGAN]
-    ends = [place + 1 for place, step in enumerate(path) if step.action.event == ROUND_ENDED]
-    return sorted({*begins, *ends} - {0}, reverse=True)
-
-
-def silencers_of(path: Sequence[Step]) -> list[str | None]:
-    """How checks of added rounds may go on: they are lost as one is in the path, are answered, or end as one does."""
-    lost, *others = [name if any(step.action.name == name for step in path) else None for name in _SILENCERS]
-    return list(dict.fromkeys((lost, None, *others)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +161,7 @@ class PathTimer:
         self.path: list[Step] = []
         self.instants: list[int] = []
         self.stretches: list[tuple[int, list[int], int]] = []
+        self.most_halves = 0
 
     def schedule(
         self, path: Sequence[Step], preferred: Sequence[Sequence[bool]], more: MoreRounds
@@ -206,20 +176,47 @@ class PathTimer:
         more
             Rounds to put in.
         """
-        oldest_copy, copies = 0, 0
         try:
-            for place, step in enumerate(path):
-                if more.count and place == more.place:
-                    oldest_copy = self.state.memory.values[self.length]
-                    for _ in range(more.count):
-                        self._round(more.silencer)
-                    self._take(self.tick, ())
-                    copies = self.state.memory.values[self.length] - oldest_copy
-                self._take(_about_a_later_copy(step, oldest_copy, copies), preferred[place])
-            self._judge_stretches()
+            if not more.count:
+                self.finish(path, preferred)
+            else:
+                oldest_copy = self.before_rounds(path[: more.place], preferred)
+                for _ in range(more.count):
+                    self.round(more.silencer)
+                self.finish(path[more.place :], preferred[more.place :], oldest_copy)
         except NoInstantsError as refusal:
             return refusal
         return TimedPath(tuple(self.path), tuple(self.timeline.instants[instant] for instant in self.instants))
+
+    def before_rounds(self, path: Sequence[Step], preferred: Sequence[Sequence[bool]]) -> int:
+        """Take the steps before the added rounds; the number of halves then."""
+        for step, answers in zip(path, preferred, strict=False):
+            self._take(step, answers)
+        return self.state.memory.values[self.length]
+
+    def finish(self, path: Sequence[Step], preferred: Sequence[Sequence[bool]], oldest_copy: int | None = None) -> None:
+        """Take the steps behind the added rounds, which made the halves from `oldest_copy` on, if there were any."""
+        copies = 0
+        if oldest_copy is not None:
+            self._take(self.tick, ())
+            copies = self.state.memory.values[self.length] - oldest_copy
+        for step, answers in zip(path, preferred, strict=True):
+            self._take(_about_a_later_copy(step, oldest_copy or 0, copies), answers)
+        self._judge_stretches()
+
+    def mark(self) -> tuple[Any, ...]:
+        """A place to go back to."""
+        known = self.now, self.round_ended, self.unsaved_since, self.most_halves
+        lengths = len(self.path), len(self.instants), len(self.stretches)
+        return list(self.state.memory.values), self.timeline.mark(), known, lengths
+
+    def back(self, mark: tuple[Any, ...]) -> None:
+        """Take back all steps since the mark."""
+        values, timeline, known, lengths = mark
+        self.state.memory.values = list(values)
+        self.timeline.back(timeline)
+        self.now, self.round_ended, self.unsaved_since, self.most_halves = known
+        del self.path[lengths[0] :], self.instants[lengths[1] :], self.stretches[lengths[2] :]
 
     def _take(self, step: Step, preferred: Sequence[bool]) -> None:
         """Take a step at some instant that fits; raises `NoInstantsError`."""
@@ -250,7 +247,7 @@ class PathTimer:
         values = self.state.memory.values
         return any(values[place] != values[file] for place, file in self.offsets)
 
-    def _round(self, silencer: str | None) -> None:
+    def round(self, silencer: str | None) -> None:
         """One round more: time passes, the check service does what it must, and producers answer what they know."""
         self._take(self.tick, ())
         self._take(self.begin, ())
@@ -258,7 +255,7 @@ class PathTimer:
             taken = self._first_of(self.fillers)
             if taken.action.event == ROUND_ENDED:
                 break
-        action = self.actions[silencer or _ANSWER]
+        action = self.actions[silencer or ANSWER]
         if not action.parameters:
             if silencer == shutdown.stop.__name__:
                 self._begin_stop()
@@ -297,7 +294,7 @@ class PathTimer:
     def _judge_stretches(self) -> None:
         """Each stretch of time must be allowed in its last millisecond, too."""
         for number, before, later in self.stretches:
-            self.state.memory.values = before
+            self.state.memory.values = list(before)
             self.state.memory.values[self.clock] = _moment(self.oracle, later, self.state.horizon - 1)
             refused = self._attempt(self.tick, ())
             if refused is not None:
@@ -314,6 +311,7 @@ class PathTimer:
             except (DeadEndError, RangeViolation) as error:
                 refused = Refused("range", str(error) or "no instants are left that would fit")
             if refused is None:
+                self.most_halves = max(self.most_halves, self.state.memory.values[self.length])
                 return None
             first = first or refused
             self.state.memory.values = values

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from model_check.broker_conf import answer as answering
+from model_check.broker_conf.added_rounds import GrowingRounds
 from model_check.broker_conf.answer import Answer, RealSchedule, check_configuration, in_milliseconds, judge
 from model_check.broker_conf.assumed_times import with_assumed_times
 from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.ticks import UNASKED_FAULTS
-from model_check.broker_conf.timed_path import NoInstantsError
+from model_check.broker_conf.timed_path import MoreRounds, NoInstantsError, PathTimer, TimedPath
 from model_check.broker_conf.words import tell
 from model_check.check import Verdict
 from model_check.errors import ModelCheckError
@@ -210,6 +213,38 @@ def test_checks_of_added_rounds_end_as_one_does_in_the_path() -> None:
     actions = [action for _, action in events(schedule(of, "S2.commit_after_discard"))]
     assert actions.count("lose_check") == actions.count("put_back_and_check") - 1 == 14
     assert actions[-2:] == ["discard_half", "store_real_message"]
+
+
+def test_rounds_that_are_added_one_by_one_are_refused_like_rounds_from_the_beginning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: dict[PathTimer, tuple[Any, ...]] = {}
+    compared = Counter[bool]()
+
+    def timer(*given: Any) -> PathTimer:
+        one = PathTimer(*given)
+        made[one] = given
+        return one
+
+    class Compared(GrowingRounds):
+        def __init__(self, timer: PathTimer, *given: Any) -> None:
+            super().__init__(timer, *given)
+            self.given = made[timer], *given
+
+        def refusal(self, rounds: int, half_slots: int) -> NoInstantsError | None:
+            found = super().refusal(rounds, half_slots)
+            of_timer, path, preferred, place, silencer = self.given
+            again = PathTimer(*of_timer).schedule(path, preferred, MoreRounds(rounds, place, silencer))
+            assert (found is None) == isinstance(again, TimedPath)
+            assert found is None or str(found) == str(again)
+            compared[found is None] += 1
+            return found
+
+    monkeypatch.setattr(answering, "PathTimer", timer)
+    monkeypatch.setattr(answering, "GrowingRounds", Compared)
+    answer.__wrapped__(faults=("lose_check",), engine="numba")
+    assert compared[False] > 99
+    assert compared[True] == 2, "two clauses are violated with added rounds only"
 
 
 def test_every_clause_has_its_plain_words() -> None:
