@@ -113,7 +113,8 @@ def test_check_runs_without_a_home_and_warns_once(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     for place in tmp_path.parents[:2]:
         place.chmod(place.stat().st_mode | 0o011)
-    kept = {name: value for name, value in os.environ.items() if name in {"PATH", "PYTHONPATH"}}
+    wanted = {"PATH", "PYTHONPATH", "PYTHONPYCACHEPREFIX", "HALFCHECK_COMPILE"}
+    kept = {name: value for name, value in os.environ.items() if name in wanted}
     command = [sys.executable, "-m", "halfcheck", "check", "--instance", "tiny", "--property", "S1.immune_half"]
     finished = subprocess.run(
         command,

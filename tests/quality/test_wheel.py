@@ -72,7 +72,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(installed: Path, folder: Path, *words: str) -> tuple[int, str, str]:
     """One command in an empty folder, with nothing of the checkout on its path."""
-    wanted = {"PATH", "JAVA_HOME", "TMPDIR", "PYTHONPYCACHEPREFIX"}
+    wanted = {"PATH", "JAVA_HOME", "TMPDIR", "PYTHONPYCACHEPREFIX", "HALFCHECK_COMPILE"}
     environment = {name: value for name, value in os.environ.items() if name in wanted}
     environment |= {"HOME": str(folder), "HALFCHECK_CACHE": str(kernel_cache())}
     program: Sequence[str | Path] = [installed, *words]
