@@ -9,7 +9,7 @@ from model_check.check import Verdict
 from model_check.walks.guided.graph import DISCOUNT
 from model_check.walks.guided.state_space import are_violated
 from tests.model_check.checked import checked
-from tests.model_check.walks.guided.worlds import ALL, CLAUSES, graph
+from tests.model_check.walks.guided.worlds import ALL, CLAUSES, graph, steps_of
 
 
 @pytest.fixture(autouse=True, params=["tiny"])
@@ -46,12 +46,9 @@ def test_chances_are_the_discounted_mean_of_those_ahead() -> None:
     assert chances.min() >= 0
     assert chances.max() <= DISCOUNT
     plain = np.zeros_like(chances)
-    sources = np.repeat(np.arange(whole.expanded), np.diff(whole.firsts))
-    parts = whole.weights / np.bincount(sources, whole.weights, minlength=whole.expanded)[sources]
+    steps = steps_of(whole)
     for _ in range(300):
-        ahead = np.where(violated[whole.targets], 1.0, plain[whole.targets]) * parts[:, None]
-        sums = [np.bincount(sources, column, minlength=whole.expanded) for column in ahead.T]
-        plain[:] = DISCOUNT * np.stack(sums, axis=1)
+        plain[:] = DISCOUNT * (steps @ np.where(violated, 1.0, plain))
     assert chances[0] == pytest.approx(plain[0], rel=0.08)
     plain[violated] = 0.0
     some = plain > 1e-3

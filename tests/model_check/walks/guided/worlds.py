@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from model_check.walks.guided import walker
 from model_check.walks.guided.graph import search_graph
@@ -43,6 +44,13 @@ def guided(environment: str) -> GuidedWalker:
     return walks
 
 
+def steps_of(whole: Graph) -> csr_array:
+    """From each state to each with what chance a plain weighted walk goes there next."""
+    sources = np.repeat(np.arange(whole.expanded), np.diff(whole.firsts))
+    parts = whole.weights / np.bincount(sources, whole.weights, minlength=whole.expanded)[sources]
+    return csr_array((parts, whole.targets, whole.firsts), shape=(whole.expanded, len(whole.states)))
+
+
 @cache
 def exact_shares(environment: str, length: int) -> Numbers:
     """The share of plain weighted walks of so many steps that violate each clause, worked out state by state.
@@ -55,13 +63,10 @@ def exact_shares(environment: str, length: int) -> Numbers:
     violated = are_violated(whole.verdicts, ALL)
     live = np.flatnonzero(violated.any(axis=0))
     violated = violated[:, live]
-    sources = np.repeat(np.arange(whole.expanded), np.diff(whole.firsts))
-    totals = np.bincount(sources, whole.weights, minlength=whole.expanded)
-    parts = whole.weights / totals[sources]
+    steps = steps_of(whole)
     chances = np.zeros(violated.shape)
     for _ in range(length):
-        ahead = np.where(violated[whole.targets], 1.0, chances[whole.targets]) * parts[:, None]
-        chances = np.stack([np.bincount(sources, column, minlength=whole.expanded) for column in ahead.T], axis=1)
+        chances = steps @ np.where(violated, 1.0, chances)
     shares = np.zeros(len(CLAUSES))
     shares[live] = chances[0]
     return shares
