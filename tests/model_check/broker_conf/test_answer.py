@@ -12,9 +12,10 @@ import pytest
 
 from model_check.broker_conf import answer as answering
 from model_check.broker_conf.added_rounds import GrowingRounds
-from model_check.broker_conf.answer import Answer, RealSchedule, check_configuration, in_milliseconds, judge
+from model_check.broker_conf.answer import Answer, RealSchedule, check_configuration, in_milliseconds
 from model_check.broker_conf.assumed_times import with_assumed_times
 from model_check.broker_conf.configuration import Configuration
+from model_check.broker_conf.judge import judge
 from model_check.broker_conf.ticks import UNASKED_FAULTS
 from model_check.broker_conf.timed_path import MoreRounds, NoInstantsError, PathTimer, TimedPath
 from model_check.broker_conf.words import tell
