@@ -63,7 +63,7 @@ def report(rows: Sequence[dict[str, Any]], seed: int) -> str:
         f"profiles that are no releases, and against {beyond}, each cut short at {MOST_STATES:,} states.",
         "",
         f"- Profiles of which something is said to hold that one of these breaks: **{len(false)}** of {len(rows)}.",
-        f"- With the plan of the table alone, without {', '.join(FOR_NO_RELEASE)}, it would be {len(saved)}.",
+        f"- Without {', '.join(FOR_NO_RELEASE)}, it would be {len(saved)}.",
         f"- Processor seconds a profile: the portfolio {sum(portfolio) / len(rows):.1f}, at most {max(portfolio):.1f};",
         f"  the larger ones {sum(larger) / len(rows):.1f}.",
         "",
