@@ -160,7 +160,7 @@ def test_no_guard_tells_ages_beyond_the_cuts_apart(
     floors = floors_of(constants, slots)
     back = [moved * (slot.kind in (Kind.INSTANT, Kind.CLOCK)) for slot in slots]
     states, cut = (
-        set(values.astype(np.int32).view(f"V{4 * len(slots)}").ravel().tolist())
+        set(np.ascontiguousarray(values, dtype=np.int32).view(f"V{4 * len(slots)}").ravel().tolist())
         for values in (np.maximum(values_of(short), floors), np.maximum(values_of(long) - back, floors))
     )
     assert states == cut

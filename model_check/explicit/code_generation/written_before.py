@@ -109,7 +109,9 @@ def _named(value: Any) -> str:
         return f"{value.__module__}.{value.__qualname__}"
     if isinstance(value, ModuleType):
         return value.__name__
-    return repr(value) if isinstance(value, int | str | bool | tuple | frozenset | None) else type(value).__qualname__
+    if isinstance(value, frozenset):
+        return repr(sorted(map(repr, value)))  # its own order is another one in each process
+    return repr(value) if isinstance(value, int | str | bool | tuple | None) else type(value).__qualname__
 
 
 def _package(of: Any) -> str:

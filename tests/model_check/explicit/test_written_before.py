@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -68,3 +70,16 @@ def test_a_function_that_stands_in_no_file_is_never_found_again(tmp_path: Path) 
         assert [written(tmp_path, text, machine) for text in ("first", "second")] == ["first", "second"]
     assert not list(tmp_path.iterdir())
     assert declared_action(first.function) is first
+
+
+def test_a_set_among_the_global_names_is_the_same_in_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its order depends on the hashes of a process: a module of the specification has a set of kinds."""
+    text = (
+        "from model_check.explicit.code_generation.written_before import _named\n"
+        "print(_named(frozenset({'instant', 'clock', 'flag', 'count'})))"
+    )
+    said = set()
+    for seed in range(4):
+        monkeypatch.setenv("PYTHONHASHSEED", str(seed))
+        said.add(subprocess.check_output([sys.executable, "-c", text], text=True))
+    assert len(said) == 1
