@@ -35,7 +35,7 @@ def test_what_is_interrupted_while_it_starts_is_killed_with_its_children(
     def interrupted(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
         process = started(*arguments, **options)
         child_of(tmp_path)
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)  # to this thread; by os.kill another one may hear of it, and later
         return process
 
     monkeypatch.setattr(subprocess, "Popen", interrupted)
