@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import signal
 import sys
 import tomllib
 from pathlib import Path
@@ -127,6 +128,7 @@ def pytest_configure() -> None:
 
     The code of the many small searches is compiled quickly; `make sweeps` and the main job have it compiled well.
     """
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has it ignored in what runs in its background
     gc.set_threshold(*COLLECTED_AFTER)
     os.environ.setdefault("HALFCHECK_COMPILE", "quick")
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
