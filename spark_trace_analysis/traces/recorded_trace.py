@@ -105,7 +105,7 @@ def read_recorded_traces(path: Path, damage: Damage | None = None) -> Iterator[R
     """
     last = -1
     for trace in _in_pieces(_rows(path, damage)):
-        if trace.number <= last:
+        if trace.number < last:
             message = f"{path}: trace {trace.number} stands behind trace {last}; each must stand whole, numbers rising"
             raise BadTracesError(message)
         last = trace.number
@@ -183,6 +183,9 @@ def _row(values: Any, where: str) -> Row:
             raise BadTracesError(message)
     if values["event"] not in EVENTS:
         message = f"{where}: unknown event {values['event']!r}: known are {', '.join(EVENTS)}"
+        raise BadTracesError(message)
+    if values["trace"] < 0:
+        message = f"{where}: trace is {values['trace']}, expected 0 or more"
         raise BadTracesError(message)
     if not 0 <= values["outcome"] < len(OUTCOMES):
         message = f"{where}: outcome is {values['outcome']}, expected 0 to {len(OUTCOMES) - 1}"

@@ -13,11 +13,13 @@ import pytest
 from conformance.broker_schedule import BrokerSchedule, End, RoundGoesOn, Send, read_schedule, write_schedule
 from conformance.compare_stores import StoreSide, compare_stores
 from conformance.errors import BrokenScheduleError, NoScheduleError
-from conformance.fit_schedule import fit_schedule
+from conformance.extract_schedule import _round
+from conformance.fit_schedule import Fit, fit_schedule
 from conformance.golden import DIFFERENT, compare_with_reference, main, schedule_path
 from conformance.golden_stores import GoldenStore, golden_store, golden_stores
 from conformance.recorded_run import RecordedRun
 from conformance.scheduled_run import ScheduledRun
+from conformance.transaction_log import LoggedRound, OpPull
 from reference.format.commit_log import CommitLog
 from reference.format.properties import parse_properties
 from reference.format.system_topics import HALF_TOPIC
@@ -227,6 +229,33 @@ def test_a_missing_end_transaction_and_a_missing_reading_are_departures() -> Non
         golden.path, changed(golden, round_act, replace(short, stored_at=[*short.stored_at, short.stored_at[-1]]))
     )
     assert comparison.difference is not None
+
+
+def test_a_fit_is_whole_where_the_log_is_the_same_and_every_act_was_carried_out() -> None:
+    golden = golden_store("4.9.7", "ten")
+    schedule = read_schedule(schedule_path(golden))
+    log = {int(path.name): path.read_bytes().rstrip(b"\0") for path in (golden.path / "commitlog").iterdir()}
+    assert Fit(schedule, golden, log).is_whole
+    end, send = index_of(golden, End), index_of(golden, Send)
+    unknown = schedule.acts[end]
+    assert isinstance(unknown, End)
+    unknown = replace(unknown, request=replace(unknown.request, producer_group="another"))
+    late = schedule.acts[send]
+    assert isinstance(late, Send)
+    for acts, goes_another_way in (
+        ([*schedule.acts, unknown], True),
+        ([*schedule.acts[:send], replace(late, stored_at=late.stored_at + 1), *schedule.acts[send + 1 :]], False),
+    ):
+        fit = Fit(replace(schedule, acts=acts), golden, log)
+        assert (fit.replay.departure is not None, fit.reached is None) == (goes_another_way, goes_another_way)
+        assert not fit.is_whole
+
+
+def test_a_round_goes_on_behind_the_last_op_that_it_saw() -> None:
+    pulls = [OpPull(10, 0, None), OpPull(20, 0, 2, found=1)]
+    began, paused = _round(LoggedRound(10, 10, pulls=pulls), [], [4, 7, 9], 1_000)
+    assert (began.low, began.high) == (0, 1 << 60)
+    assert (paused.low, paused.high) == (8, 9), "behind record 7, the second op, and before record 9, the third"
 
 
 def test_a_store_compared_with_another_names_the_first_field() -> None:

@@ -9,7 +9,7 @@ import pytest
 from model_check.check import check
 from model_check.errors import ModelCheckError
 from model_check.instances import constants_for, instance_names, load_instance
-from model_check.searchable import require_searchable
+from model_check.searchable import MOST_STEPS, require_searchable
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 LARGEST = replace(load_instance("tiny"), name="largest", transactions=62, half_slots=62, op_slots=62, reach=62)
@@ -23,4 +23,6 @@ def test_the_largest_sizes_are_refused_in_words(engine: str) -> None:
 
 @pytest.mark.parametrize("name", instance_names())
 def test_what_comes_with_the_specification_can_be_searched(name: str) -> None:
-    require_searchable(TRANSACTIONAL_MESSAGES, constants_for("5.5.1", ("crash",), load_instance(name)))
+    constants = constants_for("5.5.1", ("crash",), load_instance(name))
+    require_searchable(TRANSACTIONAL_MESSAGES, constants)
+    assert len(list(TRANSACTIONAL_MESSAGES.steps(constants))) <= MOST_STEPS

@@ -101,6 +101,8 @@ def test_b23_the_master_that_keeps_its_own_offsets_checks_the_halves_too_and_del
 def test_a_store_alone_does_not_show_that_its_halves_have_escaped(tmp_path: Path) -> None:
     told = run(ACTING_SLAVE, 1)
     write_store(told.cluster, tmp_path)
+    acts = sum(len(producer.log) for producer in told.cluster.producers.values())
+    assert len((tmp_path / "driver.jsonl").read_text(encoding="utf-8").splitlines()) == acts > 0
     trace = audit_store(tmp_path, "5.3.3").trace
     assert trace.accepted is False
     assert trace.verdict is not None

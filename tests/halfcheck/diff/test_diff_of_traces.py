@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from conformance.golden_stores import golden_store
 from halfcheck import app
+from halfcheck.diff.specification import _write_reference_store
 from halfcheck.errors import ExitCode
 from spark_trace_analysis.audit import audit
 from spark_trace_analysis.traces.manifest import Parameters, make_manifest, write_manifest
@@ -166,6 +167,14 @@ def test_the_run_of_the_reference_broker_under_a_stores_schedule_is_a_side(
     assert content["first_difference"]["record"] == "event 0 of no transaction in trace 0"
 
 
+def test_the_store_of_the_reference_broker_has_the_settings_and_the_producers_log_of_the_one_it_follows(
+    tmp_path: Path,
+) -> None:
+    _write_reference_store(store(FIVE), None, tmp_path)
+    for name in ("broker.conf", "driver.jsonl.gz"):
+        assert (tmp_path / name).read_bytes() == (store(FIVE) / name).read_bytes()
+
+
 # --- against a specification ------------------------------------------------------------------------------------------
 
 
@@ -273,6 +282,13 @@ def test_a_file_that_is_no_trace_is_named(
         err = capfd.readouterr().err
         assert str(path) in err
         assert message in err
+
+
+def test_a_trace_with_a_number_below_zero_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(ROW.replace('"trace": 0', '"trace": -1'))
+    assert app.run(["diff", str(path), "spec:5.3.3"]) == ExitCode.BAD_CONTENT
+    assert f"{path}, line 1: trace is -1, expected 0 or more" in capfd.readouterr().err
 
 
 def test_a_trace_that_stands_in_two_pieces_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -132,7 +132,10 @@ def test_what_the_time_does_not_suffice_for_is_named() -> None:
 
 
 def test_a_change_that_leaves_open_what_holds_without_it_mends_nothing_safely(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = []
+
     def with_open(*asked: Any, **question: Any) -> Answer:
+        searched.append(asked[2])
         answer = search_size(*asked, **question)
         rows = [
             replace(row, verdict=Verdict.UNKNOWN) if row.name == "S5.no_commit_arrived" else row
@@ -141,7 +144,7 @@ def test_a_change_that_leaves_open_what_holds_without_it_mends_nothing_safely(mo
         return replace(answer, result=replace(answer.result, clauses=tuple(rows)))
 
     asked = (*ASKED, "S5.no_commit_arrived")
-    plain = judge_configuration(QUICK, (), ("tiny",), properties=asked, engine="cpython")
+    plain = judge_configuration(QUICK, (), ("tiny", "deep"), properties=asked, engine="cpython")
     assert [row.name for row in plain.holding] == ["S5.no_commit_arrived"]
     (change,) = (one for one in changes_of(QUICK, on(QUICK)) if str(one) == "transactionTimeOut=10000")
     for is_open in (False, True):
@@ -152,3 +155,4 @@ def test_a_change_that_leaves_open_what_holds_without_it_mends_nothing_safely(mo
         assert (one.mends, one.breaks, one.is_safe) == (("S9.overslept_op",), (), not is_open)
         assert one.to_json()["leaves_open"] == ["S5.no_commit_arrived"] * is_open
         assert ("S9.overslept_op" in found.beyond_help) == is_open
+    assert searched == ["tiny", "deep"], "each size is searched with the change"

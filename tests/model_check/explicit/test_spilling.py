@@ -18,6 +18,7 @@ from model_check.explicit.state_store import regions, store
 from model_check.explicit.state_store import reserved_memory as memory
 from model_check.explicit.state_store.reserved_memory import HUGE_PAGE, bytes_of, take_huge_pages
 from model_check.explicit.state_store.resources import LEAST_MEMORY, Resources
+from model_check.explicit.state_store.state_files import StateFiles
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.sampled import sampled
@@ -234,3 +235,13 @@ def test_sizes_are_read(text: str, size: int) -> None:
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(ModelCheckError, match=re.escape(f"no size: {text!r}; give a number with K, M, G or T")):
         bytes_of(text)
+
+
+def test_reading_beyond_a_file_ends_and_names_it(tmp_path: Path) -> None:
+    files = StateFiles(tmp_path, 1, keep=True)
+    files.append(0, memoryview(b"12345678"))
+    into = bytearray(4)
+    files.read(0, 2, memoryview(into))
+    assert into == b"3456"
+    with pytest.raises(EOFError, match=r"states\.0$"):
+        files.read(0, 6, memoryview(into))

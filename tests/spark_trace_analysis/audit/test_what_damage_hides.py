@@ -24,6 +24,7 @@ def test_of_a_half_that_a_damaged_record_may_have_settled_nobody_knows(tmp_path:
     writer.log[writer.log.index(b"behind" if is_behind else b"before")] ^= 1
     row = assert_both(writer.write(tmp_path / "s")).transactions[0]
     assert (row.state, row.unknown_cause) == (("unknown", "damaged") if is_behind else ("lost", None))
+    assert row.resembles == (), "a copy that outlived nothing (B13) may have stood in what is damaged"
 
 
 @pytest.mark.parametrize("version", ["4.5.1", "4.9.7", "5.3.3", "5.4.0"])
