@@ -113,13 +113,15 @@ def compare_stores(
         Called now and then with the bytes of the left store that were compared, and all that it has.
     """
     log_bytes = left.log.size_bytes
-    told = on_progress or (lambda _done, _total: None)
+    report = on_progress or (lambda _done, _total: None)
     total = log_bytes + sum(queue.end - queue.first for queue in left.queues.values()) * ENTRY_BYTES
     records, compared, difference = _compare_logs(
-        left.log, right.log, lambda done: told(done, total), masks_stale_bytes=masks_stale_bytes
+        left.log, right.log, lambda done: report(done, total), masks_stale_bytes=masks_stale_bytes
     )
     if difference is None:
-        entry_bytes, difference = _compare_queues(left.queues, right.queues, lambda done: told(log_bytes + done, total))
+        entry_bytes, difference = _compare_queues(
+            left.queues, right.queues, lambda done: report(log_bytes + done, total)
+        )
         compared += entry_bytes
     if difference is None:
         difference = _compare_offsets(left.offsets, right.offsets)
@@ -127,7 +129,7 @@ def compare_stores(
 
 
 def _compare_logs(
-    left: CommitLog, right: CommitLog, told: Callable[[int], None], *, masks_stale_bytes: bool
+    left: CommitLog, right: CommitLog, report: Callable[[int], None], *, masks_stale_bytes: bool
 ) -> tuple[int, int, StoreDifference | None]:
     records = compared = 0
     by_start = {file.start: file for file in right.files}
@@ -146,7 +148,7 @@ def _compare_logs(
             compared += size
             end = at + size
             if records % _PROGRESS_RECORDS == 0:
-                told(entry.physical_offset - left.start)
+                report(entry.physical_offset - left.start)
         tail, other_tail = bytes(file.data[end:]).rstrip(b"\0"), bytes(data[end:]).rstrip(b"\0")
         if masks_stale_bytes and tail[4:8] == BLANK_MAGIC.to_bytes(4):
             tail, other_tail = tail[:BLANK_BYTES], other_tail[:BLANK_BYTES]
@@ -232,7 +234,7 @@ def _shown(name: str, raw: bytes) -> str:
 
 
 def _compare_queues(
-    left: dict[tuple[str, int], ConsumeQueue], right: dict[tuple[str, int], ConsumeQueue], told: Callable[[int], None]
+    left: dict[tuple[str, int], ConsumeQueue], right: dict[tuple[str, int], ConsumeQueue], report: Callable[[int], None]
 ) -> tuple[int, StoreDifference | None]:
     compared = 0
     for key in sorted(left.keys() | right.keys()):
@@ -243,7 +245,7 @@ def _compare_queues(
             if pair[0] == pair[1]:
                 compared += ENTRY_BYTES
                 if offset % _PROGRESS_RECORDS == 0:
-                    told(compared)
+                    report(compared)
                 continue
             where = f"consume queue {key[0]}/{key[1]}, entry {offset}"
             if pair[0] is None or pair[1] is None:

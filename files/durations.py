@@ -34,10 +34,10 @@ def duration(milliseconds: int) -> str:
         parts.append((len(_UNITS) + 1, f"{rest} ms"))
     elif rest or not parts:
         parts.append((len(_UNITS), f"{rest / _SECOND_MS:g} s"))
-    told = parts[0][1]
+    words = parts[0][1]
     for (before, _), (place, text) in pairwise(parts):
-        told += f" {text}" if place == before + 1 else f" and {text}"
-    return told
+        words += f" {text}" if place == before + 1 else f" and {text}"
+    return words
 
 
 def moment(milliseconds: int) -> str:

@@ -71,11 +71,11 @@ def java_version() -> str:
         There is no ``java``, or it fails.
     """
     done = _run(["-version"])
-    told = done.stderr.decode(errors="replace").splitlines()
-    if done.returncode or not told:
-        message = f"java -version ended with {done.returncode}, and tells no version; set JAVA_HOME to a JDK"
+    lines = done.stderr.decode(errors="replace").splitlines()
+    if done.returncode or not lines:
+        message = f"java -version ended with {done.returncode}, and names no version; set JAVA_HOME to a JDK"
         raise ConformanceError(message)
-    return told[0].replace('"', "")
+    return lines[0].replace('"', "")
 
 
 def _run(arguments: Sequence[str], given: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -6,6 +6,7 @@ The last word on a schedule has `judge.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Unpack
 
@@ -189,23 +190,25 @@ def in_milliseconds(
     punctual = sorted({*range(min(configuration.check_max, _MOST_MORE_ROUNDS) + 1), *whole})
     tries = [(more, interval) for more in punctual] + [(more, None) for more in sorted({0, *whole})]
     first: NoInstantsError | None = None
-    growing: dict[tuple[str | None, int], GrowingRounds] = {}
-    roomy_machine, roomy = _real_constants(configuration, quotient, constants, punctual[-1])
+
+    @cache
+    def growing(silencer: str | None, place: int) -> GrowingRounds:
+        """Rounds that are added there one by one, in a machine with room for the most of them."""
+        roomy_machine, roomy = _real_constants(configuration, quotient, constants, punctual[-1])
+        timer = PathTimer(roomy_machine, roomy, Habits(configuration.save_interval_ms, interval))
+        wanted = _of_machine([_with_real_immunity(step, quotient) for step in undecided], roomy_machine)
+        return GrowingRounds(timer, wanted, answers[undecided], place, silencer)
+
     for more, latest in tries:
         real_machine, real = _real_constants(configuration, quotient, constants, more)
         path = undecided if more else plain
         wanted = _of_machine([_with_real_immunity(step, quotient) for step in path], real_machine)
         places = product(silencers_of(path), places_between_rounds(path)) if more else [(None, 0)]
         for silencer, place in places:
-            if more and latest is not None:
-                if (silencer, place) not in growing:
-                    growing[silencer, place] = GrowingRounds(
-                        PathTimer(roomy_machine, roomy, Habits(configuration.save_interval_ms, latest)),
-                        _of_machine(wanted, roomy_machine), answers[path], place, silencer,
-                    )  # fmt: skip
-                if refusal := growing[silencer, place].refusal(more, real.half_slots):
-                    first = first or refusal
-                    continue
+            is_punctual = more and latest is not None
+            if is_punctual and (refusal := growing(silencer, place).refusal(more, real.half_slots)):
+                first = first or refusal
+                continue
             timer = PathTimer(real_machine, real, Habits(configuration.save_interval_ms, latest))
             found = timer.schedule(wanted, answers[path], MoreRounds(more, place, silencer))
             if isinstance(found, TimedPath):

@@ -264,10 +264,10 @@ def search_size(
     configuration, faults, base, question
         What `model_check.broker_conf.answer.check_configuration` takes, which raises, too.
     """
-    limit = MOST_OF_WIDEST if besides else MOST_STATES
-    limit = limit if most_states is None else min(most_states, limit) if besides else most_states
+    if most_states is None:
+        most_states = MOST_OF_WIDEST if besides else MOST_STATES
     asked = replace(configuration, immunities_ms=()) if besides else configuration
-    answer = check_configuration(asked, faults, load_instance(base), most_states=limit, **question)
+    answer = check_configuration(asked, faults, load_instance(base), most_states=most_states, **question)
     if not besides:
         return answer
     decided = tuple(row for row in answer.result.clauses if row.verdict is not Verdict.UNKNOWN)

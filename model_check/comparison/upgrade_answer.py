@@ -107,13 +107,13 @@ def upgrade_answer(found: Comparison, times: Mapping[str, int] | None = None) ->
         Of a configuration that both were judged with (`Situation`).
     """
     before, after = found.before, found.after
-    told = Situation.of(after.asked.profile, after.faults, release=after.asked.release, times=times)
+    situation = Situation.of(after.asked.profile, after.faults, release=after.asked.release, times=times)
     had, has = _has(before.asked), _has(after.asked)
     clauses: dict[str, list[Entry]] = {"new": [], "mended": [], "both": []}
     for clause, old in before.sides.items():
         now = after.sides[clause]
         if now.is_violated:
-            entry = _of_clause(clause, now, remedy(clause, told))
+            entry = _of_clause(clause, now, remedy(clause, situation))
             if clause in before.open:
                 entry = replace(entry, happens=f"{entry.happens} (in {before.asked.name} that is open)")
             clauses["both" if old.is_violated else "new"].append(entry)

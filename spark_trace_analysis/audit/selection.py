@@ -152,16 +152,16 @@ def since(text: str, now: datetime) -> int:
     if ago is not None:
         return int(now.timestamp() * 1_000) - int(ago[1]) * _UNITS_MS[ago[2]]
     try:
-        told = int(datetime.fromisoformat(text.strip()).timestamp() * 1_000)
+        since_ms = int(datetime.fromisoformat(text.strip()).timestamp() * 1_000)
     except (ValueError, OverflowError) as error:
         message = (
             f"--since {text!r}: expected a time such as 2026-03-01T10:00 or 2026-03-01T10:00+08:00, "
             "or how long ago: 30m, 2h, 7d"
         )
         raise BadOptionError(message) from error
-    if told > now.timestamp() * 1_000:
+    if since_ms > now.timestamp() * 1_000:
         message = (
             f"--since {text!r}: it is to come, and nothing can have been stored since; expected a time that is past"
         )
         raise BadOptionError(message)
-    return told
+    return since_ms

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from reference.format.consume_queue import open_consume_queues
-from reference.format.errors import NotAStoreError
+from reference.format.errors import NotAStoreError, StoreError
 from spark_trace_analysis.audit.audit import Audit
 from spark_trace_analysis.audit.audit_folders import (
     count_finished,
@@ -119,11 +119,14 @@ def audit_by_spark(spark: SparkSession, store: Path | StorePaths, options: Optio
     if options.out is not None:
         require_new(options.out)
     opened = OpenedStore(store, options.version, options.question)
-    audit = _Job(spark, opened, options).result()
-    if audit is None:
-        audit = _Job(spark, opened.cut(), options).result()
-    assert audit is not None  # noqa: S101 (a log that is cut does not move)
-    return audit
+    try:
+        return _Job(spark, opened, options).result()
+    except _LogGrewError:
+        return _Job(spark, opened.cut(), options).result()
+
+
+class _LogGrewError(StoreError):
+    """Something seems damaged in a log that has grown since it was opened, and may have been on its way."""
 
 
 class _Job:
@@ -140,14 +143,14 @@ class _Job:
         sizes = {"split_bytes": options.split_bytes, "bucket_bytes": options.bucket_bytes, "end": store.paths.end}
         self.key = key_of(store.path, self.log, store.saved, store.conf, {"version": options.version, **sizes})
 
-    def result(self) -> Audit | None:
-        """The audit; None if something seems damaged in a log that has grown meanwhile."""
+    def result(self) -> Audit:
+        """The audit; raises :class:`_LogGrewError`, of a log that is not cut."""
         with work_folder(self.key, place_of(self.options.work, self.options.out)) as folder:
             found_there = count_finished(folder)
             audit = self._run(folder)
-        return None if audit is None else replace(audit, tasks_found=found_there)
+        return replace(audit, tasks_found=found_there)
 
-    def _run(self, folder: Path) -> Audit | None:
+    def _run(self, folder: Path) -> Audit:
         scan = ScanTask(self.store.paths.absolute(), folder, self.buckets, self.store.timeout_ms)
         splits = self._scan(scan)
         whole = put_together(self.log, splits, scan)
@@ -172,7 +175,7 @@ class _Job:
         damage.take(found(Rank.FOREIGN_QUEUE, 0, region) for region in self.store.foreign_keys())
         damage.take(found(Rank.OFFSET_AHEAD, 0, region) for region in self.store.offsets_ahead(groups.circumstances))
         if damage.count and self.store.is_moving():
-            return None
+            raise _LogGrewError(self.store.path)
         first = next(damage.regions(), None)
         if self.store.saved.corrupt is not None:
             damage.take([found(Rank.SAVED_OFFSETS, 0, self.store.saved.corrupt)])

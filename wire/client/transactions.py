@@ -148,5 +148,6 @@ def half_of_check(request: RemotingCommand) -> HalfName:
 
 def _require(answer: RemotingCommand, what: str, channel: Channel) -> None:
     if answer.code != ResponseCode.SUCCESS:
-        message = f"{channel.address}: {what} is answered {answer.code}: {(answer.remark or '').splitlines()[:1]}"
+        remark = next(iter((answer.remark or "").splitlines()), "no remark")
+        message = f"{channel.address}: {what} is answered {answer.code}: {remark}"
         raise NoAnswerError(message)

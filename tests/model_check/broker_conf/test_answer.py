@@ -325,3 +325,12 @@ def test_no_schedule_is_looked_for_in_which_hundreds_of_checks_are_used_up() -> 
             "it may take transactionCheckMax=2147483647 checks, and of more than 500 none is looked for"
         )
     assert {"S1.late_op", "L2.over_age"} <= violated(of)
+
+
+def test_the_round_that_runs_as_the_broker_is_stopped_comes_to_its_end() -> None:
+    """In 5.5.1 a stop waits for it: without it, no instants fit the path behind fourteen rounds more."""
+    asked = ["S8.parked_although_settled"]
+    found = check_configuration(Configuration.of_release("5.5.1"), ("graceful_stop",), "tiny", properties=asked)
+    (schedule,) = found.schedules.values()
+    assert (schedule.more_rounds, schedule.times[-1]) == (13, 426_001)
+    assert any(step.action.name == "begin_stop" for step in schedule.path)

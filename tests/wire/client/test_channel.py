@@ -9,6 +9,7 @@ import pytest
 
 from wire.client.channel import Address, Channel, NoAnswerError
 from wire.client.reading import check_offset
+from wire.client.transactions import heartbeat
 from wire.remoting.codes import RequestCode
 from wire.remoting.command import RESPONSE_FLAG, RemotingCommand, decode, encode
 from wire.remoting.versions import release_of, version_of
@@ -76,6 +77,15 @@ def test_a_broker_that_answers_nonsense_or_nothing_is_named(bytes_sent: bytes, s
     with pytest.raises(NoAnswerError, match=f"{channel.address}: request 30: .*{said}"):
         channel.ask(RequestCode.GET_MAX_OFFSET, {})
     assert not channel.is_open
+
+
+@pytest.mark.parametrize(("remark", "said"), [("no such group\nat x.java:3", "no such group"), (None, "no remark")])
+def test_what_is_refused_is_named_with_its_code_and_the_first_line_of_the_remark(remark: str | None, said: str) -> None:
+    refusal = encode(RemotingCommand(16, opaque=1, flag=RESPONSE_FLAG, remark=remark))
+    channel = Channel(serve(refusal))
+    with pytest.raises(NoAnswerError, match=f"^{channel.address}: the heartbeat is answered 16: {said}$"):
+        heartbeat(channel, "client", "group")
+    channel.close()
 
 
 def test_who_is_silent_is_not_waited_for_longer_than_patience_lasts() -> None:
