@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import spark_trace_analysis
 from model_check.cache_folder import cache_folder, let_numba_keep_its_code
+from model_check.walks import guided
 from spark_trace_analysis.cluster import session
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 NO_HOME = "/dev/null/home"
 """Below a file: not even root can make it."""
@@ -63,6 +69,16 @@ def test_numba_keeps_its_code_there_in_silence_if_the_package_cannot_be_written_
     assert capsys.readouterr().err == ""
     assert os.environ["NUMBA_CACHE_DIR"] == str(cache_folder() / "numba")
     assert "HALFCHECK_CACHE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("package", [guided, spark_trace_analysis])
+@pytest.mark.usefixtures("homeless")
+def test_each_package_that_numba_compiles_asks_for_the_folder_when_it_is_imported(
+    package: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model_check.cache_folder.can_be_written", lambda _folder: False)
+    importlib.reload(package)
+    assert os.environ["NUMBA_CACHE_DIR"] == str(cache_folder() / "numba")
 
 
 def test_a_home_that_can_be_written_to_is_used_in_silence(

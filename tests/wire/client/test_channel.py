@@ -9,7 +9,7 @@ import pytest
 
 from wire.client.channel import Address, Channel, NoAnswerError
 from wire.client.reading import check_offset
-from wire.client.transactions import heartbeat
+from wire.client.transactions import heartbeat, send_half
 from wire.remoting.codes import RequestCode
 from wire.remoting.command import RESPONSE_FLAG, RemotingCommand, decode, encode
 from wire.remoting.versions import release_of, version_of
@@ -29,14 +29,16 @@ MQ_VERSIONS = {
 """Places in the enum ``MQVersion.Version`` of 5.5.0."""
 
 
-def serve(*answers: bytes) -> Address:
-    """Listen for one connection, read once for each answer and send it, then close."""
+def serve(*answers: bytes, seen: list[bytes] | None = None) -> Address:
+    """Listen for one connection, read (into `seen`) once for each answer and send it, then close."""
     listening = socket.create_server(("127.0.0.1", 0))
 
     def talk() -> None:
         with listening, listening.accept()[0] as connection:
             for answer in answers:
-                connection.recv(1 << 16)
+                read = connection.recv(1 << 16)
+                if seen is not None:
+                    seen.append(read)
                 connection.sendall(answer)
 
     threading.Thread(target=talk).start()
@@ -98,18 +100,22 @@ def test_who_is_silent_is_not_waited_for_longer_than_patience_lasts() -> None:
 
 def test_an_offset_that_is_not_there_is_none_and_asked_for_without_a_default() -> None:
     seen: list[bytes] = []
-    listening = socket.create_server(("127.0.0.1", 0))
-
-    def talk() -> None:
-        with listening, listening.accept()[0] as connection:
-            seen.append(connection.recv(1 << 16))
-            connection.sendall(answered(22))
-
-    threading.Thread(target=talk).start()
-    channel = Channel(Address("127.0.0.1", listening.getsockname()[1]))
+    channel = Channel(serve(answered(22), seen=seen))
     assert check_offset(channel, "RMQ_SYS_TRANS_HALF_TOPIC") is None
     channel.close()
     assert decode(seen[0][4:]).fields["setZeroIfNotFound"] == "false"
+
+
+def test_a_half_is_sent_as_a_message_of_its_own_in_no_unit_for_the_first_time() -> None:
+    """The fields of ``SendMessageRequestHeaderV2``: unit mode, batch, and how often it was consumed before."""
+    seen: list[bytes] = []
+    channel = Channel(serve(answered(0, queueOffset="3", msgId="0" * 31 + "a"), seen=seen))
+    assert send_half(channel, "g", "T", "K1", b"x", born_ms=7).commit_log_offset == 10
+    channel.close()
+    sent = decode(seen[0][4:]).fields
+    assert {name: sent[name] for name in "abefghjklm"} == {
+        "a": "g", "b": "T", "e": "0", "f": "4", "g": "7", "h": "0", "j": "0", "k": "false", "l": "0", "m": "false",
+    }  # fmt: skip
 
 
 def test_each_release_is_known_by_the_number_in_its_headers() -> None:
