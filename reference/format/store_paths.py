@@ -102,10 +102,10 @@ def store_paths(store: Path, *, broker_conf: Path | None = None, log_folders: Se
         The ``broker.conf`` can't be read.
     """
     if not store.exists():
-        message = f"{store} does not exist"
+        message = f"{store} does not exist: name a RocketMQ store, a directory with {COMMIT_LOG}/ in it"
         raise NotAStoreError(message)
     if not store.is_dir():
-        message = f"{store} is a file; a RocketMQ store is a directory with {COMMIT_LOG}/ in it"
+        message = f"{store} is a file: name a RocketMQ store, a directory with {COMMIT_LOG}/ in it"
         raise NotAStoreError(message)
     conf = broker_conf or find_broker_conf(store)
     named = _Named(store, conf)
@@ -113,7 +113,7 @@ def store_paths(store: Path, *, broker_conf: Path | None = None, log_folders: Se
     if log_folders:
         for folder in log_folders:
             if not folder.is_dir():
-                message = f"--commit-log {folder}: there is no such folder"
+                message = f"--commit-log {folder}: there is no such folder: name one with files of a commit log"
                 raise NotAStoreError(message)
         return replace(found, log_folders=_distinct(log_folders))
     if _is_log(store):
