@@ -186,14 +186,13 @@ class VerdictTable:
     schedules
         By address; one that several versions share has that of the first of them.
     most_faults
-        How many faults at once were searched.
+        By instance, how many faults at once were searched.
     """
 
     profiles: tuple[str, ...]
     guarantees: tuple[Guarantee, ...]
     schedules: Mapping[str, Counterexample]
-    instances: tuple[str, ...]
-    most_faults: int
+    most_faults: Mapping[str, int]
     specification: str
 
     @property
@@ -246,8 +245,7 @@ def verdict_table(table: Table, schedules: Sequence[MinimalCounterexample]) -> V
             for property_id, words in GUARANTEES.items()
         ),
         {address: _told(one, address.rpartition("-")[2]) for one, address in homes.items()},
-        tuple(table.plan),
-        max(plan.most_faults for plan in table.plan.values()),
+        {name: plan.most_faults for name, plan in table.plan.items()},
         table.specification,
     )
 

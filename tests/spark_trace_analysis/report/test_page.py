@@ -12,6 +12,7 @@ import pytest
 
 from model_check.defects.resemblance import is_repaired
 from model_check.instances import switches_of
+from model_check.verdicts.table import table_of_verdicts
 from spark_trace_analysis.report.data import MutantSection, ReportData
 from spark_trace_analysis.report.page import render, write
 from tests.model_check.remedies.spelling import FOR_NOBODY, misspelled
@@ -68,6 +69,13 @@ def whole(page: str) -> str:
 @pytest.fixture(scope="module")
 def elements(whole: str) -> Elements:
     return Elements(whole)
+
+
+def test_each_instance_is_named_with_the_most_faults_that_were_searched_in_it(whole: str) -> None:
+    """Three transactions were searched in the quiet world alone."""
+    plan = table_of_verdicts().plan
+    assert ", ".join(f"{name} ({one.most_faults})" for name, one in plan.items()) + "." in whole
+    assert plan["trio"].most_faults == 0 < plan["tiny"].most_faults
 
 
 def test_a_version_shows_no_defect_that_it_is_rid_of() -> None:
