@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 from benchmarks.machines import two_phase_commit
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from model_check.explicit.search import explore
-from model_check.instances import constants_for
 from model_check.tla.files import write_export
 from model_check.tla.module import export
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 WORKLOADS: dict[str, tuple[Machine, object]] = {
     "two_phase_commit 5": (TWO_PHASE_COMMIT, two_phase_commit.Constants(resource_managers=5)),
     "two_phase_commit 7": (TWO_PHASE_COMMIT, two_phase_commit.Constants(resource_managers=7)),
-    "tiny 5.3.3 crash": (TRANSACTIONAL_MESSAGES, constants_for("5.3.3", ["crash"], "tiny")),
-    "odd 5.3.3 clock_skew": (TRANSACTIONAL_MESSAGES, constants_for("5.3.3", ["clock_skew"], "odd")),
-    "tiny 4.9.7 power_loss": (TRANSACTIONAL_MESSAGES, constants_for("4.9.7", ["power_loss"], "tiny")),
-    "odd fixed acting_slave": (TRANSACTIONAL_MESSAGES, constants_for("fixed", ["acting_slave"], "odd")),
-    "small 5.3.3 crash": (TRANSACTIONAL_MESSAGES, constants_for("5.3.3", ["crash"], "small")),
-    "trio 4.5.1 quiet": (TRANSACTIONAL_MESSAGES, constants_for("4.5.1", [], "trio")),
-    "trio 4.9.7 quiet": (TRANSACTIONAL_MESSAGES, constants_for("4.9.7", [], "trio")),
-    "medium 5.3.3 quiet": (TRANSACTIONAL_MESSAGES, constants_for("5.3.3", [], "medium")),
-    "lasting fixed quiet": (TRANSACTIONAL_MESSAGES, constants_for("fixed", [], "lasting")),
+    "tiny 5.3.3 crash": (TRANSACTIONAL_MESSAGES, World.of("5.3.3", ["crash"], "tiny").constants),
+    "odd 5.3.3 clock_skew": (TRANSACTIONAL_MESSAGES, World.of("5.3.3", ["clock_skew"], "odd").constants),
+    "tiny 4.9.7 power_loss": (TRANSACTIONAL_MESSAGES, World.of("4.9.7", ["power_loss"], "tiny").constants),
+    "odd fixed acting_slave": (TRANSACTIONAL_MESSAGES, World.of("fixed", ["acting_slave"], "odd").constants),
+    "small 5.3.3 crash": (TRANSACTIONAL_MESSAGES, World.of("5.3.3", ["crash"], "small").constants),
+    "trio 4.5.1 quiet": (TRANSACTIONAL_MESSAGES, World.of("4.5.1", [], "trio").constants),
+    "trio 4.9.7 quiet": (TRANSACTIONAL_MESSAGES, World.of("4.9.7", [], "trio").constants),
+    "medium 5.3.3 quiet": (TRANSACTIONAL_MESSAGES, World.of("5.3.3", [], "medium").constants),
+    "lasting fixed quiet": (TRANSACTIONAL_MESSAGES, World.of("fixed", [], "lasting").constants),
 }
 
 

@@ -9,11 +9,14 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from model_check.world import Environment, Profile
+    from spec.constants import Instance
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 USUAL_PROFILE: Final = "5.5.1"
 """The newest release: what is meant where no profile is named."""
 PROFILES: Final = "4.5.1, 4.9.7, 5.3.3, 5.4.0, 5.5.0 or 5.5.1"
-Profile = Annotated[str, typer.Option(help=f"{PROFILES}; +NAME or -NAME turns a switch.")]
+ProfileName = Annotated[str, typer.Option(help=f"{PROFILES}; +NAME or -NAME turns a switch.")]
 Faults = Annotated[
     str,
     typer.Option(
@@ -50,24 +53,26 @@ def names_in(text: str) -> list[str]:
     return [name for name in map(str.strip, text.split(",")) if name]
 
 
-def choose_instance(profile: str, faults: Sequence[str], properties: Sequence[str], why: str) -> str:
+def choose_instance(profile: Profile, environment: Environment, properties: Sequence[str], why: str) -> Instance:
     """The instance of the portfolio that shows most of what is asked for; it is said which, and why one is needed.
 
     Parameters
     ----------
-    profile, faults, properties
-        Of the question.
+    profile, environment
+    properties
+        As the command line names them; none stands for all.
     why
         Why one is needed, or why it is this one, such as `as --coverage counts over the states of one`.
     """
     from model_check.chosen_instances import instance_that_shows
+    from model_check.clauses import chosen_clauses
 
-    name = instance_that_shows(profile, faults, properties)
-    say_choice(name, why, properties)
-    return name
+    instance = instance_that_shows(profile, environment, chosen_clauses(properties))
+    say_choice(instance, why, properties)
+    return instance
 
 
-def say_choice(instance: str, why: str, properties: Sequence[str] = ()) -> None:
+def say_choice(instance: Instance, why: str, properties: Sequence[str] = ()) -> None:
     """Say on stderr which instance is taken."""
     shows = f"; it shows most of {', '.join(properties)}" if properties else ""
-    typer.echo(f"halfcheck: no --instance is given: {instance} is taken, {why}{shows}", err=True)
+    typer.echo(f"halfcheck: no --instance is given: {instance.name} is taken, {why}{shows}", err=True)

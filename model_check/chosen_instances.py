@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from model_check.check import chosen_clauses
-from model_check.instances import constants_for, load_instance, unturned
+from model_check.instances import load_instance
 from model_check.occurrence import unmet_needs
-from model_check.verdicts.environment import faults_of
 from model_check.verdicts.table import table_of_verdicts
-from spec.profiles import VERSIONS
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from model_check.world import Environment, Profile, World
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from spec.constants import Instance
+    from spec.language import Property
 
 FOR_ALL: Final = {"large@2x3x2": 2_500_000, "trio": 2_500_000}
 """What every profile is searched in besides, and where such a search is cut short; a release without faults nowhere."""
@@ -29,75 +29,63 @@ FOR_NO_RELEASE: Final = {"large@2x3x2": 5_000_000, "medium": 5_000_000, "trio": 
 """The same for profiles that are no releases."""
 
 
-def portfolio_of(profile: str, faults: Sequence[str] = (), *, compared_with: Sequence[str] = ()) -> dict[str, int]:
+def portfolio_of(
+    profile: Profile, environment: Environment, *, compared_with: Sequence[Profile] = ()
+) -> dict[Instance, int]:
     """The instances in which a profile is searched, and the states at which each search is cut short.
 
     Small ones come first, then those that forget, then those besides.
 
     Parameters
     ----------
-    profile, faults
-        See `model_check.instances.constants_for`.
     compared_with
         Other profiles that are searched in the same instances.
 
-    Raises
-    ------
-    ModelCheckError
-        When a profile or a fault is unknown, before anything is searched.
-
     Examples
     --------
-    >>> list(portfolio_of("5.5.1"))
+    >>> [size.name for size in portfolio_of(Profile.of("5.5.1"), Environment())]
     ['tiny', 'odd', 'deep', 'small', 'skewed', 'lasting', 'pair', 'large@2x3x2', 'trio']
-    >>> [*portfolio_of("5.5.1+settles_once")][-4:] == [*portfolio_of("5.5.1", compared_with=["fixed"])][-4:]
-    True
     """
-    for name in (profile, *compared_with):
-        constants_for(name, faults, "tiny")
     plan = table_of_verdicts().plan
-    are_releases = {profile, *compared_with} <= set(VERSIONS)
+    are_releases = all(one.is_version for one in (profile, *compared_with))
     besides = FOR_ALL if are_releases else FOR_NO_RELEASE
-    of_table = {name for name in besides if are_releases and not faults}
-    names = [name for name in [*smallest_first(profile, faults), *those_that_forget()] if name not in besides]
-    return {name: plan[name].most_states for name in names} | {
-        name: plan[name].most_states if name in of_table else most for name, most in besides.items()
+    of_table = {name for name in besides if are_releases and not environment}
+    sizes = [size for size in [*smallest_first(profile, environment), *those_that_forget()] if size.name not in besides]
+    return {size: plan[size.name].most_states for size in sizes} | {
+        load_instance(name): plan[name].most_states if name in of_table else most for name, most in besides.items()
     }
 
 
-def is_besides(instance: str) -> bool:
+def is_besides(instance: Instance) -> bool:
     """Whether an instance is searched besides: what it does not decide still holds to the bounds of the others."""
-    return instance in FOR_NO_RELEASE
+    return instance.name in FOR_NO_RELEASE
 
 
-def smallest_first(profile: str, faults: Sequence[str]) -> list[str]:
+def smallest_first(profile: Profile, environment: Environment) -> list[Instance]:
     """The instances of the plan, by the states that the table of verdicts has for this world, or for a part of it.
 
     Without those that forget.
     """
-    table = table_of_verdicts()
+    table, unturned = table_of_verdicts(), Profile.of(profile.unturned)
 
-    def states(instance: str) -> int:
-        entries = table.of(unturned(profile), instance)
-        parts = (entry.distinct for name, entry in entries.items() if set(faults_of(name)) <= set(faults))
-        return max(parts, default=0)
+    def states(instance: Instance) -> int:
+        parts = table.parts_of(World(unturned, environment, instance)).values()
+        return max((entry.distinct for entry in parts), default=0)
 
-    return sorted((name for name in table.plan if not load_instance(name).forgets), key=states)
+    return sorted((size for size in table.instances if not size.forgets), key=states)
 
 
-def those_that_forget() -> list[str]:
+def those_that_forget() -> list[Instance]:
     """The instances of the plan whose runs have no end."""
-    return [name for name in table_of_verdicts().plan if load_instance(name).forgets]
+    return [size for size in table_of_verdicts().instances if size.forgets]
 
 
-def instance_that_shows(profile: str, faults: Sequence[str], properties: Sequence[str]) -> str:
+def instance_that_shows(profile: Profile, environment: Environment, clauses: Sequence[Property]) -> Instance:
     """The one instance to ask: where most of the clauses are known to break, or could; the smallest one of several."""
-    clauses = chosen_clauses(TRANSACTIONAL_MESSAGES, properties)
-    names = {f"{clause.identifier}.{clause.clause}" for clause in clauses}
 
-    def fitness(instance: str) -> tuple[int, int]:
-        constants = constants_for(profile, faults, instance)
-        broken = table_of_verdicts().depths(profile, instance, faults)
-        return len(names & broken.keys()), sum(not unmet_needs(clause, constants) for clause in clauses)
+    def fitness(instance: Instance) -> tuple[int, int]:
+        world = World(profile, environment, instance)
+        broken = table_of_verdicts().depths(world)
+        return len(set(clauses) & broken.keys()), sum(not unmet_needs(clause, world.constants) for clause in clauses)
 
-    return max(smallest_first(profile, faults), key=fitness)
+    return max(smallest_first(profile, environment), key=fitness)

@@ -1,150 +1,217 @@
-"""The three engines, each asked in its own way, with one form of answer: numbers, paths, witnesses that were seen."""
+"""The engines: each is asked a question and gives numbers, paths and the witnesses that it has seen.
+
+An engine says itself what it can't do. To add one, give it a class here and its name in `ENGINES`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
 from model_check.coverage.by_engine import cover_by_cpython, cover_by_numba
 from model_check.cpython import search as cpython_search
 from model_check.explicit import search as explicit_search
 from model_check.explicit.exploration import Progress
+from model_check.explicit.state_store.resources import Resources
+from model_check.finding import Numbers
+from model_check.front_end.read_machine import read_machine, refuse_missing_constants
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from model_check.explicit.exploration import Report
-    from model_check.explicit.state_store.resources import Resources
-    from spec.language import Machine, Property, Step
-
-Answer = tuple[dict[str, Any], "dict[Property, list[Step] | None]", "set[Property]"]
-"""The numbers of a `CheckResult`, the shortest path to a violation of each clause, the witnesses that are seen."""
-
-
-class Options(TypedDict, total=False):
-    """How an engine searches; see `Question`."""
-
-    threads: int
-    most_states: int | None
-    most_steps: int
-    coverage: bool
-    report: Report | None
-    resources: Resources | None
+    from model_check.coverage.counts import Coverage
+    from model_check.question import Means, Question
+    from spec.language import Property, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What an engine is asked.
+class Explored:
+    """What an engine gives.
 
     Attributes
     ----------
-    title : str
-        What is searched, for people.
-    until : sequence of Property
-        The search may end when all of these are violated, if there are any.
-    threads : int
-        Of the compiled search; no number and no path depends on it.
-    most_states : int or None
-        Stop when so many are stored.
-    most_steps : int
-        To this depth `z3` looks for violations.
-    coverage : bool
-        Count over the states found which conjuncts were the first to be false; not with `z3`.
-    report : callable or None
-        Called now and then with how far the search is.
-    resources : Resources or None
-        Memory, disk and checkpoints of the compiled search; the other engines have none.
+    depths : dict
+        Each clause that is violated, to the steps of its shortest violation.
+    paths : dict
+        The first of the shortest violations of each clause whose path was wanted.
+    seen : set of Property
+        The witnesses that some state is.
+    full : tuple of str
+        The lengths of queues that are as long as they may be in some state of an instance that forgets.
+    unknown : str
+        Why what is not violated is not known to hold, where it is neither the number of states nor a full queue.
     """
 
-    machine: Machine
-    constants: object
-    clauses: Sequence[Property]
-    until: Sequence[Property]
-    title: str
-    threads: int = 1
-    most_states: int | None = None
-    most_steps: int = 30
-    coverage: bool = False
-    report: Report | None = None
-    resources: Resources | None = None
+    numbers: Numbers
+    depths: dict[Property, int]
+    paths: dict[Property, list[Step]]
+    seen: set[Property]
+    full: tuple[str, ...] = ()
+    unknown: str = ""
+    coverage: Coverage | None = field(default=None)
+
+    @property
+    def why_unknown(self) -> str:
+        """Why what is not violated is not known to hold; empty if it is."""
+        if self.unknown:
+            return self.unknown
+        if not self.numbers.complete:
+            return f"none is found among {self.numbers.distinct:,} states"
+        if self.full:
+            return f"none is found; the instance has no room for more, as {' and '.join(self.full)} of some state say"
+        return ""
 
 
-def by_numba(question: Question) -> Answer:
+class Engine(Protocol):
+    """One way to search a world."""
+
+    @property
+    def name(self) -> str:
+        """As `halfcheck check --engine` takes it."""
+
+    @property
+    def counts_states(self) -> bool:
+        """Whether its numbers are those of all states."""
+
+    def refuses(self, question: Question, **means: Unpack[Means]) -> str:
+        """What it can't do of a question, and what to do instead; empty if it can be asked.
+
+        Raises
+        ------
+        NotInTheLanguage, ModelCheckError
+            When the machine is not in its language, or a constant is missing.
+        """
+
+    def search(self, question: Question, **means: Unpack[Means]) -> Explored:
+        """Search the world of a question."""
+
+
+class Compiled:
     """The compiled search."""
-    machine = question.machine
-    bits = {claim: bit for bit, claim in enumerate((*machine.clauses, *machine.witnesses))}
-    found = explicit_search.explore(
-        machine,
-        question.constants,
-        until=[bits[clause] for clause in question.until],
-        threads=question.threads,
-        most_states=question.most_states,
-        report=question.report,
-        resources=question.resources,
-        title=question.title,
-    )
-    numbers = {
-        **_counted(found),
-        "full": found.full_queues(),
-        "compile_seconds": found.compile_seconds,
-        "peak_bytes": found.peak_bytes,
-        "coverage": cover_by_numba(found) if question.coverage else None,
-        "disk_bytes": found.disk_bytes,
-        "resumed_from": found.resumed_from,
-        "collision_probability": found.collision_probability,
-    }
-    paths = found.paths_to(bits[clause] for clause in question.clauses)
-    return (
-        numbers,
-        {clause: paths[bits[clause]] for clause in question.clauses},
-        {w for w in machine.witnesses if found.seen_at[bits[w]] is not None},
-    )
+
+    name = "numba"
+    counts_states = True
+
+    def refuses(self, question: Question, **means: Unpack[Means]) -> str:
+        """See `Engine.refuses`; it reads the machine itself, when it compiles it."""
+        refuse_missing_constants(question.machine.state, question.c)
+        threads = means.get("threads", 1)
+        return "" if threads >= 1 else f"{threads} threads: give at least one"
+
+    def search(self, question: Question, **means: Unpack[Means]) -> Explored:
+        """See `Engine.search`."""
+        machine = question.machine
+        bits = {claim: bit for bit, claim in enumerate((*machine.clauses, *machine.witnesses))}
+        found = explicit_search.explore(
+            machine,
+            question.c,
+            until=[bits[clause] for clause in question.until],
+            most_states=question.most_states,
+            title=question.world.title,
+            **means,
+        )
+        depths = {clause: depth for clause in question.asked if (depth := found.seen_at[bits[clause]]) is not None}
+        paths = found.paths_to(bits[clause] for clause in depths if question.wants_path(clause))
+        return Explored(
+            numbers=Numbers(
+                **_counted(found),
+                compile_seconds=found.compile_seconds,
+                peak_bytes=found.peak_bytes,
+                disk_bytes=found.disk_bytes,
+                resumed_from=found.resumed_from,
+                collision_probability=found.collision_probability,
+            ),
+            depths=depths,
+            paths={clause: path for clause in depths if (path := paths.get(bits[clause])) is not None},
+            seen={w for w in machine.witnesses if found.seen_at[bits[w]] is not None},
+            full=found.full_queues(),
+            coverage=cover_by_numba(found) if question.coverage else None,
+        )
 
 
-def by_cpython(question: Question) -> Answer:
-    """The slow judge, which counts no bytes."""
-    machine, constants, report = question.machine, question.constants, question.report
+class CPython:
+    """The slow judge, which runs the actions themselves."""
 
-    def relay(*numbers: Any) -> None:
-        if report is not None:
-            report(Progress(*numbers))
+    name = "cpython"
+    counts_states = True
 
-    found = cpython_search.explore(
-        machine, constants, most_states=question.most_states, until=question.until, report=relay
-    )
-    numbers = {
-        **_counted(found),
-        "full": found.full_queues(machine, constants),
-        "compile_seconds": 0.0,
-        "peak_bytes": 0,
-        "coverage": cover_by_cpython(machine, constants, found.parents) if question.coverage else None,
-    }
-    paths = {c: found.path_to(found.violations[c]) if c in found.violations else None for c in question.clauses}
-    return numbers, paths, set(found.witnesses)
+    def refuses(self, question: Question, **means: Unpack[Means]) -> str:
+        """See `Engine.refuses`."""
+        read_machine(question.machine, question.c)
+        return _without_resources(self.name, means)
+
+    def search(self, question: Question, **means: Unpack[Means]) -> Explored:
+        """See `Engine.search`."""
+        machine, report = question.machine, means.get("report")
+
+        def relay(*numbers: Any) -> None:
+            if report is not None:
+                report(Progress(*numbers))
+
+        found = cpython_search.explore(
+            machine, question.c, most_states=question.most_states, until=question.until, report=relay
+        )
+        paths = {clause: found.path_to(found.violations[clause]) for clause in _among(question.asked, found.violations)}
+        return Explored(
+            numbers=Numbers(**_counted(found)),
+            depths={clause: len(path) for clause, path in paths.items()},
+            paths=paths,
+            seen=set(found.witnesses),
+            full=found.full_queues(machine, question.c),
+            coverage=cover_by_cpython(machine, question.c, found.parents) if question.coverage else None,
+        )
+
+
+class Bounded:
+    """Bounded model checking, one search a clause: what is not violated is unknown beyond the bound."""
+
+    name = "z3"
+    counts_states = False
+
+    def refuses(self, question: Question, **means: Unpack[Means]) -> str:
+        """See `Engine.refuses`."""
+        if question.most_steps < 0:
+            return f"{question.most_steps} steps: give no negative number of steps"
+        if question.coverage:
+            return "coverage is counted over states, and the engine z3 stores none; ask numba or cpython"
+        if getattr(question.c, "forgets", False):
+            return "the instance forgets what is over, and the engine z3 knows nothing of that; ask numba or cpython"
+        read_machine(question.machine, question.c)
+        return _without_resources(self.name, means)
+
+    def search(self, question: Question, **_means: Unpack[Means]) -> Explored:
+        """See `Engine.search`; no states are counted."""
+        from model_check.symbolic.bounded import search
+
+        found = {c: search(question.machine, question.c, c, question.most_steps) for c in question.asked}
+        paths = {clause: answer.path for clause, answer in found.items() if answer.path is not None}
+        return Explored(
+            numbers=Numbers(0, 0, question.most_steps, complete=False, seconds=sum(o.seconds for o in found.values())),
+            depths={clause: len(path) for clause, path in paths.items()},
+            paths=paths,
+            seen=set(question.machine.witnesses),
+            unknown=f"none is found in at most {question.most_steps} steps",
+        )
 
 
 def _counted(found: explicit_search.Exploration | cpython_search.Exploration) -> dict[str, Any]:
     return {name: getattr(found, name) for name in ("distinct", "generated", "depth", "complete", "seconds")}
 
 
-def by_z3(question: Question) -> Answer:
-    """One bounded search a clause. No states are counted, and what is not violated is unknown beyond the bound."""
-    from model_check.symbolic.bounded import search as bounded_search
-
-    machine, most_steps = question.machine, question.most_steps
-    found = {c: bounded_search(machine, question.constants, c, most_steps) for c in question.clauses}
-    numbers = {
-        "full": (),
-        "distinct": 0,
-        "generated": 0,
-        "depth": most_steps,
-        "complete": False,
-        "seconds": sum(answer.seconds for answer in found.values()),
-        "compile_seconds": 0.0,
-        "peak_bytes": 0,
-    }
-    return numbers, {clause: answer.path for clause, answer in found.items()}, set(machine.witnesses)
+def _among(clauses: Iterable[Property], violations: Iterable[Property]) -> list[Property]:
+    violated = set(violations)
+    return [clause for clause in clauses if clause in violated]
 
 
-ENGINES = {"numba": by_numba, "cpython": by_cpython, "z3": by_z3}
+def _without_resources(name: str, means: Means) -> str:
+    if (means.get("resources") or Resources()) == Resources():
+        return ""
+    return f"the engine {name} knows no memory limit, disk, checkpoint or fingerprints: use numba"
+
+
+COMPILED: Final = Compiled()
+CPYTHON: Final = CPython()
+Z3: Final = Bounded()
+
+ENGINES: Final[dict[str, Engine]] = {engine.name: engine for engine in (COMPILED, CPYTHON, Z3)}
 """By the names under which they are asked for."""

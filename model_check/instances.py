@@ -1,27 +1,20 @@
-"""Names to constants: an instance file, a profile and a set of faults become the `c` of every action."""
+"""Instances by their names, and from files."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import MISSING, asdict, fields, replace
+from dataclasses import MISSING, fields, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from files.content import parse_toml
 from files.errors import BadContentError
 from files.reading import SETTINGS_BYTES, read_text
-from model_check.did_you_mean import nearest_release, require_known
+from model_check.did_you_mean import require_known
 from model_check.errors import BadFile, ModelCheckError
-from model_check.releases import profile_for
-from spec.constants import FAULTS, SWITCHES, Constants, Instance
-from spec.profiles import PROFILES, VERSIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from spec.switches import Switches
+from spec.constants import Instance
 
 
 @cache
@@ -74,40 +67,6 @@ def _supplied(name: str) -> Instance:
     return _instance(name, resources.files("spec").joinpath("instances", f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def constants_for(profile: str, faults: Iterable[str], instance: Instance | str) -> Constants:
-    """The constants of an instance under a profile (see `switches_of`) in an environment.
-
-    Raises
-    ------
-    ModelCheckError
-        When the profile, a switch or a fault is unknown; names what there is, and what may have been meant.
-    """
-    switches = switches_of(profile)
-    chosen = tuple(faults)
-    require_faults(chosen)
-    sizes = load_instance(instance) if isinstance(instance, str) else instance
-    given: dict[str, Any] = {**asdict(sizes), **asdict(switches), **dict.fromkeys(chosen, True)}
-    return Constants(**given)
-
-
-def require_faults(names: Iterable[str]) -> None:
-    """See that names are those of faults.
-
-    Raises
-    ------
-    ModelCheckError
-        When one is none; names what there is, and what may have been meant.
-    """
-    for name in names:
-        if name.strip().lower() in ("all", "any", "every"):
-            msg = (
-                f"no fault {name!r}: all at once do not say which of them breaks what; check --minimal-faults tries "
-                "set after set, halfcheck switches --faults says what each one is"
-            )
-            raise ModelCheckError(msg)
-        require_known("fault", name, FAULTS)
-
-
 def refuse_forgetting(constants: object, who: str) -> None:
     """Refuse an instance that forgets, where what is said of it would be of one that does not.
 
@@ -120,76 +79,6 @@ def refuse_forgetting(constants: object, who: str) -> None:
         plain = f"{constants.name}@{constants.transactions}x{constants.half_slots}x{constants.op_slots}"
         msg = f"instance {constants.name} forgets what is over, and {who} never does: give {plain}, or another instance"
         raise ModelCheckError(msg)
-
-
-def switches_of(profile: str) -> Switches:
-    """The switches of a profile, with some of them turned.
-
-    Parameters
-    ----------
-    profile
-        A profile's name and then ``+NAME`` or ``-NAME`` for each switch that is to be on or off.
-
-    Raises
-    ------
-    ModelCheckError
-        When there is no such profile or switch; names what there is.
-
-    Examples
-    --------
-    >>> switches_of("4.9.7").batches_ops, switches_of("4.9.7+batches_ops-keeps_discarded").batches_ops
-    (False, True)
-    """
-    name, *turned = re.split(r"(?=[+-])", profile)
-    require_known("profile", name, PROFILES, hint=_stand_in(name))
-    for switch in turned:
-        require_known("switch", switch[1:], SWITCHES, listed_by="halfcheck switches")
-    return replace(PROFILES[name], **{switch[1:]: switch[0] == "+" for switch in turned})
-
-
-def _stand_in(name: str) -> str:
-    """What may be meant by the name of no profile: the one that stands for a release, or the nearest."""
-    try:
-        profile, _ = profile_for(name, with_switches=True)
-    except ModelCheckError:
-        return nearest_release(name, VERSIONS)
-    return profile if profile == name else f"{profile}, which stands for {name}"
-
-
-def unturned(profile: str) -> str:
-    """The name of the profile whose switches `switches_of` turns.
-
-    Examples
-    --------
-    >>> unturned("5.3.3+heeds_settled_originals"), unturned("4.5.1")
-    ('5.3.3', '4.5.1')
-    """
-    return re.split(r"[+-]", profile, maxsplit=1)[0]
-
-
-def alike(profile: str) -> str:
-    """The names of all profiles that have the switches of one: the head of a column that speaks of them.
-
-    Examples
-    --------
-    >>> alike("5.5.0"), alike("5.4.0")
-    ('5.5.0', '5.4.0')
-    """
-    return ", ".join(name for name, switches in PROFILES.items() if switches == PROFILES[profile])
-
-
-def named_profiles(names: Sequence[str]) -> tuple[str, ...]:
-    """The profiles of these names in their order, oldest first; all when none is named.
-
-    Raises
-    ------
-    ModelCheckError
-        When there is no profile of a name; names what there is.
-    """
-    for name in names:
-        switches_of(name)
-    versions = list(PROFILES)
-    return tuple(sorted(dict.fromkeys(names or versions), key=lambda name: versions.index(unturned(name))))
 
 
 _LEAST = {

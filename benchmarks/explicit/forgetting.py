@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.computer import bars, computer
 from model_check.explicit.search import Exploration, explore
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ class Run(NamedTuple):
 def searched(world: World, threads: int) -> Exploration:
     """Search a world, which is an instance and a fault or none."""
     instance, fault = world
-    return explore(TRANSACTIONAL_MESSAGES, constants_for(PROFILE, [fault] if fault else [], instance), threads=threads)
+    return explore(
+        TRANSACTIONAL_MESSAGES, World.of(PROFILE, [fault] if fault else [], instance).constants, threads=threads
+    )
 
 
 def run_of(world: World, threads: int) -> Run:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from benchmarks.computer import bars, computer
 from benchmarks.explicit.check_command import Run, World, check, given_world
 from benchmarks.explicit.warm_memory import GIB, first_touch, huge_pages_withheld
+from model_check.world import World
 
 RESULTS = Path(__file__).with_name("RESULTS_LARGE.md")
 USUAL = World("large", "5.3.3", "")
@@ -83,10 +84,9 @@ def table(
 def main(repeats: int, world: World) -> None:
     """Run everything, print the table and write it."""
     from model_check.explicit.code_generation.width import state_width
-    from model_check.instances import constants_for
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-    words = state_width(TRANSACTIONAL_MESSAGES, constants_for(world.profile, (), world.instance)).words
+    words = state_width(TRANSACTIONAL_MESSAGES, World.of(world.profile, (), world.instance).constants).words
     with tempfile.TemporaryDirectory(prefix="halfcheck_bench_") as cache:
         os.environ["HALFCHECK_CACHE"] = cache
         compile_seconds = check(world, "--max-states", 1000).answer["compile_seconds"]

@@ -16,7 +16,7 @@ from benchmarks.machines.small_check_service.machine import SMALL_CHECK_SERVICE
 from benchmarks.machines.small_check_service.state import Constants
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from model_check.explicit.search import Progress, explore
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -67,26 +67,29 @@ WORKLOADS = {
     "core": Workload(
         "medium 5.3.3 crash",
         TRANSACTIONAL_MESSAGES,
-        constants_for("5.3.3", ["crash"], "medium"),
+        World.of("5.3.3", ["crash"], "medium").constants,
         {1: 2.5e6, 2: 4e6},
         AS_FAST,
     ),
     "exported": Workload(
         "medium 5.3.3 quiet",
         TRANSACTIONAL_MESSAGES,
-        constants_for("5.3.3", [], "medium"),
+        World.of("5.3.3", [], "medium").constants,
         beside={(TLC, TLC_WORKERS): 100.0},
     ),
     "large": Workload(
         "large 5.3.3 quiet",
         TRANSACTIONAL_MESSAGES,
-        constants_for("5.3.3", [], "large"),
+        World.of("5.3.3", [], "large").constants,
         beside=AS_FAST,
         gibibytes=6,
     ),
     **{
         f"{instance}_{release}": Workload(
-            f"{instance} {release} quiet", TRANSACTIONAL_MESSAGES, constants_for(release, [], instance), beside=AS_FAST
+            f"{instance} {release} quiet",
+            TRANSACTIONAL_MESSAGES,
+            World.of(release, [], instance).constants,
+            beside=AS_FAST,
         )
         for instance, release in (("medium", "4.5.1"), ("medium", "4.9.7"), ("medium", "5.4.0"), ("pair", "5.3.3"))
     },

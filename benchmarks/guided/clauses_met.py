@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from model_check.instances import constants_for, load_instance
+from model_check.clauses import clause_names
+from model_check.instances import load_instance
 from model_check.occurrence import why_it_cannot_occur
-from model_check.verdicts.environment import QUIET
 from model_check.verdicts.table import table_of_verdicts
 from model_check.walks.guided.account import account_of
 from model_check.walks.guided.state_space import LAW, are_violated
 from model_check.walks.guided.walker import GuidedWalker
 from model_check.walks.walk import Walker
-from model_check.wording.clauses import clause_names
+from model_check.world import QUIET, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def asked_of() -> dict[str, tuple[str, ...]]:
 
 def cannot_occur(fault: str, clauses: Iterable[str]) -> dict[str, str]:
     """Which of the clauses can't be violated on the instance, and why."""
-    constants = constants_for(PROFILE, (fault,), INSTANCE)
+    constants = World.of(PROFILE, (fault,), INSTANCE).constants
     return {name: why for name in clauses if (why := why_it_cannot_occur(CLAUSES[name], constants))}
 
 

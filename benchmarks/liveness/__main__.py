@@ -30,7 +30,7 @@ LEAST_STATES, MOST_SECONDS, MOST_GIB = 5_000_000, 60, 8
 
 def measured(profile: str, faults: str, instance: str) -> dict[str, Any]:
     """Decide all responses of a world in this process."""
-    from model_check.check import Verdict
+    from model_check.finding import Verdict
     from model_check.liveness.check import check_responses
 
     began = time.perf_counter()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from model_check.instances import switches_of
 from model_check.switches import switch_records, turned_in_vain
+from model_check.world import Profile
 from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def drawn_profiles(number: int, seed: int) -> list[str]:
     found: dict[object, str] = {}
     for name in _names(Random(seed)):
         if not turned_in_vain(name):
-            found.setdefault(switches_of(name), name)
+            found.setdefault(Profile.of(name).switches, name)
         if len(found) == number:
             break
     return list(found.values())
@@ -37,5 +37,5 @@ def _names(random: Random) -> Iterator[str]:
     while True:
         release = random.choice(VERSIONS)
         turned = random.sample(of_the_broker, random.randint(1, MOST_TURNED))
-        is_on = switches_of(release)
+        is_on = Profile.of(release).switches
         yield release + "".join(f"{'-' if getattr(is_on, name) else '+'}{name}" for name in turned)

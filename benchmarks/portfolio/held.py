@@ -6,14 +6,18 @@ from dataclasses import asdict, dataclass
 from time import process_time
 from typing import TYPE_CHECKING, Any, Final
 
-from model_check.check import Verdict, check
+from model_check.answer import search_portfolio
+from model_check.check import check
 from model_check.chosen_instances import is_besides
-from model_check.portfolio import search_portfolio
+from model_check.finding import Verdict
+from model_check.instances import load_instance
+from model_check.question import Question
+from model_check.world import NO_FAULTS, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from model_check.check import CheckResult
+    from model_check.finding import Finding
 
 MUST_BE_SEARCHED: Final = ("medium", "trio", "large")
 """What breaks here must be broken in the portfolio's answer, whether or not it has searched them itself."""
@@ -76,23 +80,25 @@ def held_against(
         Those that the portfolio has searched as far are not searched again.
     """
     began = process_time()
-    answer = search_portfolio(profile, instances=instances, threads=threads)
+    answer = search_portfolio(
+        Profile.of(profile), NO_FAULTS, instances=[*map(load_instance, instances)], threads=threads
+    )
     between = process_time()
-    searched = {one.instance.name: one for one in answer.searched}
+    searched = {one.instance.name: one for one in answer.findings}
     larger = {}
     for name in larger_ones:
         known = searched.get(name)
         if known is None or not (known.complete or known.distinct >= most_states):
-            larger[name] = check(profile, (), name, threads=threads, most_states=most_states)
-    plan = {name for one in answer.searched if not is_besides(one.instance.name) for name in _broken(one)}
-    holding = tuple(row.name for row in answer.result.clauses if row.verdict is Verdict.HOLDS)
+            larger[name] = check(Question.of(profile, (), name, most_states=most_states), threads=threads)
+    plan = {name for one in answer.findings if not is_besides(one.instance.name) for name in _broken(one)}
+    holding = tuple(row.name for row in answer.whole.clauses if row.verdict is Verdict.HOLDS)
     return Held(
         profile,
         holding,
-        tuple(row.name for row in answer.result.clauses if row.verdict is Verdict.UNKNOWN),
+        tuple(row.name for row in answer.whole.clauses if row.verdict is Verdict.UNKNOWN),
         {
             clause: one.instance.name
-            for one in reversed(answer.searched)
+            for one in reversed(answer.findings)
             for clause in _broken(one)
             if is_besides(one.instance.name) and clause not in plan
         },
@@ -102,5 +108,5 @@ def held_against(
     )
 
 
-def _broken(search: CheckResult) -> list[str]:
-    return [row.name for row in search.clauses if row.path is not None]
+def _broken(search: Finding) -> list[str]:
+    return [row.name for row in search.rows if row.path is not None]

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from halfcheck.options import USUAL_PROFILE, AsJson, Profile, Seed
+from halfcheck.options import USUAL_PROFILE, AsJson, ProfileName, Seed
 
 
 class Clock(Enum):
@@ -53,7 +53,7 @@ class BrokerOptions:
     """What a command line asks for."""
 
     words: Words = None
-    profile: Profile = USUAL_PROFILE
+    profile: ProfileName = USUAL_PROFILE
     port: Port = 9876
     listen: Listen = "127.0.0.1"
     control_port: ControlPort = 0

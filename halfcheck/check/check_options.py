@@ -11,9 +11,17 @@ import typer
 from halfcheck.errors import CommandLineError
 from halfcheck.options import PROFILES, USUAL_PROFILE, AsJson, Faults, Properties, names_in
 from model_check.asked import Asked, asked_for
+from model_check.clauses import chosen_clauses
+from model_check.instances import load_instance
+from model_check.world import Environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from model_check.engines import Engine
+    from model_check.world import Profile
+    from spec.constants import Instance
+    from spec.language import Property
 
 COMPILED: Final = "numba"
 """The engine that is asked unless another one is named; only it searches many worlds."""
@@ -25,7 +33,7 @@ OF_ONE_SEARCH: Final = (
     "memory", "disk", "no_disk", "checkpoint", "resume", "fingerprints", "coverage", "width",
 )  # fmt: skip
 NOT_OF_MANY_WORLDS: Final = (*OF_ONE_SEARCH, *OF_FILES, *OF_BROKER_CONF, "broker_conf", "engine")
-"""What says nothing to the ways that search many worlds in memory."""
+"""Options that do not apply to modes which search many worlds in memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,14 +155,28 @@ class CheckOptions:
     as_json: AsJson = False
 
     @property
-    def environment(self) -> list[str]:
-        """The faults that may happen."""
-        return names_in(self.faults)
+    def environment(self) -> Environment:
+        """The faults that may happen; raises `ModelCheckError`."""
+        return Environment.of(names_in(self.faults))
 
     @property
-    def clauses(self) -> list[str]:
-        """The properties and clauses that are asked for; none stands for all."""
-        return self.properties or []
+    def clauses(self) -> tuple[Property, ...]:
+        """The clauses that are asked for; raises `ModelCheckError`."""
+        return chosen_clauses(self.properties or ())
+
+    @property
+    def chosen_engine(self) -> Engine:
+        """The engine of that name; raises `ModelCheckError`."""
+        from model_check.did_you_mean import require_known
+        from model_check.engines import ENGINES
+
+        require_known("engine", self.engine, ENGINES)
+        return ENGINES[self.engine]
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        """The one that is asked for, if there is one; raises `ModelCheckError` and `BadFile`."""
+        return () if self.instance is None else (load_instance(self.instance),)
 
     @property
     def asked(self) -> Asked:
@@ -177,12 +199,7 @@ class CheckOptions:
         return " ".join(f"--{'version' if one == self.version else 'profile'} {one}" for one in names)
 
     @property
-    def only_profile(self) -> str:
-        """The profile of `asked`; raises as that does."""
-        return self.asked.profile
-
-    @property
-    def profiles(self) -> list[str]:
+    def profiles(self) -> list[Profile]:
         """The profiles of all releases and profiles that are given; none stands for all.
 
         Raises

@@ -11,10 +11,11 @@ import typer
 from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, CheckOptions, say_who_speaks
 from halfcheck.errors import ExitCode
 from halfcheck.printing.progress import live_line, portfolio_progress
-from model_check.check import Verdict
+from model_check.answer import search_portfolio
+from model_check.clauses import name_of
 from model_check.defects.claims import searched_claims
 from model_check.defects.resemblance import repaired_by_hand
-from model_check.portfolio import search_portfolio
+from model_check.finding import Verdict
 from model_check.verdicts.minimal_repairs import MinimalRepairs, candidates_of, find_minimal_repairs
 
 if TYPE_CHECKING:
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from model_check.answer import Answer
     from model_check.defects.claims import Claim
-    from model_check.portfolio import Judged
+    from spec.constants import Instance
+    from spec.language import Property
 
 MOST_MORE_REPAIRS = 2
 """So many repairs at once are tried beside those that a profile has, to say with which of them a clause holds."""
@@ -36,27 +39,29 @@ def run(options: CheckOptions) -> ExitCode:
         "does not go with --minimal-repairs, which searches many worlds in memory",
     )
     say_who_speaks(options.asked)
-    profile, faults, most = options.only_profile, options.environment, options.most_repairs
+    profile, environment, most = options.asked.profile, options.environment, options.most_repairs
     among = candidates_of(profile, options.with_ or (), options.among or ())
     searched: dict[str, Any] = {
-        "instances": () if options.instance is None else (options.instance,),
+        "instances": options.instances,
         "threads": options.threads,
         "most_states": options.max_states,
     }
-    with portfolio_progress(profile, wanted=not options.as_json) as tell:
-        itself = search_portfolio(profile, faults, properties=options.clauses, report=tell, **searched)
+    with portfolio_progress(profile.name, wanted=not options.as_json) as report_search:
+        itself = search_portfolio(profile, environment, clauses=options.clauses, report=report_search, **searched)
     if itself.is_interrupted:
         raise KeyboardInterrupt
     with live_line("looking for repairs", wanted=not options.as_json) as report:
         found = [
-            find_minimal_repairs(profile, faults, row.name, most_repairs=most, among=among, report=report, **searched)
+            find_minimal_repairs(
+                profile, environment, row.clause, most_repairs=most, among=among, report=report, **searched
+            )
             for row in itself.broken
         ]
     if options.as_json:
         print(json.dumps(_to_json(itself, found, most), ensure_ascii=False, indent=2))
     else:
         _print(itself, found, most)
-    return ExitCode.of_verdict(is_broken=bool(found), is_complete=itself.result.complete)
+    return ExitCode.of_verdict(is_broken=bool(found), is_complete=itself.whole.numbers.complete)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +78,22 @@ class Left:
         What it takes besides.
     """
 
-    clause: str
+    clause: Property
     repaired: tuple[str, ...]
     through: tuple[str, ...]
     more: MinimalRepairs
     claims: tuple[Claim, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """Of the clause."""
+        return name_of(self.clause)
+
     def __str__(self) -> str:
         verb = "is" if len(self.repaired) == 1 else "are"
         repaired = [f"{_and(self.repaired)} {verb} repaired"] if self.repaired else []
         through = f"still broken through {_and(self.through)}" if self.through else "still broken"
-        return f"{self.clause}: {'; '.join([*repaired, *map(str, self.claims), through, self._holds_with])}"
+        return f"{self.name}: {'; '.join([*repaired, *map(str, self.claims), through, self._holds_with])}"
 
     @property
     def _holds_with(self) -> str:
@@ -108,7 +118,7 @@ class Left:
 
 
 def what_is_left(
-    answer: Judged, instances: Sequence[str] = (), *, threads: int | None = None, wanted: bool = True
+    answer: Answer, instances: Sequence[Instance] = (), *, threads: int | None = None, wanted: bool = True
 ) -> list[Left]:
     """What is left of each broken clause of which a turned switch repairs a defect, or says so, after a search.
 
@@ -123,18 +133,18 @@ def what_is_left(
     wanted
         Whether somebody watches.
     """
-    result, left = answer.result, list[Left]()
+    world, left = answer.whole.world, list[Left]()
     for row in answer.broken:
-        repaired = repaired_by_hand(row.clause, result.profile)
-        claims = searched_claims(row.clause, result.profile)
+        repaired = repaired_by_hand(row.clause, world.profile)
+        claims = searched_claims(row.clause, world.profile)
         if not (repaired or claims):
             continue
         try:
             with live_line("looking for repairs", wanted=wanted) as report:
                 more = find_minimal_repairs(
-                    result.profile,
-                    result.faults,
-                    row.name,
+                    world.profile,
+                    world.environment,
+                    row.clause,
                     instances=instances,
                     most_repairs=MOST_MORE_REPAIRS,
                     threads=threads,
@@ -143,7 +153,7 @@ def what_is_left(
         except KeyboardInterrupt:
             typer.echo(f"halfcheck: interrupted: it was not searched what else {row.name} takes", err=True)
             break
-        left.append(Left(row.name, repaired, row.resembles, more, claims))
+        left.append(Left(row.clause, repaired, row.resembles, more, claims))
     return left
 
 
@@ -155,33 +165,31 @@ def _and(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def _to_json(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int) -> dict[str, object]:
+def _to_json(itself: Answer, found: Sequence[MinimalRepairs], most_repairs: int) -> dict[str, object]:
     return {
-        "profile": itself.result.profile,
-        "environment": list(itself.result.faults),
+        "profile": itself.whole.world.profile.name,
+        "environment": list(itself.whole.world.environment),
         "instances": list(dict.fromkeys(name for one in found for name in one.instances)),
         "most_repairs": most_repairs,
-        "clauses": {one.clause: one.to_json() for one in found},
-        "not_violated": [row.name for row in itself.result.clauses if row.path is None],
+        "clauses": {name_of(one.clause): one.to_json() for one in found},
+        "not_violated": [row.name for row in itself.rows if row.verdict is not Verdict.VIOLATED],
     }
 
 
-def _print(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int) -> None:
+def _print(itself: Answer, found: Sequence[MinimalRepairs], most_repairs: int) -> None:
     from rich.text import Text
 
     from halfcheck.printing.console import beside, counted, wide_console
-    from model_check.wording.faults import in_world
 
     console = wide_console()
-    result = itself.result
-    kept = len(result.clauses) - len(found)
-    violated = f"{len(found)} of {counted(len(result.clauses), 'clause')} violated"
-    console.print(Text(f"RocketMQ {result.profile} {in_world(result.faults)}: {violated}", style="bold"))
+    world, rest = itself.whole.world, len(itself.rows) - len(found)
+    violated = f"{len(found)} of {counted(len(itself.rows), 'clause')} violated"
+    console.print(Text(f"RocketMQ {world.profile} {world.environment.beside_a_profile}: {violated}", style="bold"))
     for one in found:
         _print_one(console, one)
     console.print()
-    if kept:
-        console.print(Text(f"the other {kept} are not violated there" if found else "there is nothing to repair"))
+    if rest:
+        console.print(Text(f"the other {rest} are not violated there" if found else "there is nothing to repair"))
     if found:
         bounds = {size.instance: size for one in found for size in one.bounds}
         searched, ruled_out = sum(one.searched for one in found), sum(one.ruled_out for one in found)
@@ -194,7 +202,7 @@ def _print(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int) -
         if bounds:
             console.print(Text("'holds' is to the bounds of what was searched, each by itself:"))
         for size in bounds.values():
-            beside(console, f"  {size.instance}: ", size.in_words(result.faults))
+            beside(console, f"  {size.instance}: ", size.in_words(world.environment))
 
 
 def _print_one(console: Console, one: MinimalRepairs) -> None:
@@ -203,11 +211,11 @@ def _print_one(console: Console, one: MinimalRepairs) -> None:
     from halfcheck.printing.fitting_table import FittingTable
 
     row = one.broken
-    if row is None or row.instance is None:
+    if row is None:
         return
     like = f", {' '.join(row.resembles)}" if row.resembles else ""
     console.print()
-    console.print(Text(f"{one.clause} ({row.depth} steps in {row.instance.name}{like}): {row.clause.sentence}"))
+    console.print(Text(f"{row.name} ({row.depth} steps in {row.world.instance.name}{like}): {row.clause.sentence}"))
     if one.sets:
         table = FittingTable("holds with", "~repairs of")
         for found in one.sets:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from halfcheck.check.liveness import are_responses
-from halfcheck.options import USUAL_PROFILE, Faults, Profile, Properties, choose_instance, names_in
+from halfcheck.options import USUAL_PROFILE, Faults, ProfileName, Properties, choose_instance, names_in
 
 
 def command(
@@ -16,7 +16,7 @@ def command(
     tla: Annotated[
         Path, typer.Option("--tla", metavar="DIR", help="Write a TLA+ module and a configuration of TLC here.")
     ],
-    profile: Profile = USUAL_PROFILE,
+    profile: ProfileName = USUAL_PROFILE,
     instance: Annotated[
         str | None,
         typer.Option(
@@ -43,27 +43,28 @@ def command(
     halfcheck export --tla build/tla --profile 4.5.1 --instance lasting --property S9
     halfcheck export --tla build/tla --profile 5.3.3 --instance endless --property P5.at_one_moment
     """
-    from model_check.check import chosen_clauses
-    from model_check.instances import constants_for, load_instance
+    from model_check.clauses import chosen_clauses
+    from model_check.instances import load_instance
     from model_check.liveness.check import USUAL_INSTANCES, chosen_responses, require_endless_runs
     from model_check.tla.files import write_export
     from model_check.tla.module import export, export_responses
-    from model_check.wording.faults import in_world
+    from model_check.world import Environment, Profile, World
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 
-    chosen, named = names_in(faults), properties or []
+    chosen, environment, named = Profile.of(profile), Environment.of(names_in(faults)), properties or []
     of_endless_runs = are_responses(named)
-    if instance is None and of_endless_runs:
-        instance = USUAL_INSTANCES[0]
-    elif instance is None:
-        instance = choose_instance(profile, chosen, named, "as the configuration is of one")
-    sizes = load_instance(instance)
-    constants = constants_for(profile, chosen, sizes)
-    about = f"RocketMQ {profile} {in_world(chosen)}, instance {constants.name}"
-    if of_endless_runs or (sizes.endless and not named):
-        require_endless_runs(sizes)
-        exported = export_responses(MACHINE, constants, chosen_responses(MACHINE, named), about)
+    if instance is not None:
+        size = load_instance(instance)
+    elif of_endless_runs:
+        size = load_instance(USUAL_INSTANCES[0])
     else:
-        exported = export(MACHINE, constants, chosen_clauses(MACHINE, named), about)
+        size = choose_instance(chosen, environment, named, "as the configuration is of one")
+    world = World(chosen, environment, size)
+    about = f"RocketMQ {profile} {environment.beside_a_profile}, instance {size.name}"
+    if of_endless_runs or (size.endless and not named):
+        require_endless_runs(size)
+        exported = export_responses(MACHINE, world.constants, chosen_responses(MACHINE, named), about)
+    else:
+        exported = export(MACHINE, world.constants, chosen_clauses(named), about)
     for path in write_export(exported, tla):
         print(path)

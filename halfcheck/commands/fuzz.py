@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from halfcheck.errors import ExitCode
-from halfcheck.options import USUAL_PROFILE, AsJson, Profile, Seed, names_in
+from halfcheck.options import USUAL_PROFILE, AsJson, ProfileName, Seed, names_in
 from halfcheck.printing.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ EVERY_FAULT = "all"
 
 def command(
     *,
-    profile: Profile = USUAL_PROFILE,
+    profile: ProfileName = USUAL_PROFILE,
     faults: Annotated[
         str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. '' is quiet.")
     ] = EVERY_FAULT,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from halfcheck.verdicts.files import VerdictFiles
     from model_check.verdicts.regeneration import Regenerated
     from model_check.verdicts.table import Table
+    from spec.constants import Instance
 
 MOST_LINES = 40
 """Differences that are printed, unless as JSON."""
@@ -53,9 +54,10 @@ def command(
     """
     from halfcheck.printing.progress import live_line
     from halfcheck.verdicts.files import VerdictFiles
+    from model_check.clauses import name_of
     from model_check.verdicts.implications import suggested
     from model_check.verdicts.regeneration import regenerate
-    from model_check.verdicts.searches import KeptSearches, kept_file
+    from model_check.verdicts.searches import CachedSearches, cache_file
 
     files = VerdictFiles(folder)
     if update and files.is_installed:
@@ -63,15 +65,15 @@ def command(
         raise CommandLineError(message)
     table = files.table()
     chosen, stale = _chosen(table, instances), table.stale()
-    if stale and not (update and chosen == list(table.plan)):
+    if stale and not (update and chosen == table.instances):
         _refuse(files, stale)
     if suggest:
         for violated, implied in suggested(table, files.implications()):
-            print(f"{violated} implies {implied}")
+            print(f"{name_of(violated)} implies {name_of(implied)}")
         return ExitCode.OK
     with live_line(wanted=not as_json) as report:
-        kept = KeptSearches(kept_file(), fresh=fresh)
-        made = regenerate(table, chosen, kept, threads=threads or os.cpu_count() or 1, report=report)
+        cached = CachedSearches(cache_file(), fresh=fresh)
+        made = regenerate(table, chosen, cached, threads=threads or os.cpu_count() or 1, report=report)
     lines = [] if stale else _differences(table, made)
     if update:
         files.write(made, chosen)
@@ -90,12 +92,12 @@ def _refuse(files: VerdictFiles, stale: list[str]) -> None:
     raise BadFile(message)
 
 
-def _chosen(table: Table, instances: list[str] | None) -> list[str]:
+def _chosen(table: Table, instances: list[str] | None) -> tuple[Instance, ...]:
     for name in instances or ():
         if name not in table.plan:
             message = f"--instance {name}: the plan of verdicts.toml has {', '.join(table.plan)}"
             raise CommandLineError(message)
-    return [name for name in table.plan if not instances or name in instances]
+    return tuple(one for one in table.instances if not instances or one.name in instances)
 
 
 def _differences(table: Table, made: Regenerated) -> list[str]:
@@ -105,30 +107,30 @@ def _differences(table: Table, made: Regenerated) -> list[str]:
         line
         for profile, searched in made.table.entries.items()
         for instance, entries in searched.items()
-        for line in differences(profile, instance, table.of(profile, instance), entries)
+        for line in differences(f"{profile} {instance}", table.entries.get(profile, {}).get(instance, {}), entries)
     ]
 
 
 def _print(made: Regenerated, lines: list[str], *, updated: bool, as_json: bool) -> None:
     entries = sum(1 for _ in made.table.everything())
     if as_json:
-        told = {
-            "environments": made.environments,
+        content = {
+            "environments": made.worlds,
             "distinct": made.distinct,
             "searched": made.searched,
-            "kept": made.kept,
+            "kept": made.cached,
             "entries": entries,
             "schedules": len(made.schedules),
             "differences": lines,
         }
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print(json.dumps(content, ensure_ascii=False, indent=2))
         return
     for line in lines[:MOST_LINES]:
         print(line)
     if len(lines) > MOST_LINES:
         print(f"and {len(lines) - MOST_LINES:,} more; --json lists them all")
     print(
-        f"{made.environments:,} environments with {made.distinct:,} states ({made.searched:,} searched now, "
-        f"{made.kept:,} kept from before): {entries:,} entries, "
+        f"{made.worlds:,} environments with {made.distinct:,} states ({made.searched:,} searched now, "
+        f"{made.cached:,} kept from before): {entries:,} entries, "
         f"{'written; ' if updated else ''}{len(lines):,} differences"
     )

@@ -11,18 +11,16 @@ from files.durations import taken
 from halfcheck.printing.console import beside, counted, counterexample_table, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.defects.resemblance import unrepaired
-from model_check.instances import switches_of
 from model_check.remedies.of_clauses import remedy
 from model_check.wording.clauses import meaning_of
-from model_check.wording.faults import in_world
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from model_check.check import ClauseResult
-    from model_check.portfolio import Judged
+    from model_check.answer import Answer
+    from model_check.finding import Row, Violated
 
 MOST_COUNTEREXAMPLES = 3
 """Counterexamples that are shown without `--all`: of the gravest that is broken, and of the next ones."""
@@ -31,7 +29,7 @@ MOST_REASONS = 6
 """Reasons why something cannot occur that are listed without `--all`."""
 
 
-def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool = False) -> None:
+def print_answer(answer: Answer, left: Sequence[str] = (), *, everything: bool = False) -> None:
     """What is broken, gravest first; counterexamples; what is open; what cannot occur here; what holds, and its bounds.
 
     Parameters
@@ -43,15 +41,15 @@ def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool =
         All counterexamples, all that holds and all that cannot occur, as `--all` asks.
     """
     console = wide_console()
-    result = answer.result
+    world = answer.whole.world
     verb = "are" if len(answer.broken) > 1 else "is"
-    broken = f"{len(answer.broken) or 'none'} of {counted(len(result.clauses), 'guarantee')} {verb} broken"
+    broken = f"{len(answer.broken) or 'none'} of {counted(len(answer.rows), 'guarantee')} {verb} broken"
     if answer.broken_elsewhere:
         broken += f" here, and {len(answer.broken_elsewhere)} in other instances"
     gravest = ", gravest first" if len(answer.broken) > 1 else ""
     say(
         console,
-        f"RocketMQ {_who(answer)} {in_world(result.faults)}, {_instances(answer)}: {broken}{gravest}",
+        f"RocketMQ {_who(answer)} {world.environment.beside_a_profile}, {_instances(answer)}: {broken}{gravest}",
         style="bold",
     )
     _print_broken(console, answer)
@@ -70,17 +68,17 @@ def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool =
     _print_extent(console, answer)
 
 
-def _who(answer: Judged) -> str:
+def _who(answer: Answer) -> str:
     """The profile, or the release that was asked with the profile that speaks for it."""
-    profile = answer.result.profile
-    return f"{answer.release} (judged by {profile})" if answer.release else profile
+    profile = answer.whole.world.profile
+    return f"{answer.release} (judged by {profile})" if answer.release else profile.name
 
 
-def _instances(answer: Judged) -> str:
-    names = [searched.instance.name for searched in answer.searched]
+def _instances(answer: Answer) -> str:
+    names = [finding.world.instance.name for finding in answer.findings]
     if len(names) > 1:
         return f"instances {', '.join(names[:-1])} and {names[-1]}"
-    size = answer.searched[0].instance
+    size = answer.findings[0].world.instance
     return (
         f"instance {size.name}: {counted(size.transactions, 'transaction')}, {size.half_slots} half slots, "
         f"{size.op_slots} op slots"
@@ -89,24 +87,23 @@ def _instances(answer: Judged) -> str:
     )
 
 
-def _print_broken(console: Console, answer: Judged) -> None:
+def _print_broken(console: Console, answer: Answer) -> None:
     for row in answer.broken:
-        meaning = meaning_of(row.name)
-        where = f" in {row.instance.name}" if row.instance is not None else ""
-        what = f", {row.depth} steps{where}: {meaning.harm}. To do: {remedy(row.name, answer.situation)}."
+        where = row.world.instance.name
+        harm, to_do = meaning_of(row.clause).harm, remedy(row.clause, answer.situation)
+        what = f", {row.depth} steps in {where}: {harm}. To do: {to_do}."
         _paragraph(console, row.name, row.resembles, what, "bold red")
 
 
-def _print_broken_elsewhere(console: Console, answer: Judged) -> None:
-    names = " and ".join(searched.instance.name for searched in answer.searched)
+def _print_broken_elsewhere(console: Console, answer: Answer) -> None:
+    names = " and ".join(finding.world.instance.name for finding in answer.findings)
     for row in answer.broken_elsewhere:
         known, why = answer.known[row.clause], answer.cannot_occur.get(row.clause, "")
         here = f"{row.verdict.value} in {names}{f' (it {why})' if why else ''}"
-        faults = f" with {', '.join(known.faults)}" if known.faults else ""
-        meaning = meaning_of(row.name)
-        found = f"broken in {known.instance}{faults}, {known.depth} steps: {meaning.harm}"
-        found += f". To do: {remedy(row.name, answer.situation)}."
-        like = unrepaired(row.clause, switches_of(answer.result.profile))
+        faults = f" with {', '.join(known.environment)}" if known.environment else ""
+        found = f"broken in {known.instance.name}{faults}, {known.depth} steps: {meaning_of(row.clause).harm}"
+        found += f". To do: {remedy(row.clause, answer.situation)}."
+        like = unrepaired(row.clause, answer.whole.world.profile.switches)
         _paragraph(console, row.name, like, f" {here}; {found}", "bold yellow")
 
 
@@ -114,41 +111,41 @@ def _paragraph(console: Console, name: str, ids: Sequence[str], text: str, style
     """The name of a clause, the defects that it is like, and a text; later lines are indented."""
     like = f" ({', '.join(ids)})" if ids else ""
     lines = wrap(f"{name}{like}{text}", console.width, subsequent_indent="    ", break_on_hyphens=False)
-    told = Text("\n".join(lines))
-    told.stylize(style, 0, len(name))
-    console.print(told)
+    paragraph = Text("\n".join(lines))
+    paragraph.stylize(style, 0, len(name))
+    console.print(paragraph)
 
 
-def _by_counterexample(answer: Judged) -> list[list[ClauseResult]]:
+def _by_counterexample(answer: Answer) -> list[list[Violated]]:
     """The broken clauses, those with the same counterexample together."""
-    groups: dict[object, list[ClauseResult]] = {}
+    groups: dict[object, list[Violated]] = {}
     for row in answer.broken:
-        groups.setdefault((row.path, row.instance), []).append(row)
+        groups.setdefault((row.path, row.world.instance), []).append(row)
     return list(groups.values())
 
 
-def _print_counterexamples(console: Console, answer: Judged, *, everything: bool) -> int:
+def _print_counterexamples(console: Console, answer: Answer, *, everything: bool) -> int:
     groups = _by_counterexample(answer)
     chosen = groups if everything else groups[:MOST_COUNTEREXAMPLES]
-    for rows in sorted(chosen, key=lambda rows: rows[0].depth or 0):
+    for rows in sorted(chosen, key=lambda rows: rows[0].depth):
         console.print()
         for row in rows:
             say(console, f"{row.name} is violated: {row.clause.sentence}", style="bold")
-        if rows[0].replayed is not None:
-            console.print(counterexample_table(rows[0].replayed.events))
-        console.print(Text(answer.result.replay_command(rows[0])), soft_wrap=True)
+        if rows[0].replay is not None:
+            console.print(counterexample_table(rows[0].replay.events))
+        console.print(Text(rows[0].command), soft_wrap=True)
     return len(chosen)
 
 
-def print_unknown(console: Console, rows: Sequence[ClauseResult], why: str = ": {}") -> None:
+def print_unknown(console: Console, rows: Sequence[Row], why: str = ": {}") -> None:
     """The clauses that are unknown, those for the same reason together."""
-    for reason in dict.fromkeys(row.reason for row in rows):
-        names = [row.name for row in rows if row.reason == reason]
+    for reason in dict.fromkeys(row.why for row in rows):
+        names = [row.name for row in rows if row.why == reason]
         verb = "is" if len(names) == 1 else "are"
         listed(console, f"{len(names)} {verb} unknown{why.format(reason)}", names)
 
 
-def _print_cannot_occur(console: Console, answer: Judged, *, everything: bool) -> None:
+def _print_cannot_occur(console: Console, answer: Answer, *, everything: bool) -> None:
     reasons = answer.reasons
     total = sum(len(rows) for rows in reasons.values())
     if not total:
@@ -164,7 +161,7 @@ def _print_cannot_occur(console: Console, answer: Judged, *, everything: bool) -
     say(console, f"{total} cannot occur here: {causes}; --all lists them")
 
 
-def _print_holding(console: Console, answer: Judged, *, everything: bool) -> None:
+def _print_holding(console: Console, answer: Answer, *, everything: bool) -> None:
     rows = answer.holding
     if not rows:
         return
@@ -174,18 +171,18 @@ def _print_holding(console: Console, answer: Judged, *, everything: bool) -> Non
     holds = f"{counted(len(rows), 'guarantee')} {verb}, to the bounds of what was searched{one_by_one}"
     print_holding(console, rows, holds, everything=everything)
     for size in bounds:
-        beside(console, f"  {size.instance}: ", size.in_words(answer.result.faults))
+        beside(console, f"  {size.instance}: ", size.in_words(answer.whole.world.environment))
 
 
-def _print_undecided_lengths(console: Console, answer: Judged) -> None:
+def _print_undecided_lengths(console: Console, answer: Answer) -> None:
     """Which instances that forget leave open what else holds."""
-    for search in answer.unbounded if len(answer.searched) > 1 else ():
-        if search.undecided:
-            told = f"not decided for runs of any length in {search.instance.name}: {search.undecided}"
-            say(console, told, style="yellow")
+    for finding in answer.unbounded if len(answer.findings) > 1 else ():
+        if finding.undecided:
+            where = finding.world.instance.name
+            say(console, f"not decided for runs of any length in {where}: {finding.undecided}", style="yellow")
 
 
-def print_holding(console: Console, rows: Sequence[ClauseResult], holds: str, *, everything: bool) -> None:
+def print_holding(console: Console, rows: Sequence[Row], holds: str, *, everything: bool) -> None:
     """A sentence on what holds; with `--all` each clause with its rule."""
     if not everything:
         say(console, f"{holds}; --all lists {'it' if len(rows) == 1 else 'them'}", style="green")
@@ -197,38 +194,38 @@ def print_holding(console: Console, rows: Sequence[ClauseResult], holds: str, *,
     console.print(table)
 
 
-def _print_extent(console: Console, answer: Judged) -> None:
-    result = answer.result
+def _print_extent(console: Console, answer: Answer) -> None:
+    whole, numbers = answer.whole, answer.whole.numbers
     spoken_of = {row.clause.identifier for row in answer.holding}
-    for witness in result.unseen:
+    for witness in whole.unseen:
         if witness.identifier in spoken_of:
             say(console, f"warning: {witness.identifier} may hold for want of anything to speak of: {witness.sentence}")
     if answer.left_out:
         why = "the search was interrupted" if answer.is_interrupted else "all that was asked for is broken"
-        say(console, f"not searched, as {why}: {', '.join(answer.left_out)}")
-    if result.distinct == 0:
-        say(console, f"every trace of at most {result.depth} steps, {taken(result.seconds)}; no states are counted")
+        say(console, f"not searched, as {why}: {', '.join(instance.name for instance in answer.left_out)}")
+    if numbers.distinct == 0:
+        say(console, f"every trace of at most {numbers.depth} steps, {taken(numbers.seconds)}; no states are counted")
         return
-    is_broken_off = not result.complete and not answer.undecided
-    cut = " and ".join(search.instance.name for search in answer.searched if not search.complete)
+    is_broken_off = not numbers.complete and not answer.undecided
+    cut = " and ".join(one.world.instance.name for one in answer.findings if not one.numbers.complete)
     extent = (
         f"all reachable states{cut and ', but not of '}{cut}"
-        if result.complete
+        if numbers.complete
         else "all states up to what was to be found"
         if is_broken_off
         else "CUT SHORT: not all reachable states"
     )
     say(
         console,
-        f"{extent}: {result.distinct:,} distinct, {result.generated:,} generated, depth {result.depth}; "
-        f"{taken(result.seconds)}, {result.states_per_second:,} states/s "
-        f"(made ready in {result.compile_seconds:.1f} s)",
+        f"{extent}: {numbers.distinct:,} distinct, {numbers.generated:,} generated, depth {numbers.depth}; "
+        f"{taken(numbers.seconds)}, {numbers.states_per_second:,} states/s "
+        f"(made ready in {numbers.compile_seconds:.1f} s)",
     )
-    if result.disk_bytes:
-        say(console, f"{result.peak_bytes:,} bytes in memory at most, {result.disk_bytes:,} bytes of states on disk")
-    if result.collision_probability is not None:
+    if numbers.disk_bytes:
+        say(console, f"{numbers.peak_bytes:,} bytes in memory at most, {numbers.disk_bytes:,} bytes of states on disk")
+    if numbers.collision_probability is not None:
         say(
             console,
             f"states are known by fingerprints: some state was missed with a probability of at most "
-            f"{result.collision_probability:.2g}",
+            f"{numbers.collision_probability:.2g}",
         )

@@ -10,6 +10,7 @@ from halfcheck.errors import ExitCode
 if TYPE_CHECKING:
     from halfcheck.probe.session import Played, Target
     from halfcheck.probe.shrinking import Search
+    from model_check.world import Profile
     from spark_trace_analysis.audit.audit import Audit
 
 
@@ -35,7 +36,7 @@ class Answer:
     names: tuple[str, ...] = ()
     audit: Audit | None = None
     known: str | None = None
-    known_profile: str | None = None
+    known_profile: Profile | None = None
     not_played: list[str] = field(default_factory=list)
 
     @property
@@ -78,7 +79,7 @@ class Answer:
         return {
             "broker": str(self.target.address),
             "release": self.target.release,
-            "profile": self.target.profile,
+            "profile": self.target.profile.name,
             "why_profile": self.target.why,
             "plays": [play_json(one) for one in self.played],
             "broken": [
@@ -136,7 +137,7 @@ def play_json(one: Played) -> dict[str, Any]:
         "faults": {} if judgement is None else judgement.verdict.faults,
         "divergence": _divergence_json(one),
         "reason": one.unfit or None,
-        "also_explained_by": list(one.also),
+        "also_explained_by": [profile.name for profile in one.also],
         "broken": [
             {"clause": each.name, "claims": each.clause.sentence, "event": each.event}
             for each in (judgement.broken if judgement else ())

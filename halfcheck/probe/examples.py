@@ -21,7 +21,7 @@ from halfcheck.probe.failures import Failure, failure_of
 from halfcheck.probe.schedules import Schedule
 from halfcheck.probe.shrinking import Search, shrink
 from model_check.counterexample.steps import write_path
-from model_check.instances import constants_for, load_instance
+from model_check.world import Environment, World
 from spec.language import NONE, holds, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from wire.probe.choices import ClientSchedules
@@ -53,17 +53,9 @@ _SECOND: Final = 1_000
 """Milliseconds; an immunity is told in seconds."""
 
 
-def client_schedules(
-    profile: str, faults: Sequence[str], instance: str, tempo: Tempo, *, can_die: bool
-) -> ClientSchedules:
-    """What clients can play on a broker: with its rounds as far apart as they are, and its number of checks.
-
-    Raises
-    ------
-    ModelCheckError
-        There is no such fault or instance.
-    """
-    sizes = load_instance(instance)
+def client_schedules(world: World, tempo: Tempo, *, can_die: bool) -> ClientSchedules:
+    """What clients can play on a broker: with its rounds as far apart as they are, and its number of checks."""
+    sizes = world.instance
     ticks = max(1, round(tempo.check_interval / tempo.tick))
     own = replace(
         sizes,
@@ -77,8 +69,8 @@ def client_schedules(
         immunities=(NONE,) if tempo.tick % _SECOND else (NONE, _IMMUNE_ROUNDS * ticks),
     )
     # On a clock a round that finds a half just as old as it has to be goes on a little later.
-    constants = constants_for(profile, {*faults, "slow_round"}, own)
-    return ClientSchedules(constants, ticks, with_faults=bool(faults), can_die=can_die)
+    slow = World(world.profile, Environment.of({*world.environment, "slow_round"}), own)
+    return ClientSchedules(slow.constants, ticks, with_faults=bool(world.environment), can_die=can_die)
 
 
 class _FailedError(Exception):

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from halfcheck.probe.broken_clauses import BrokenClause, broken_clauses
-from model_check.instances import switches_of, unturned
 from model_check.trace_validation.validate import validate
 from spark_trace_analysis.audit.explanation.trace_verdict import validation_settings
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from halfcheck.probe.observed_trace import ProbedTrace
     from model_check.trace_validation.observed import Trace
     from model_check.trace_validation.path_search import Verdict
+    from model_check.world import Profile
     from reference.format.broker_conf import BrokerConf
 
 
@@ -33,7 +33,7 @@ class Judgement:
         The clauses that the explaining path breaks.
     """
 
-    profile: str
+    profile: Profile
     verdict: Verdict
     broken: tuple[BrokenClause, ...] = ()
 
@@ -43,21 +43,21 @@ class Judgement:
         return self.verdict.accepted
 
 
-def judge(probed: ProbedTrace, profile: str, conf: BrokerConf) -> Judgement:
+def judge(probed: ProbedTrace, profile: Profile, conf: BrokerConf) -> Judgement:
     """Ask the specification of one profile."""
     trace, verdict = _validated(probed.trace, profile, conf)
     broken = broken_clauses(trace, verdict) if verdict.accepted else []
     return Judgement(profile, verdict, tuple(broken))
 
 
-def explaining(probed: ProbedTrace, profiles: Sequence[str], conf: BrokerConf) -> list[str]:
+def explaining(probed: ProbedTrace, profiles: Sequence[Profile], conf: BrokerConf) -> list[Profile]:
     """Those profiles whose specification explains a trace, too."""
     return [profile for profile in profiles if _validated(probed.trace, profile, conf)[1].accepted]
 
 
-def _validated(trace: Trace, profile: str, conf: BrokerConf) -> tuple[Trace, Verdict]:
+def _validated(trace: Trace, profile: Profile, conf: BrokerConf) -> tuple[Trace, Verdict]:
     """The verdict; a broker that has started again since its last op message remembers nothing of that."""
-    settings, switches = validation_settings(conf, unturned(profile)), switches_of(profile)
+    settings, switches = validation_settings(conf, profile.unturned), profile.switches
     verdict = validate(trace, settings, switches)
     if verdict.accepted or trace.wrote_op_at is None:
         return trace, verdict

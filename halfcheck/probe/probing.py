@@ -18,10 +18,9 @@ from halfcheck.probe.schedules import schedules
 from halfcheck.probe.session import Session, identify
 from halfcheck.probe.shrinking import shrink
 from halfcheck.probe.store_files import StoreFiles
-from model_check.check import chosen_clauses
-from model_check.instances import switches_of
-from model_check.releases import profile_for
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from model_check.clauses import chosen_clauses
+from model_check.instances import load_instance
+from model_check.world import Environment, Profile, World
 from wire.client.channel import Address
 from wire.probe.operator import ShellOperator
 
@@ -50,12 +49,11 @@ def probe(options: ProbeOptions, operator: Operator | None = None) -> ExitCode:
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     operator = operator or _operator(options, address)
-    if options.profile is not None:
-        switches_of(options.profile)
-    wanted = chosen_clauses(TRANSACTIONAL_MESSAGES, options.properties or ())
+    profile = None if options.profile is None else Profile.of(options.profile)
+    wanted = chosen_clauses(options.properties or ())
     store = None if options.store is None else StoreFiles(options.store)
-    known_profile = None if options.known is None else profile_for(options.known, with_switches=True)[0]
-    target = identify(address, options.profile, options.broker_conf)
+    known_profile = None if options.known is None else Profile.standing_for(options.known)[0]
+    target = identify(address, profile, options.broker_conf)
     if not options.json:
         print_target(target)
     session = Session(
@@ -109,12 +107,12 @@ def _play(
     if options.examples:
         from halfcheck.probe.examples import client_schedules, search_examples
 
+        environment = Environment.of(names_in(options.faults))
+        world = World(session.target.profile, environment, load_instance(options.instance))
         answer.searches.append(
             search_examples(
                 Plays(session, until, report),
-                client_schedules(
-                    session.target.profile, names_in(options.faults), options.instance, session.tempo, can_die=can_die
-                ),
+                client_schedules(world, session.tempo, can_die=can_die),
                 wanted,
                 examples=options.examples,
                 shrinking_plays=options.shrink_plays,

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from halfcheck.errors import CommandLineError
 from halfcheck.options import names_in
 from halfcheck.verdicts.files import VerdictFiles
+from model_check.clauses import name_of
 from model_check.counterexample.steps import read_path, write_path
 from model_check.counterexample.unfolded import with_room_for
-from model_check.instances import constants_for, load_instance
+from model_check.instances import load_instance
 from model_check.verdicts.counterexamples import MinimalCounterexample, read_counterexamples
-from model_check.verdicts.environment import name_of
+from model_check.world import Environment, Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from wire.probe.scenarios import SCENARIOS, scenario_called
 from wire.probe.staging import CannotStageError, plan
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from halfcheck.probe.probe_options import ProbeOptions
-    from spec.constants import Constants
     from wire.probe.orders import Plan
 
 _USUAL = "outcomes"
@@ -43,12 +43,12 @@ class Schedule:
     plan: Plan
 
 
-def counterexamples(profile: str) -> list[MinimalCounterexample]:
+def counterexamples(profile: Profile) -> list[MinimalCounterexample]:
     """All that the table of verdicts has for a profile."""
     return [each for each in read_counterexamples(VerdictFiles().schedules)[0] if profile in each.profiles]
 
 
-def plan_of(profile: str, one: MinimalCounterexample) -> Plan:
+def plan_of(profile: Profile, one: MinimalCounterexample) -> Plan:
     """The orders of a counterexample.
 
     Raises
@@ -56,10 +56,10 @@ def plan_of(profile: str, one: MinimalCounterexample) -> Plan:
     CannotStageError
         A client cannot bring it about.
     """
-    return _plan_of(profile, one.faults, one.instance, one.steps)
+    return _plan(one.world(profile), one.steps)
 
 
-def schedules(options: ProbeOptions, profile: str) -> Iterator[Schedule]:
+def schedules(options: ProbeOptions, profile: Profile) -> Iterator[Schedule]:
     """What the options ask for, in their order.
 
     Raises
@@ -68,19 +68,20 @@ def schedules(options: ProbeOptions, profile: str) -> Iterator[Schedule]:
         Some of it is not there, or cannot be brought about by a client.
     """
     yield from _counterexamples_called(options.counterexample or (), profile)
+    world = World(profile, Environment.of(names_in(options.faults)), load_instance(options.instance))
     if options.steps is not None:
-        faults = tuple(names_in(options.faults))
-        yield Schedule("steps", options.steps, _plan_of(profile, faults, options.instance, options.steps))
-    yield from _walks(options, profile)
+        roomy = world.on(with_room_for(world.instance, options.steps))
+        yield Schedule("steps", options.steps, _plan(roomy, options.steps))
+    yield from _walks(options, world)
     is_usual = not (options.counterexample or options.steps or options.walks or options.examples)
     for name in options.scenario or ([_USUAL] if is_usual else []):
         asked = scenario_called(name)
         yield Schedule(name, SCENARIOS[name].story, asked)
 
 
-def _counterexamples_called(clauses: list[str] | tuple[str, ...], profile: str) -> Iterator[Schedule]:
-    for clause in clauses:
-        known = [each for each in counterexamples(profile) if each.clause == clause]
+def _counterexamples_called(names: list[str] | tuple[str, ...], profile: Profile) -> Iterator[Schedule]:
+    for clause in names:
+        known = [each for each in counterexamples(profile) if name_of(each.clause) == clause]
         if not known:
             message = (
                 f"--counterexample {clause}: the table of verdicts has none of it for {profile}; see docs/generated"
@@ -89,7 +90,7 @@ def _counterexamples_called(clauses: list[str] | tuple[str, ...], profile: str) 
         why = ""
         for each in known:
             try:
-                yield Schedule(clause, f"{name_of(each.faults)}: {each.steps}", plan_of(profile, each))
+                yield Schedule(clause, f"{each.environment.name}: {each.steps}", plan_of(profile, each))
                 break
             except CannotStageError as error:
                 why = str(error)
@@ -98,30 +99,22 @@ def _counterexamples_called(clauses: list[str] | tuple[str, ...], profile: str) 
             raise CannotStageError(msg)
 
 
-def _walks(options: ProbeOptions, profile: str) -> Iterator[Schedule]:
+def _walks(options: ProbeOptions, world: World) -> Iterator[Schedule]:
     """Walks that a client can play; of the others the part up to the first step that it cannot."""
     if not options.walks:
         return
     from model_check.walks.walk import Walker
 
-    faults = tuple(names_in(options.faults))
-    walker = Walker(profile, faults, options.instance, "weighted")
-    constants = constants_for(profile, faults, options.instance)
+    walker = Walker(world, "weighted")
     for number in range(options.walks):
         path = list(walker.path(options.seed, number, _STEPS_OF_A_WALK))
         while True:
             try:
-                yield Schedule(f"walk {number}", write_path(path), plan(constants, path))
+                yield Schedule(f"walk {number}", write_path(path), plan(world.constants, path))
                 break
             except CannotStageError:
                 path.pop()
 
 
-def _plan_of(profile: str, faults: tuple[str, ...], instance: str, steps: str) -> Plan:
-    constants = constants_of(profile, faults, instance, steps)
-    return plan(constants, read_path(TRANSACTIONAL_MESSAGES, constants, steps))
-
-
-def constants_of(profile: str, faults: tuple[str, ...], instance: str, steps: str) -> Constants:
-    """Those in which steps can be taken: an instance with as much room as they need."""
-    return constants_for(profile, faults, with_room_for(load_instance(instance), steps))
+def _plan(world: World, steps: str) -> Plan:
+    return plan(world.constants, read_path(TRANSACTIONAL_MESSAGES, world.constants, steps))

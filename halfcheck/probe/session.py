@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from halfcheck.probe.judgement import Judgement, explaining, judge
 from halfcheck.probe.observed_trace import ProbedTrace
-from model_check.instances import switches_of, unturned
-from model_check.releases import profile_for
 from model_check.trace_validation.observed import EventKind
+from model_check.world import Profile
 from reference.format.broker_conf import BrokerConf, broker_conf_of
 from reference.format.broker_conf import settings as settings_in
 from reference.format.system_topics import OP_TOPIC
@@ -68,7 +67,7 @@ class Target:
 
     address: Address
     release: str | None
-    profile: str
+    profile: Profile
     why: str
     conf: BrokerConf
 
@@ -89,7 +88,7 @@ class Target:
         )
 
 
-def identify(address: Address, profile: str | None, broker_conf: Path | None) -> Target:
+def identify(address: Address, profile: Profile | None, broker_conf: Path | None) -> Target:
     """Ask a broker what it is.
 
     Raises
@@ -110,9 +109,9 @@ def identify(address: Address, profile: str | None, broker_conf: Path | None) ->
     if broker_conf is None and settings is None:
         message = f"{address}: the broker does not tell its settings; give --broker-conf FILE"
         raise UnknownBrokerError(message)
-    asked, why = (profile, "") if profile is not None else profile_for(release or "", with_switches=True)
+    asked, why = (profile, "") if profile is not None else Profile.standing_for(release or "")
     given = settings or () if broker_conf is None else settings_in(broker_conf)
-    return Target(address, release, asked, why, broker_conf_of(given, release or unturned(asked)))
+    return Target(address, release, asked, why, broker_conf_of(given, release or asked.unturned))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,7 @@ class Played:
     missed: Order | None
     probed: ProbedTrace
     judgement: Judgement | None
-    also: tuple[str, ...] = ()
+    also: tuple[Profile, ...] = ()
     unfit: str = ""
     is_settled: bool = True
     saved: SavedOffsets | None = None
@@ -177,14 +176,14 @@ class Session:
         operator: Operator | None = None,
         tick_ms: int | None = None,
         store: StoreFiles | None = None,
-        others: Sequence[str] = (),
+        others: Sequence[Profile] = (),
         say: Callable[[str], None] | None = None,
     ) -> None:
         self.target = target
         self._say = say
         self._store = store
         self.names: list[str] = []
-        self._others = [profile for profile in (*VERSIONS, *others) if profile != target.profile]
+        self._others = [profile for profile in (*Profile.versions(), *others) if profile != target.profile]
         self._tempo = target.tempo(tick_ms)
         self.rhythm = Rhythm(self._tempo.check_interval / _SECOND)
         self._operator = operator
@@ -282,7 +281,7 @@ class Session:
     @property
     def _batch_s(self) -> float:
         """How many seconds an END_TRANSACTION may take to its op message, at the longest."""
-        is_batched = switches_of(self.target.profile).batches_ops
+        is_batched = self.target.profile.switches.batches_ops
         return 2 * self.target.setting("transactionOpBatchInterval") / _SECOND if is_batched else 0.0
 
     def _await_batch(self, view: View) -> None:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import vl_convert
 
-from model_check.verdicts.environment import QUIET
+from model_check.clauses import clauses_by_name
+from model_check.world import QUIET, Environment, Profile
 
 if TYPE_CHECKING:
     from model_check.verdicts.table import Table
+    from spec.language import Property
 
 STRIPE = 5
 """Pixels of a stripe."""
@@ -47,14 +49,14 @@ def cells(table: Table) -> list[dict[str, Any]]:
         {"clause": clause, "profile": profile, **mark}
         for clause in table.clauses
         for profile in table.profiles
-        for mark in _row(table, profile, clause)
+        for mark in _row(table, Profile.of(profile), clauses_by_name()[clause])
     ]
 
 
-def _row(table: Table, profile: str, clause: str) -> list[dict[str, Any]]:
-    breaking = {faults: one.depth for faults, one in table.breaking(profile, clause).items()}
-    alone = {fault: breaking.get((fault,)) for fault in table.faults}
-    quiet = breaking.get(())
+def _row(table: Table, profile: Profile, clause: Property) -> list[dict[str, Any]]:
+    breaking = {environment: one.depth for environment, one in table.breaking(profile, clause).items()}
+    alone = {fault: breaking.get(Environment([fault])) for fault in table.faults}
+    quiet = breaking.get(Environment())
     if quiet is not None:
         marks = [_mark("full", QUIET, quiet)]
         for fault, depth in alone.items():
@@ -65,12 +67,12 @@ def _row(table: Table, profile: str, clause: str) -> list[dict[str, Any]]:
     undecided = table.undecided(profile, clause)
     marks = []
     for fault, depth in alone.items():
-        together = [one.depth for one in sets if fault in one.faults]
+        together = [one.depth for one in sets if fault in one.environment]
         if depth is not None:
             marks.append(_mark("full", fault, depth))
         elif together:
             marks.append(_mark("half", fault, min(together)))
-        elif (fault,) in undecided:
+        elif Environment([fault]) in undecided:
             marks.append(_mark("dot", fault, 0))
     return marks
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from files.reading import read_text
+from model_check.clauses import name_of
 from model_check.counterexample.files import write_whole
 from model_check.verdicts.counterexamples import (
     MinimalCounterexample,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from model_check.verdicts.regeneration import Regenerated
     from model_check.verdicts.table import Table
+    from spec.constants import Instance
 
 
 class VerdictFiles:
@@ -61,16 +63,17 @@ class VerdictFiles:
         """The declared implications that a table refutes, or says nothing of, a line each."""
         lines = []
         for one in self.implications():
-            name = f"the implication from {one.violated} to {one.implied}"
+            violated = name_of(one.violated)
+            name = f"the implication from {violated} to {name_of(one.implied)}"
             wrong = list(refuted(one, table))
             if wrong:
                 more = f" (and {len(wrong) - 1:,} more)" if len(wrong) > 1 else ""
                 lines.append(f"{name} is wrong: {wrong[0]}{more}")
             if not is_shown(one, table):
-                lines.append(f"{name} is empty: no environment that was searched violates {one.violated}")
+                lines.append(f"{name} is empty: no environment that was searched violates {violated}")
         return lines
 
-    def write(self, made: Regenerated, instances: Sequence[str]) -> None:
+    def write(self, made: Regenerated, instances: Sequence[Instance]) -> None:
         """Write everything anew; the instances that were not searched keep what they had."""
         from halfcheck.verdicts.drawing import draw
 
@@ -83,14 +86,14 @@ class VerdictFiles:
         ):
             write_whole(file, text)
 
-    def differences(self, made: Regenerated, instances: Sequence[str]) -> list[str]:
+    def differences(self, made: Regenerated, instances: Sequence[Instance]) -> list[str]:
         """Where the schedules and the page are not what the searches and the table give, a line each."""
         table = self.table()
         schedules = self._schedules(made, instances)
         there, specification = read_counterexamples(self.schedules)
         lines = [
-            f"{self.schedules}: {which}: {one.clause} with {', '.join(one.faults) or 'no fault'} in "
-            f"{', '.join(one.profiles)}: {one.steps}"
+            f"{self.schedules}: {which}: {name_of(one.clause)} with {', '.join(one.environment) or 'no fault'} in "
+            f"{', '.join(map(str, one.profiles))}: {one.steps}"
             for which, some, others in (("not found by the search", there, schedules), ("missing", schedules, there))
             for one in some
             if one not in others
@@ -107,9 +110,9 @@ class VerdictFiles:
         """The page as the files give it."""
         return page_of(self.table(), read_counterexamples(self.schedules)[0], self.implications())
 
-    def _schedules(self, made: Regenerated, instances: Sequence[str]) -> list[MinimalCounterexample]:
+    def _schedules(self, made: Regenerated, instances: Sequence[Instance]) -> list[MinimalCounterexample]:
         """Those that were found now, and what is there of the other instances of the plan."""
-        if list(instances) == list(made.whole.plan):
+        if tuple(instances) == made.whole.instances:
             return made.schedules
-        kept = [one for one in read_counterexamples(self.schedules)[0] if one.instance not in instances]
-        return in_order_of(made.whole, [*kept, *made.schedules])
+        others = [one for one in read_counterexamples(self.schedules)[0] if one.instance not in instances]
+        return in_order_of(made.whole, [*others, *made.schedules])

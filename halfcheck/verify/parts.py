@@ -68,8 +68,8 @@ def cross_checked(question: tuple[str, tuple[str, ...]]) -> str:
         message = f"the engines differ on {profile} {world}: numba {_answer(fast)}, cpython {_answer(slow)}"
         raise EvaluationError(message)
     return (
-        f"{profile} {world} on tiny: the CPython search and the compiled search agree on {slow.distinct:,} distinct "
-        f"states, {slow.generated:,} generated, depth {slow.depth}, every verdict and every shortest counterexample."
+        f"{profile} {world} on tiny: the CPython search and the compiled search agree on {slow.numbers.distinct:,} distinct "
+        f"states, {slow.numbers.generated:,} generated, depth {slow.numbers.depth}, every verdict and every shortest counterexample."
     )
 
 

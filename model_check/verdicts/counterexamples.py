@@ -9,19 +9,26 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from files.content import read_toml
+from model_check.clauses import clauses_by_name, name_of
+from model_check.counterexample.steps import read_path
+from model_check.counterexample.unfolded import with_room_for
 from model_check.errors import BadFile, EvaluationError
 from model_check.instances import load_instance
-from model_check.verdicts.environment import Environment, faults_of, name_of
-from model_check.verdicts.searches import Request, Searches
-from model_check.verdicts.table import Minimal, by_size
+from model_check.question import Question
+from model_check.verdicts.searches import Searches
+from model_check.verdicts.table import Minimal
+from model_check.world import Environment, Profile, World
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from model_check.verdicts.environment import Outcome
-    from model_check.verdicts.searches import KeptSearches
+    from model_check.finding import Finding
+    from model_check.verdicts.searches import CachedSearches
     from model_check.verdicts.table import Table
+    from spec.constants import Instance
+    from spec.language import Property, Step
 
 HEADER = """\
 # For each clause and each minimal set of faults that breaks it: the first of the shortest schedules, in the first
@@ -39,10 +46,10 @@ HEADER = """\
 class MinimalCounterexample:
     """One schedule, and the profiles in which it is the first shortest."""
 
-    instance: str
-    clause: str
-    faults: tuple[str, ...]
-    profiles: tuple[str, ...]
+    instance: Instance
+    clause: Property
+    environment: Environment
+    profiles: tuple[Profile, ...]
     steps: str
 
     @property
@@ -50,9 +57,17 @@ class MinimalCounterexample:
         """How many steps it has."""
         return len(self.steps.split(";"))
 
+    def world(self, profile: Profile) -> World:
+        """Where it is taken, with room for all of it."""
+        return World(profile, self.environment, with_room_for(self.instance, self.steps))
+
+    def path(self, profile: Profile) -> list[Step]:
+        """Its steps in a profile."""
+        return read_path(TRANSACTIONAL_MESSAGES, self.world(profile).constants, self.steps)
+
 
 def find_counterexamples(
-    table: Table, instances: Collection[str], kept: KeptSearches, *, threads: int = 1
+    table: Table, instances: Collection[Instance], cached: CachedSearches, *, threads: int = 1
 ) -> list[MinimalCounterexample]:
     """The first of the shortest schedules for every minimal set of a table that some of its instances have.
 
@@ -63,30 +78,31 @@ def find_counterexamples(
     EvaluationError
         When a search does not find what the table says.
     """
-    wanted: dict[str, dict[Environment, list[str]]] = {}
+    wanted: dict[Instance, dict[World, list[Property]]] = {}
     for profile, clause, one in _minimal(table):
         if one.instance in instances:
-            environment = Environment(profile, one.faults, load_instance(one.instance))
-            wanted.setdefault(one.instance, {}).setdefault(environment, []).append(clause)
-    found: dict[Environment, Outcome] = {}
-    for instance, environments in wanted.items():
-        searches = Searches(kept, threads=threads, most_states=table.plan[instance].most_states)
-        found |= searches.run([Request(e, tuple(clauses), tuple(clauses)) for e, clauses in environments.items()])
-    profiles: dict[tuple[str, str, tuple[str, ...], str], list[str]] = {}
+            world = World(profile, one.environment, one.instance)
+            wanted.setdefault(one.instance, {}).setdefault(world, []).append(clause)
+    found: dict[World, Finding] = {}
+    for instance, worlds in wanted.items():
+        searches = Searches(cached, threads=threads, most_states=table.plan[instance.name].most_states)
+        found |= searches.run(
+            [Question(world=world, paths=tuple(clauses), until=tuple(clauses)) for world, clauses in worlds.items()]
+        )
+    profiles: dict[tuple[Instance, Property, Environment, str], list[Profile]] = {}
     for profile, clause, one in _minimal(table):
         if one.instance in instances:
-            outcome = found[Environment(profile, one.faults, load_instance(one.instance))]
-            if outcome.violated.get(clause) != one.depth:
-                message = (
-                    f"{profile} {one.instance} {name_of(one.faults)}: {clause} is not violated at depth {one.depth}"
-                )
+            world = World(profile, one.environment, one.instance)
+            shown = found[world].violated.get(clause)
+            if shown is None or shown.depth != one.depth:
+                message = f"{world}: {name_of(clause)} is not violated at depth {one.depth}"
                 raise EvaluationError(message)
-            profiles.setdefault((one.instance, clause, one.faults, outcome.schedules[clause]), []).append(profile)
+            profiles.setdefault((one.instance, clause, one.environment, shown.steps), []).append(profile)
     return in_order_of(
         table,
         [
-            MinimalCounterexample(instance, clause, faults, tuple(shared), steps)
-            for (instance, clause, faults, steps), shared in profiles.items()
+            MinimalCounterexample(instance, clause, environment, tuple(shared), steps)
+            for (instance, clause, environment, steps), shared in profiles.items()
         ],
     )
 
@@ -100,18 +116,18 @@ def in_order_of(table: Table, schedules: Iterable[MinimalCounterexample]) -> lis
     places = {name: place for names in (table.clauses, table.profiles) for place, name in enumerate(names)}
 
     def of_minimal_sets(one: MinimalCounterexample) -> MinimalCounterexample:
-        mine = Minimal(one.faults, one.depth, one.instance)
+        mine = Minimal(one.environment, one.depth, one.instance)
         return replace(one, profiles=tuple(p for p in one.profiles if (p, one.clause, mine) in minimal))
 
     return sorted(
         (one for one in map(of_minimal_sets, schedules) if one.profiles),
-        key=lambda s: (places[s.clause], by_size(s.faults), places[s.profiles[0]]),
+        key=lambda s: (places[name_of(s.clause)], s.environment.by_size, places[s.profiles[0].name]),
     )
 
 
-def _minimal(table: Table) -> Iterator[tuple[str, str, Minimal]]:
-    for profile in table.profiles:
-        for clause in table.clauses:
+def _minimal(table: Table) -> Iterator[tuple[Profile, Property, Minimal]]:
+    for profile in map(Profile.of, table.profiles):
+        for clause in map(clauses_by_name().__getitem__, table.clauses):
             for one in table.minimal_sets(profile, clause):
                 yield profile, clause, one
 
@@ -124,9 +140,9 @@ def write_counterexamples(schedules: Iterable[MinimalCounterexample], specificat
         lines += [
             "",
             "[[schedule]]",
-            f'instance = "{one.instance}"',
-            f'clause = "{one.clause}"',
-            f'environment = "{name_of(one.faults)}"',
+            f'instance = "{one.instance.name}"',
+            f'clause = "{name_of(one.clause)}"',
+            f'environment = "{one.environment.name}"',
             f"profiles = [{quoted}]",
             f'steps = "{one.steps}"',
         ]
@@ -142,14 +158,18 @@ def read_counterexamples(file: Path) -> tuple[Sequence[MinimalCounterexample], s
         When the file is not TOML, or lacks something.
     """
     try:
-        told = read_toml(file)
+        given = read_toml(file)
         schedules = [
             MinimalCounterexample(
-                s["instance"], s["clause"], faults_of(s["environment"]), tuple(s["profiles"]), s["steps"]
+                load_instance(one["instance"]),
+                clauses_by_name()[one["clause"]],
+                Environment.named(one["environment"]),
+                tuple(map(Profile.of, one["profiles"])),
+                one["steps"],
             )
-            for s in told.get("schedule", ())
+            for one in given.get("schedule", ())
         ]
-        return schedules, str(told["specification"])
+        return schedules, str(given["specification"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         msg = f"{file}: {getattr(error, 'strerror', None) or error}; `halfcheck verdicts --update` writes it anew"
         raise BadFile(msg) from error

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from files.content import read_toml
+from model_check.clauses import clause_names, clauses_by_name, name_of
 from model_check.errors import BadFile
-from model_check.verdicts.environment import QUIET, faults_of
-from model_check.wording.clauses import clause_names
+from model_check.world import NO_FAULTS, Environment
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from model_check.verdicts.table import Entry, Table
+    from spec.language import Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +29,22 @@ class Implication:
 
     Attributes
     ----------
-    violated, implied : str
+    violated, implied : Property
         A violation of the first clause implies one of the second.
     why : str
         In words.
-    unless : tuple of str
+    unless : Environment
         Faults that open another way: of environments with one of them nothing is said.
     """
 
-    violated: str
-    implied: str
+    violated: Property
+    implied: Property
     why: str
-    unless: tuple[str, ...] = ()
+    unless: Environment = NO_FAULTS
 
-    def speaks_of(self, environment: str) -> bool:
-        """Whether it says something of an environment, by its name."""
-        return not set(self.unless) & set(faults_of(environment))
+    def speaks_of(self, environment: Environment) -> bool:
+        """Whether it says something of an environment."""
+        return not set(self.unless) & set(environment)
 
 
 def read_implications(file: Path) -> tuple[Implication, ...]:
@@ -55,30 +56,32 @@ def read_implications(file: Path) -> tuple[Implication, ...]:
         When the file is not TOML, lacks something, names no clause, or implications lead in a circle.
     """
     try:
-        told = read_toml(file)
-        found = tuple(
-            Implication(one["violated"], one["implied"], one["why"], tuple(one.get("unless", ())))
-            for one in told["implication"]
-        )
+        given = [
+            (one["violated"], one["implied"], one["why"], one.get("unless", ()))
+            for one in read_toml(file)["implication"]
+        ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         msg = f"{file}: {getattr(error, 'strerror', None) or error}"
         raise BadFile(msg) from error
-    for one in found:
-        for name in (one.violated, one.implied):
-            if name not in clause_names():
+    clauses, found = clauses_by_name(), list[Implication]()
+    for violated, implied, why, unless in given:
+        for name in (violated, implied):
+            if name not in clauses:
                 msg = f"{file}: {name!r} is no clause; write them as {clause_names()[0]}"
                 raise BadFile(msg)
-        for fault in one.unless:
+        for fault in unless:
             if fault not in FAULTS:
                 msg = f"{file}: {fault!r} is no fault; there are {', '.join(FAULTS)}"
                 raise BadFile(msg)
+        found.append(Implication(clauses[violated], clauses[implied], why, Environment.of(unless)))
+    for one in found:
         if one.violated in implied_by(one.implied, found):
-            msg = f"{file}: {one.violated} and {one.implied} imply each other"
+            msg = f"{file}: {name_of(one.violated)} and {name_of(one.implied)} imply each other"
             raise BadFile(msg)
-    return found
+    return tuple(found)
 
 
-def implied_by(clause: str, implications: Sequence[Implication]) -> frozenset[str]:
+def implied_by(clause: Property, implications: Sequence[Implication]) -> frozenset[Property]:
     """The clauses that a violation of this one implies, directly or by steps; itself among them."""
     reached, left = {clause}, [clause]
     while left:
@@ -91,56 +94,53 @@ def implied_by(clause: str, implications: Sequence[Implication]) -> frozenset[st
 
 def refuted(implication: Implication, table: Table) -> Iterator[str]:
     """The environments of the table that show an implication to be wrong, a line each."""
-    for profile, instance, name, entry in _told(implication, table):
+    for profile, instance, environment, entry in _entries(implication, table):
         if not _shows(implication.violated, implication.implied, entry):
             depth, there = entry.violated[implication.violated], entry.violated.get(implication.implied)
             other = "is not" if there is None else f"only at depth {there}"
             yield (
-                f"{profile} {instance} {name}: {implication.violated} is violated at depth {depth}, "
-                f"{implication.implied} {other}"
+                f"{profile} {instance} {environment.name}: {name_of(implication.violated)} is violated at depth "
+                f"{depth}, {name_of(implication.implied)} {other}"
             )
 
 
 def is_shown(implication: Implication, table: Table) -> bool:
     """Whether the table has an environment in which the first clause is violated, so that there is something to see."""
-    return any(True for _ in _told(implication, table))
+    return any(True for _ in _entries(implication, table))
 
 
-def _told(implication: Implication, table: Table) -> Iterator[tuple[str, str, str, Entry]]:
+def _entries(implication: Implication, table: Table) -> Iterator[tuple[str, str, Environment, Entry]]:
     """The entries that an implication speaks of.
 
     Not those of a search that was cut short on the level where the first clause is violated: the second may be
     violated in a part of it that was not reached.
     """
-    for profile, instance, name, entry in table.everything():
+    for profile, instance, environment, entry in table.everything():
         is_decided = (
             implication.implied not in entry.unknown or entry.violated.get(implication.violated, 0) < entry.depth
         )
-        if implication.violated in entry.violated and implication.speaks_of(name) and is_decided:
-            yield profile, instance, name, entry
+        if implication.violated in entry.violated and implication.speaks_of(environment) and is_decided:
+            yield profile, instance, environment, entry
 
 
-def suggested(table: Table, implications: Sequence[Implication]) -> Iterator[tuple[str, str]]:
+def suggested(table: Table, implications: Sequence[Implication]) -> Iterator[tuple[Property, Property]]:
     """Pairs of clauses of which the table says what an implication says, though none is declared.
 
     The quiet world must not break the second clause in all those environments anyway: that would be no relation.
     """
-    for violated in clause_names():
+    clauses = clauses_by_name().values()
+    for violated in clauses:
         entries = [(p, i, entry) for p, i, _, entry in table.everything() if violated in entry.violated]
-        for implied in clause_names():
+        for implied in clauses:
             if (
                 entries
                 and implied not in implied_by(violated, implications)
                 and all(_shows(violated, implied, entry) for _, _, entry in entries)
-                and any(not _shows(violated, implied, _quiet(table, p, i), entry) for p, i, entry in entries)
+                and any(not _shows(violated, implied, table.entries[p][i][NO_FAULTS], entry) for p, i, entry in entries)
             ):
                 yield violated, implied
 
 
-def _quiet(table: Table, profile: str, instance: str) -> Entry:
-    return table.of(profile, instance)[QUIET]
-
-
-def _shows(violated: str, implied: str, entry: Entry, at: Entry | None = None) -> bool:
+def _shows(violated: Property, implied: Property, entry: Entry, at: Entry | None = None) -> bool:
     """Whether an entry violates the second clause at no greater depth than the first is violated at."""
     return implied in entry.violated and entry.violated[implied] <= (at or entry).violated[violated]

@@ -10,14 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from model_check.defects.resemblance import still_breaks
-from model_check.instances import constants_for
+from model_check.finding import Violated
 from spec.constants import SWITCHES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from model_check.check import ClauseResult
+    from model_check.finding import Row
     from spec.constants import Constants
     from spec.language import Property, Step
 
@@ -32,12 +30,10 @@ class KnownCounterexamples:
         self._clause = clause
         self._schedules: list[_KnownCounterexample] = []
 
-    def add(self, profile: str, faults: Sequence[str], found: ClauseResult) -> None:
+    def add(self, row: Row) -> None:
         """Remember the schedule of a violation, if it is one."""
-        if found.path is not None and found.instance is not None:
-            self._schedules.append(
-                _KnownCounterexample(self._clause, constants_for(profile, faults, found.instance), found.path)
-            )
+        if isinstance(row, Violated):
+            self._schedules.append(_KnownCounterexample(self._clause, row.world.constants, row.path))
 
     def one_breaks(self, repairs: Repairs) -> bool:
         """Whether one of them still breaks the clause with these repairs."""

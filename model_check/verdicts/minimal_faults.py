@@ -13,18 +13,21 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from model_check.check import Verdict
-from model_check.instances import require_faults
-from model_check.verdicts.environment import Environment, Outcome, in_order, smaller_sets
+from model_check.clauses import name_of
+from model_check.finding import Verdict
+from model_check.question import Question
 from model_check.verdicts.same_searches import idle_faults
-from model_check.verdicts.searches import Request, Searches
-from spec.constants import FAULTS
+from model_check.world import ALL_FAULTS, Environment, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from model_check.finding import Finding, Violated
+    from model_check.verdicts.searches import Searches
+    from model_check.world import Profile
     from spec.constants import Instance
+    from spec.language import Property
 
 SCHEMA = Path(__file__).with_name("minimal_faults_schema.json")
 """The JSON Schema of `MinimalFaults.to_json`."""
@@ -36,18 +39,25 @@ class MinimalSet:
 
     Attributes
     ----------
-    depth : int
-        Steps of the shortest violation.
-    schedule : str
-        The first of the shortest, as `halfcheck replay --steps` takes it; empty if none was asked for.
+    shown : Violated
+        The shortest violation; its path is empty if none was asked for.
     certain : bool
         False when the search of a smaller set was cut short, which may break the clause as well.
     """
 
-    faults: tuple[str, ...]
-    depth: int
-    schedule: str
+    environment: Environment
+    shown: Violated
     certain: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """The set as plain data."""
+        return {
+            "faults": list(self.environment),
+            "depth": self.shown.depth,
+            "certain": self.certain,
+            "schedule": self.shown.steps,
+            "replay": self.shown.command,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,35 +68,34 @@ class MinimalFaults:
     ----------
     idle : dict
         Profile to the faults that do nothing in it.
-    outcomes : dict
-        What was found in the environments that were searched.
+    findings : dict
+        What was found in the worlds that were searched.
     """
 
     instance: Instance
-    profiles: tuple[str, ...]
-    clauses: tuple[str, ...]
+    profiles: tuple[Profile, ...]
+    clauses: tuple[Property, ...]
     most_faults: int
-    idle: dict[str, tuple[str, ...]]
-    outcomes: dict[Environment, Outcome]
+    idle: dict[Profile, tuple[str, ...]]
+    findings: dict[World, Finding]
 
-    def sets(self, profile: str, clause: str) -> tuple[MinimalSet, ...]:
+    def sets(self, profile: Profile, clause: Property) -> tuple[MinimalSet, ...]:
         """The minimal sets for a clause, the smaller ones first, then in the order of the faults."""
         return tuple(
             MinimalSet(
-                environment.faults,
-                outcome.violated[clause],
-                outcome.schedules.get(clause, ""),
-                all(self._is_known(profile, part, clause) for part in smaller_sets(environment.faults)),
+                world.environment,
+                shown,
+                all(self._is_known(world.under(part), clause) for part in world.environment.smaller()),
             )
-            for environment, outcome in self.outcomes.items()
-            if environment.profile == profile
-            and clause in outcome.violated
-            and not any(self._breaks(profile, part, clause) for part in smaller_sets(environment.faults))
+            for world, finding in self.findings.items()
+            if world.profile == profile
+            and (shown := finding.violated.get(clause)) is not None
+            and not any(self._breaks(world.under(part), clause) for part in world.environment.smaller())
         )
 
-    def verdict(self, profile: str, clause: str) -> Verdict:
+    def verdict(self, profile: Profile, clause: Property) -> Verdict:
         """Whether some set of at most so many faults breaks the clause."""
-        verdicts = {o.verdict(clause) for e, o in self.outcomes.items() if e.profile == profile}
+        verdicts = {found[clause].verdict for world, found in self.findings.items() if world.profile == profile}
         return next(v for v in (Verdict.VIOLATED, Verdict.UNKNOWN, Verdict.HOLDS) if v in verdicts)
 
     @property
@@ -99,18 +108,12 @@ class MinimalFaults:
         """Whether no verdict is unknown."""
         return not any(self.unknown())
 
-    def unknown(self) -> Iterator[tuple[Environment, str]]:
-        """The environments and the clauses in them that a search which was cut short left undecided."""
-        for environment, outcome in self.outcomes.items():
-            for clause in _open(self.clauses, environment, self.outcomes):
-                if outcome.verdict(clause) is Verdict.UNKNOWN:
-                    yield environment, clause
-
-    def replay_command(self, profile: str, found: MinimalSet) -> str:
-        """The command that takes a schedule again."""
-        faults = f" --faults {','.join(found.faults)}" if found.faults else ""
-        name = self.instance.name
-        return f'halfcheck replay --profile {profile} --instance {name}{faults} --steps "{found.schedule}"'
+    def unknown(self) -> Iterator[tuple[World, Property]]:
+        """The worlds and the clauses in them that a search which was cut short left undecided."""
+        for world, finding in self.findings.items():
+            for clause in _open(self.clauses, world, self.findings):
+                if finding[clause].verdict is Verdict.UNKNOWN:
+                    yield world, clause
 
     def to_json(self) -> dict[str, Any]:
         """The answer as the plain data that scripts rely on (`halfcheck check --minimal-faults --json`)."""
@@ -123,52 +126,40 @@ class MinimalFaults:
             },
             "most_faults": self.most_faults,
             "complete": self.complete,
-            "environments": len(self.outcomes),
-            "distinct": sum(outcome.distinct for outcome in self.outcomes.values()),
+            "environments": len(self.findings),
+            "distinct": sum(finding.numbers.distinct for finding in self.findings.values()),
             "profiles": {
-                profile: {
+                profile.name: {
                     "idle": list(self.idle[profile]),
-                    "clauses": {clause: self._clause_to_json(profile, clause) for clause in self.clauses},
+                    "clauses": {
+                        name_of(clause): {
+                            "verdict": self.verdict(profile, clause).value,
+                            "minimal": [one.to_json() for one in self.sets(profile, clause)],
+                        }
+                        for clause in self.clauses
+                    },
                 }
                 for profile in self.profiles
             },
         }
 
-    def _clause_to_json(self, profile: str, clause: str) -> dict[str, Any]:
-        return {
-            "verdict": self.verdict(profile, clause).value,
-            "minimal": [
-                {
-                    "faults": list(found.faults),
-                    "depth": found.depth,
-                    "certain": found.certain,
-                    "schedule": found.schedule,
-                    "replay": self.replay_command(profile, found),
-                }
-                for found in self.sets(profile, clause)
-            ],
-        }
+    def _breaks(self, world: World, clause: Property) -> bool:
+        finding = self.findings.get(world)
+        return finding is not None and clause in finding.violated
 
-    def _outcome(self, profile: str, faults: tuple[str, ...]) -> Outcome | None:
-        return self.outcomes.get(Environment(profile, faults, self.instance))
-
-    def _breaks(self, profile: str, faults: tuple[str, ...], clause: str) -> bool:
-        outcome = self._outcome(profile, faults)
-        return outcome is not None and clause in outcome.violated
-
-    def _is_known(self, profile: str, faults: tuple[str, ...], clause: str) -> bool:
-        outcome = self._outcome(profile, faults)
-        return outcome is not None and outcome.verdict(clause) is not Verdict.UNKNOWN
+    def _is_known(self, world: World, clause: Property) -> bool:
+        finding = self.findings.get(world)
+        return finding is not None and finding[clause].verdict is not Verdict.UNKNOWN
 
 
 def find_minimal_faults(
-    profiles: Sequence[str],
+    profiles: Sequence[Profile],
     instance: Instance,
-    clauses: Sequence[str],
+    clauses: Sequence[Property],
     searches: Searches,
     *,
     most_faults: int = 2,
-    faults: Sequence[str] = FAULTS,
+    faults: Environment = ALL_FAULTS,
     is_hasty: bool = True,
     with_schedules: bool = True,
 ) -> MinimalFaults:
@@ -176,8 +167,6 @@ def find_minimal_faults(
 
     Parameters
     ----------
-    clauses
-        Names such as `S1.immune_half`.
     faults
         Of which the sets are made.
     is_hasty
@@ -187,32 +176,28 @@ def find_minimal_faults(
 
     Raises
     ------
-    ModelCheckError
-        When a fault is unknown; names what there is.
     EvaluationError, KeyboardInterrupt
         See `Searches.run`.
     """
-    require_faults(faults)
     idle = {profile: idle_faults(TRANSACTIONAL_MESSAGES, profile, instance) for profile in profiles}
-    outcomes: dict[Environment, Outcome] = {}
+    findings: dict[World, Finding] = {}
     for size in range(most_faults + 1):
-        requests = []
+        questions = []
         for profile in profiles:
-            live = [fault for fault in in_order(faults) if fault not in idle[profile]]
+            live = [fault for fault in faults if fault not in idle[profile]]
             for chosen in combinations(live, size):
-                environment = Environment(profile, chosen, instance)
-                wanted = _open(clauses, environment, outcomes)
+                world = World(profile, Environment(chosen), instance)
+                wanted = _open(clauses, world, findings)
                 if wanted:
-                    requests.append(Request(environment, wanted if with_schedules else (), wanted if is_hasty else ()))
-        outcomes |= searches.run(requests)
-    by_profile = sorted(outcomes.items(), key=lambda item: list(profiles).index(item[0].profile))
+                    paths, until = wanted if with_schedules else (), wanted if is_hasty else ()
+                    questions.append(Question(world=world, paths=paths, until=until))
+        findings |= searches.run(questions)
+    by_profile = sorted(findings.items(), key=lambda item: list(profiles).index(item[0].profile))
     return MinimalFaults(instance, tuple(profiles), tuple(clauses), most_faults, idle, dict(by_profile))
 
 
-def _open(clauses: Sequence[str], environment: Environment, outcomes: dict[Environment, Outcome]) -> tuple[str, ...]:
+def _open(clauses: Sequence[Property], world: World, findings: Mapping[World, Finding]) -> tuple[Property, ...]:
     """The clauses that no smaller environment breaks."""
-    smaller = [
-        Environment(environment.profile, part, environment.instance) for part in smaller_sets(environment.faults)
-    ]
-    broken = {clause for part in smaller if part in outcomes for clause in outcomes[part].violated}
+    smaller = [world.under(part) for part in world.environment.smaller()]
+    broken = {clause for part in smaller if part in findings for clause in findings[part].violated}
     return tuple(clause for clause in clauses if clause not in broken)

@@ -12,26 +12,25 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from model_check.check import Verdict, chosen_clauses
+from model_check.answer import search_portfolio
+from model_check.clauses import name_of
 from model_check.defects.catalogue import catalogue
 from model_check.defects.resemblance import repairs_of
-from model_check.instances import switches_of
-from model_check.portfolio import search_portfolio
-from model_check.searched_together import searched_together
+from model_check.finding import Bounds, Verdict, Violated
 from model_check.switches import switch_called
 from model_check.verdicts.known_counterexamples import KnownCounterexamples
+from model_check.world import Profile
 from spec.constants import SWITCHES
-from spec.profiles import PROFILES
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from model_check.check import CheckResult, ClauseResult
+    from model_check.answer import Answer
     from model_check.explicit.search import Progress
-    from model_check.portfolio import Judged
-    from model_check.searched_together import SearchedTogether
+    from model_check.finding import Finding
     from model_check.verdicts.known_counterexamples import Repairs
+    from model_check.world import Environment
+    from spec.language import Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +88,12 @@ class MinimalRepairs:
 
     Attributes
     ----------
+    clause : Property
     instances : tuple of str
-        Where the clause was searched.
-    bounds : tuple of SearchedTogether
+        The names of those in which the clause was searched.
+    bounds : tuple of Bounds
         'holds' is to the bounds of each of them by itself.
-    broken : ClauseResult or None
+    broken : Violated or None
         How the profile itself breaks it; none where it holds there.
     known : Verdict
         Of the clause in the profile itself.
@@ -107,16 +107,15 @@ class MinimalRepairs:
         With all candidates together; asked only where no set of at most `most_repairs` was found.
     """
 
-    profile: str
-    faults: tuple[str, ...]
-    clause: str
+    profile: Profile
+    environment: Environment
+    clause: Property
     instances: tuple[str, ...]
-    bounds: tuple[SearchedTogether, ...]
+    bounds: tuple[Bounds, ...]
     most_repairs: int
-    candidates: tuple[str, ...]
+    candidates: Repairs
     known: Verdict
-    broken: ClauseResult | None
-    replay_command: str
+    broken: Violated | None
     sets: tuple[MinimalRepair, ...]
     searched: int
     ruled_out: int
@@ -128,13 +127,13 @@ class MinimalRepairs:
         return {
             "verdict": self.known.value,
             "depth": None if broken is None else broken.depth,
-            "instance": None if broken is None or broken.instance is None else broken.instance.name,
+            "instance": None if broken is None else broken.world.instance.name,
             "resembles": [] if broken is None else list(broken.resembles),
-            "replay": self.replay_command or None,
+            "replay": None if broken is None else broken.command,
             "sets": [
                 {
                     "repairs": list(one.repairs),
-                    "profile": f"{self.profile}{''.join(one.repairs)}",
+                    "profile": self.profile.turn(*one.repairs).name,
                     "defects": list(one.defects),
                     "certain": one.certain,
                 }
@@ -147,7 +146,7 @@ class MinimalRepairs:
         }
 
 
-def candidates_of(profile: str, also: Sequence[str] = (), among: Sequence[str] = ()) -> Repairs:
+def candidates_of(profile: Profile, also: Sequence[str] = (), among: Sequence[str] = ()) -> Repairs:
     """The repairs of which sets are made: every way in which the profile `fixed` differs from a profile, and more.
 
     Parameters
@@ -160,25 +159,25 @@ def candidates_of(profile: str, also: Sequence[str] = (), among: Sequence[str] =
     Raises
     ------
     ModelCheckError
-        When there is no such profile or switch; names what may have been meant.
+        When there is no such switch; names what may have been meant.
 
     Examples
     --------
-    >>> candidates_of("5.4.0")[:5]
+    >>> candidates_of(Profile.of("5.4.0"))[:5]
     ('-batches_ops', '-batch_thread_oversleeps', '-refuses_late_end', '+resets_lower_end', '+heeds_settled_originals')
-    >>> candidates_of("5.4.0", ["skips_long_immunities"], ["batches_ops"])
+    >>> candidates_of(Profile.of("5.4.0"), ["skips_long_immunities"], ["batches_ops"])
     ('-batches_ops', '+skips_long_immunities')
     """
-    mine, fixed = switches_of(profile), PROFILES["fixed"]
+    mine, fixed = profile.switches, Profile.of("fixed").switches
     named = {switch_called(name).name for name in (*also, *among)}
     differs = set() if among else {name for name in SWITCHES if getattr(fixed, name) != getattr(mine, name)}
     return tuple(f"{'-' if getattr(mine, name) else '+'}{name}" for name in SWITCHES if name in named | differs)
 
 
 def find_minimal_repairs(
-    profile: str,
-    faults: Sequence[str],
-    clause: str,
+    profile: Profile,
+    environment: Environment,
+    clause: Property,
     *,
     most_repairs: int = 3,
     among: Repairs | None = None,
@@ -189,10 +188,8 @@ def find_minimal_repairs(
 
     Parameters
     ----------
-    profile, faults, question
-        See `model_check.portfolio.search_portfolio`.
-    clause
-        A name such as `S1.immune_half`.
+    profile, environment, question
+        See `model_check.answer.search_portfolio`.
     among
         The repairs of which the sets are made; `candidates_of` the profile when None.
     report
@@ -200,33 +197,29 @@ def find_minimal_repairs(
 
     Raises
     ------
-    ModelCheckError
-        When a name is unknown.
     EvaluationError
         When a value leaves its declared range.
     KeyboardInterrupt
         After Ctrl-C in a search.
     """
-    (judged_clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [clause])
     candidates = candidates_of(profile) if among is None else among
-    ask = _Asking(profile, tuple(faults), clause, report, question)
-    itself = ask.search(())
-    row = itself.result.clauses[0]
-    schedules = KnownCounterexamples(judged_clause)
-    schedules.add(profile, faults, row)
-    sets = [] if row.path is None else _minimal_sets(ask, schedules, _by_size(candidates, most_repairs))
-    with_all = None if row.path is None or sets else _with_all(ask, schedules, candidates)
+    ask = _Asking(profile, environment, clause, report, question)
+    row = ask.search(()).rows[0]
+    schedules = KnownCounterexamples(clause)
+    schedules.add(row)
+    broken = row if isinstance(row, Violated) else None
+    sets = [] if broken is None else _minimal_sets(ask, schedules, _by_size(candidates, most_repairs))
+    with_all = None if broken is None or sets else _with_all(ask, schedules, candidates)
     return MinimalRepairs(
         profile,
-        tuple(faults),
+        environment,
         clause,
         tuple(ask.names),
-        searched_together(list(ask.held.values())),
+        Bounds.uncovered([one.bounds for one in ask.held.values()]),
         most_repairs,
         candidates,
         row.verdict,
-        None if row.path is None else row,
-        "" if row.path is None else itself.result.replay_command(row),
+        broken,
         tuple(sets),
         ask.searched,
         ask.ruled_out,
@@ -242,15 +235,15 @@ def _minimal_sets(ask: _Asking, schedules: KnownCounterexamples, sets: Iterator[
         if schedules.one_breaks(repairs):
             ask.ruled_out += 1
             continue
-        row = ask.search(repairs).result.clauses[0]
-        schedules.add(f"{ask.profile}{''.join(repairs)}", ask.faults, row)
-        if row.path is None:
+        row = ask.search(repairs).rows[0]
+        schedules.add(row)
+        if not isinstance(row, Violated):
             found.append(MinimalRepair(repairs, certain=row.verdict is Verdict.HOLDS))
     return found
 
 
 def _with_all(ask: _Asking, schedules: KnownCounterexamples, candidates: Repairs) -> Verdict:
-    return Verdict.VIOLATED if schedules.one_breaks(candidates) else ask.search(candidates).result.clauses[0].verdict
+    return Verdict.VIOLATED if schedules.one_breaks(candidates) else ask.search(candidates).rows[0].verdict
 
 
 def _by_size(candidates: Repairs, most: int) -> Iterator[Repairs]:
@@ -262,36 +255,38 @@ def _by_size(candidates: Repairs, most: int) -> Iterator[Repairs]:
 class _Asking:
     """The searches for one clause, counted."""
 
-    profile: str
-    faults: tuple[str, ...]
-    clause: str
+    profile: Profile
+    environment: Environment
+    clause: Property
     report: Callable[[RepairsProgress], None] | None
     question: dict[str, Any]
     searched: int = 0
     ruled_out: int = 0
     names: dict[str, None] = field(default_factory=dict)
-    held: dict[str, CheckResult] = field(default_factory=dict)
+    held: dict[str, Finding] = field(default_factory=dict)
     """Of each instance the search that has seen least of it, of those in which the clause was not violated."""
 
-    def search(self, repairs: Repairs) -> Judged:
+    def search(self, repairs: Repairs) -> Answer:
         self.searched += 1
-        name = f"{self.profile}{''.join(repairs)}"
+        profile = self.profile.turn(*repairs)
 
-        def tell(instance: str, progress: Progress) -> None:
+        def show(instance: str, progress: Progress) -> None:
             if self.report is not None:
-                under_way = f"{name} on {instance}"
-                self.report(RepairsProgress(self.clause, self.ruled_out, self.searched, under_way, progress.distinct))
+                clause, under_way = name_of(self.clause), f"{profile} on {instance}"
+                self.report(RepairsProgress(clause, self.ruled_out, self.searched, under_way, progress.distinct))
 
-        found = search_portfolio(name, self.faults, properties=[self.clause], report=tell, **self.question)
+        found = search_portfolio(profile, self.environment, clauses=[self.clause], report=show, **self.question)
         if found.is_interrupted:
             raise KeyboardInterrupt
-        self.names |= dict.fromkeys([one.instance.name for one in found.searched] + list(found.left_out))
+        names = [one.world.instance.name for one in found.findings]
+        self.names |= dict.fromkeys([*names, *(one.name for one in found.left_out)])
         if not found.broken:
-            for one in found.searched:
-                before = self.held.get(one.instance.name, one)
-                if one.instance.name not in self.held or (one.complete, one.distinct) < (
-                    before.complete,
-                    before.distinct,
-                ):
-                    self.held[one.instance.name] = one
+            for name, one in zip(names, found.findings, strict=True):
+                before = self.held.get(name)
+                if before is None or _seen(one) < _seen(before):
+                    self.held[name] = one
         return found
+
+
+def _seen(finding: Finding) -> tuple[bool, int]:
+    return finding.numbers.complete, finding.numbers.distinct

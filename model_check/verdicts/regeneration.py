@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from model_check.check import Verdict
-from model_check.instances import load_instance
+from model_check.clauses import clause_names, clauses_by_name, name_of
+from model_check.finding import Unknown, Verdict
 from model_check.verdicts.counterexamples import MinimalCounterexample, find_counterexamples
-from model_check.verdicts.environment import QUIET, faults_of, name_of, smaller_sets
 from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.verdicts.minimal_faults import find_minimal_faults
 from model_check.verdicts.same_searches import of_the_oldest_profile
 from model_check.verdicts.searches import Searches
-from model_check.verdicts.table import Entry, by_size
-from model_check.wording.clauses import clause_names
+from model_check.verdicts.table import Entry
+from model_check.world import Environment, Profile
 from spec.constants import FAULTS
-from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from model_check.verdicts.minimal_faults import MinimalFaults
-    from model_check.verdicts.searches import KeptSearches, SearchesProgress
+    from model_check.verdicts.searches import CachedSearches, SearchesProgress
     from model_check.verdicts.table import Entries, Table
+    from spec.constants import Instance
+    from spec.language import Property
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Regenerated:
         With the entries that the table had of the other instances, too.
     schedules : list of MinimalCounterexample
         Of the minimal sets of the whole table that are shortest in an instance that was searched.
-    searched, kept, environments, distinct : int
+    searched, cached, worlds, distinct : int
         Searches done, searches found from before, and what both together have found.
     """
 
@@ -46,103 +46,108 @@ class Regenerated:
     whole: Table
     schedules: list[MinimalCounterexample] = field(default_factory=list)
     searched: int = 0
-    kept: int = 0
-    environments: int = 0
+    cached: int = 0
+    worlds: int = 0
     distinct: int = 0
 
 
 def regenerate(
     table: Table,
-    instances: Sequence[str],
-    kept: KeptSearches,
+    instances: Sequence[Instance],
+    cached: CachedSearches,
     *,
     threads: int = 1,
     report: Callable[[SearchesProgress], None] | None = None,
 ) -> Regenerated:
     """Search the instances as the table's plan says, in all profiles of this specification."""
+    profiles, clauses = Profile.all(), tuple(clauses_by_name().values())
     empty = replace(
         table,
         specification=specification_fingerprint(),
-        profiles=tuple(PROFILES),
+        profiles=tuple(map(str, profiles)),
         faults=FAULTS,
         clauses=clause_names(),
-        entries={profile: {} for profile in PROFILES},
+        entries={profile.name: {} for profile in profiles},
     )
-    whole = replace(empty, entries={profile: {} for profile in PROFILES})
+    whole = replace(empty, entries={profile.name: {} for profile in profiles})
     made = Regenerated(empty, whole)
     for instance in instances:
-        plan = table.plan[instance]
-        searches = Searches(kept, threads=threads, most_states=plan.most_states, report=report)
+        plan = table.plan[instance.name]
+        searches = Searches(cached, threads=threads, most_states=plan.most_states, report=report)
         found = find_minimal_faults(
-            tuple(PROFILES),
-            load_instance(instance),
-            clause_names(),
+            profiles,
+            instance,
+            clauses,
             searches,
             most_faults=plan.most_faults,
             is_hasty=False,
             with_schedules=False,
         )
-        for profile in PROFILES:
-            made.table.entries[profile][instance] = entries_of(found, profile)
+        for profile in profiles:
+            made.table.entries[profile.name][instance.name] = entries_of(found, profile)
         made.searched += searches.searched
-        made.kept += searches.found
-        outcomes = {e: outcome for e, outcome in found.outcomes.items() if of_the_oldest_profile(e) == e}
-        made.environments += len(outcomes)
-        made.distinct += sum(outcome.distinct for outcome in outcomes.values())
-    for profile in PROFILES:
-        for instance in table.plan:
-            made.whole.entries[profile][instance] = (made.table if instance in instances else table).of(
+        made.cached += searches.found
+        findings = [finding for world, finding in found.findings.items() if of_the_oldest_profile(world) == world]
+        made.worlds += len(findings)
+        made.distinct += sum(finding.numbers.distinct for finding in findings)
+    for profile in profiles:
+        for instance in table.instances:
+            made.whole.entries[profile.name][instance.name] = (made.table if instance in instances else table).of(
                 profile, instance
             )
-    made.schedules += find_counterexamples(made.whole, instances, kept, threads=threads)
+    made.schedules += find_counterexamples(made.whole, instances, cached, threads=threads)
     return made
 
 
-def entries_of(found: MinimalFaults, profile: str) -> Entries:
+def entries_of(found: MinimalFaults, profile: Profile) -> Entries:
     """The entries of a profile from the searches of its environments.
 
     Every search must have gone on when its open clauses were violated (`is_hasty` false), or the numbers are of a part.
     """
-    mine = {environment.faults: o for environment, o in found.outcomes.items() if environment.profile == profile}
-    unknown = {(e.faults, clause) for e, clause in found.unknown() if e.profile == profile}
+    mine = {world.environment: one for world, one in found.findings.items() if world.profile == profile}
+    unknown = {world.environment for world, _ in found.unknown() if world.profile == profile}
     entries: Entries = {}
-    for faults, outcome in mine.items():
-        broken = {clause for part in smaller_sets(faults) if part in mine for clause in mine[part].violated}
-        has_news = outcome.violated.keys() - broken or any((faults, clause) in unknown for clause in found.clauses)
-        if len(faults) <= 1 or has_news:
-            undecided = () if outcome.decides else tuple(c for c in found.clauses if c not in outcome.violated)
-            entries[name_of(faults)] = Entry(
-                outcome.distinct, outcome.generated, outcome.depth, dict(outcome.violated), undecided
+    for environment, finding in mine.items():
+        broken = {clause for part in environment.smaller() if part in mine for clause in mine[part].violated}
+        if len(environment) <= 1 or finding.violated.keys() - broken or environment in unknown:
+            numbers = finding.numbers
+            entries[environment] = Entry(
+                numbers.distinct,
+                numbers.generated,
+                numbers.depth,
+                {clause: row.depth for clause, row in finding.violated.items()},
+                tuple(row.clause for row in finding.rows if isinstance(row, Unknown)),
             )
     for fault in found.idle[profile]:
-        entries[fault] = replace(entries[QUIET], is_idle=True)
-    return dict(sorted(entries.items(), key=lambda item: by_size(faults_of(item[0]))))
+        entries[Environment([fault])] = replace(entries[Environment()], is_idle=True)
+    return dict(sorted(entries.items(), key=lambda item: item[0].by_size))
 
 
-def differences(profile: str, instance: str, table: Entries, searched: Entries) -> list[str]:
-    """What the table says and the searches do not, a line each."""
+def differences(where: str, table: Entries, searched: Entries) -> list[str]:
+    """What the table says of a profile in an instance and the searches do not, a line each."""
     lines = []
-    for name in sorted(table.keys() | searched.keys(), key=lambda name: by_size(faults_of(name))):
-        where = f"{profile} {instance} {name}"
-        if name not in searched:
-            lines.append(f"{where}: the table has an entry, but the search finds nothing new in this environment")
-        elif name not in table:
-            news = ", ".join(f"{clause} at depth {depth}" for clause, depth in searched[name].violated.items())
+    for environment in sorted(table.keys() | searched.keys(), key=lambda one: one.by_size):
+        here = f"{where} {environment.name}"
+        if environment not in searched:
+            lines.append(f"{here}: the table has an entry, but the search finds nothing new in this environment")
+        elif environment not in table:
+            violated = searched[environment].violated
+            news = ", ".join(f"{name_of(clause)} at depth {depth}" for clause, depth in violated.items())
             lines.append(
-                f"{where}: the table has no entry, but the search finds violations: {news or 'none, cut short'}"
+                f"{here}: the table has no entry, but the search finds violations: {news or 'none, cut short'}"
             )
         else:
-            lines += [f"{where}: {line}" for line in differing(table[name], searched[name])]
+            lines += [f"{here}: {line}" for line in differing(table[environment], searched[environment])]
     return lines
 
 
 def differing(table: Entry, searched: Entry) -> list[str]:
     """Where one entry says other than the search of its environment."""
     lines = []
-    for clause in clause_names():
+    for name, clause in clauses_by_name().items():
         said, found = (_verdict_in_words(entry, clause) for entry in (table, searched))
         if said != found:
-            lines.append(f"{clause} {said} in the table, and {found} in the search")
+            lines.append(f"{name} {said} in the table, and {found} in the search")
     numbers = [(name, getattr(table, name), getattr(searched, name)) for name in ("distinct", "generated", "depth")]
     lines += [f"{name} is {a:,} in the table, and {b:,} in the search" for name, a, b in numbers if a != b]
     if table.is_idle != searched.is_idle:
@@ -150,7 +155,7 @@ def differing(table: Entry, searched: Entry) -> list[str]:
     return lines
 
 
-def _verdict_in_words(entry: Entry, clause: str) -> str:
+def _verdict_in_words(entry: Entry, clause: Property) -> str:
     verdict = entry.verdict(clause)
     if verdict is Verdict.VIOLATED:
         return f"is violated at depth {entry.violated[clause]}"

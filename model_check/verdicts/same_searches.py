@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import FALSE, Switch, parts
-from model_check.instances import constants_for, switches_of, unturned
+from model_check.world import Environment, Profile, World
 from spec.constants import FAULTS
-from spec.profiles import PROFILES
 from spec.switches import Switches
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -24,51 +23,46 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from model_check.front_end.terms import Expression, LoweredAction
-    from model_check.verdicts.environment import Environment
     from spec.constants import Instance
     from spec.language import Machine, Property, Step
 
 
 @cache
-def idle_faults(machine: Machine, profile: str, instance: Instance) -> tuple[str, ...]:
+def idle_faults(machine: Machine, profile: Profile, instance: Instance) -> tuple[str, ...]:
     """The faults that do nothing in the profile and the instance, whatever else goes wrong, in their order."""
-    asked = _asked(machine, constants_for(profile, (), instance), FAULTS)
+    asked = _asked(machine, World(profile, Environment(), instance).constants, FAULTS)
     return tuple(fault for fault in FAULTS if fault not in asked)
 
 
-def of_the_oldest_profile(environment: Environment) -> Environment:
-    """The same environment in the oldest profile that does the same there: what is found of one holds for the other."""
-    name = unturned(environment.profile)
-    turned = environment.profile.removeprefix(name)
-    for older in PROFILES:
-        if older == name:
+def of_the_oldest_profile(world: World) -> World:
+    """The same world in the oldest profile that does the same there: what is found of one holds for the other."""
+    for older in Profile.all():
+        if older.name == world.profile.unturned:
             break
-        if _do_the_same(older + turned, environment):
-            return replace(environment, profile=older + turned)
-    return environment
+        if _do_the_same(same := older.turn(*world.profile.turned), world):
+            return world.in_profile(same)
+    return world
 
 
-def _do_the_same(older: str, environment: Environment) -> bool:
-    one, other = switches_of(older), switches_of(environment.profile)
+def _do_the_same(older: Profile, world: World) -> bool:
+    one, other = older.switches, world.profile.switches
     names = tuple(field.name for field in fields(Switches) if getattr(one, field.name) != getattr(other, field.name))
-    return not names or any(
-        fault not in environment.faults for fault in faults_that_show(names, older, environment.instance)
-    )
+    return not names or any(fault not in world.environment for fault in faults_that_show(names, older, world.instance))
 
 
 @cache
-def faults_that_show(switches: tuple[str, ...], profile: str, instance: Instance) -> tuple[str, ...]:
+def faults_that_show(switches: tuple[str, ...], profile: Profile, instance: Instance) -> tuple[str, ...]:
     """The faults without any one of which nothing asks about some switches of a profile; none if the quiet world does.
 
     Examples
     --------
     >>> from model_check.instances import load_instance
-    >>> faults_that_show(("resets_lower_end",), "5.5.0", load_instance("tiny"))
+    >>> faults_that_show(("resets_lower_end",), Profile.of("5.5.0"), load_instance("tiny"))
     ('role_change', 'retention')
     """
 
     def askers(faults: Collection[str], first: Collection[str] = ()) -> Iterator[str]:
-        constants = constants_for(profile, faults, instance)
+        constants = World(profile, Environment(faults), instance).constants
         return (name for name, _ in _askers(TRANSACTIONAL_MESSAGES, constants, switches, first))
 
     if any(askers(())):

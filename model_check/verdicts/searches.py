@@ -1,6 +1,6 @@
-"""Many environments, several at a time in one process, so that one compiled module serves them all.
+"""Many worlds, several at a time in one process, so that one compiled module serves them all.
 
-Finished searches are kept in a file, so that a run that was interrupted goes on where it stopped: one line of JSON a
+Finished searches are cached in a file, so that a run that was interrupted goes on where it stopped: one line of JSON a
 search, appended when it is done. The file's name has the fingerprints of the specification and of the engine: what was
 found with other sources is never read.
 """
@@ -9,112 +9,138 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from threading import Event, Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from files.content import parse_json
 from files.reading import read_bytes
+from model_check.check import check
+from model_check.clauses import name_of
+from model_check.counterexample.steps import read_path
+from model_check.counterexample.unfolded import without_forgetting
+from model_check.errors import EvaluationError
 from model_check.explicit.code_generation.compile import kernel_cache
-from model_check.verdicts.environment import Environment, Outcome, make_ready, search_environment
+from model_check.finding import Bounds, Finding, Holds, Numbers, Row, Unknown, Violated
+from model_check.question import Question
 from model_check.verdicts.fingerprint import engine_fingerprint, specification_fingerprint
 from model_check.verdicts.same_searches import of_the_oldest_profile
+from model_check.world import SIZES, Environment, Profile, World
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from model_check.explicit.search import Progress
+    from spec.constants import Instance
 
 SHOWN_EVERY = 0.2
 """Seconds between two reports of the progress."""
 
 
-def kept_file() -> Path:
-    """Where finished searches are kept: beside the generated modules, which HALFCHECK_CACHE moves."""
+def cache_file() -> Path:
+    """Where finished searches are cached: beside the generated modules, which HALFCHECK_CACHE moves."""
     return kernel_cache() / "verdicts" / f"{specification_fingerprint()}-{engine_fingerprint()}.jsonl"
 
 
-class KeptSearches:
-    """The finished searches of this specification and engine.
+class CachedSearches:
+    """The finished searches of this specification and engine, all asked about all clauses.
 
     Parameters
     ----------
     file : Path
-        Made with the first search that is kept. A last line that was cut off is ignored.
+        Made with the first search that is cached. A last line that was cut off is ignored.
     fresh : bool
-        Read nothing; what is found is kept all the same, and counts from then on.
+        Read nothing; what is found is cached all the same, and counts from then on.
     """
 
     def __init__(self, file: Path, *, fresh: bool = False) -> None:
         self.file = file
         self._lock = Lock()
-        self._found: dict[str, list[tuple[int | None, Outcome]]] = {}
+        self._found: dict[str, list[tuple[int | None, dict[str, Any]]]] = {}
         if not fresh and file.exists():
             for line in read_bytes(file).decode(errors="replace").splitlines():
                 self._read(line)
 
-    def find(self, environment: Environment, most_states: int | None) -> list[Outcome]:
-        """What is kept of an environment that a search with this limit would also have found, the newest first.
+    def answer(self, question: Question) -> Finding | None:
+        """The newest cached finding that says all that a search would.
 
-        An incomplete outcome is a prefix of the whole: of a search with another limit it is not offered.
+        An incomplete one is a prefix of the whole: of a search with another limit it is not offered.
         """
-        found = self._found.get(_key(environment), [])
-        return [outcome for limit, outcome in reversed(found) if outcome.complete or limit == most_states]
+        for limit, record in reversed(self._found.get(question.world.key, [])):
+            if record["complete"] or limit == question.most_states:
+                finding = _from_json(question.world, record)
+                if _answers(question, finding):
+                    return finding
+        return None
 
-    def keep(self, environment: Environment, most_states: int | None, outcome: Outcome) -> None:
+    def add(self, question: Question, finding: Finding) -> None:
         """Append a search; a complete one counts for every limit."""
-        key = _key(environment)
-        told = {"environment": key, "limit": most_states, "outcome": asdict(outcome)}
+        key, record = question.world.key, _to_json(finding)
+        line = json.dumps({"world": key, "limit": question.most_states, "finding": record}).encode() + b"\n"
         with self._lock:
-            self._remember(key, most_states, outcome)
+            self._found.setdefault(key, []).append((question.most_states, record))
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.file.open("a+b") as file:
                 torn = file.seek(0, 2) and (file.seek(-1, 2), file.read(1))[1] != b"\n"
-                file.write((b"\n" if torn else b"") + json.dumps(told).encode() + b"\n")
+                file.write((b"\n" if torn else b"") + line)
 
     def _read(self, line: str) -> None:
         try:
-            told: dict[str, Any] = parse_json(line)
-            self._remember(told["environment"], told["limit"], Outcome(**told["outcome"]))
+            record: dict[str, Any] = parse_json(line)
+            finding = record["finding"]
+            _ = [finding[name] for name in _RECORD]
+            self._found.setdefault(record["world"], []).append((record["limit"], finding))
         except (ValueError, TypeError, KeyError):
             return  # cut off in the middle; the search is done again
 
-    def _remember(self, key: str, limit: int | None, outcome: Outcome) -> None:
-        self._found.setdefault(key, []).append((limit, outcome))
+
+_RECORD: Final = ("distinct", "generated", "depth", "complete", "seconds", "why", "violated", "paths")
 
 
-def _key(environment: Environment) -> str:
-    return json.dumps([environment.profile, environment.name, asdict(environment.instance)])
+def _to_json(finding: Finding) -> dict[str, Any]:
+    violated = finding.violated.values()
+    return {
+        **finding.numbers.size_to_json(),
+        "seconds": round(finding.numbers.seconds, 3),
+        "why": finding.undecided,
+        "violated": {row.name: row.depth for row in violated},
+        "paths": {row.name: [row.steps, *_sizes(row.world.instance)] for row in violated if row.path},
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """An environment to be searched.
+def _sizes(instance: Instance) -> list[int]:
+    return [getattr(instance, name) for name in SIZES]
 
-    Attributes
-    ----------
-    wanted : tuple of str
-        Clauses whose schedules are of interest.
-    until : tuple of str
-        If any, the search may end when all these clauses are violated.
-    """
 
-    environment: Environment
-    wanted: tuple[str, ...] = ()
-    until: tuple[str, ...] = ()
+def _from_json(world: World, record: dict[str, Any]) -> Finding:
+    numbers = Numbers(*(record[name] for name in ("distinct", "generated", "depth", "complete", "seconds")))
+    bounds, rows = (Bounds.of(world.instance, numbers),), list[Row]()
+    for clause in TRANSACTIONAL_MESSAGES.clauses:
+        name = name_of(clause)
+        if name not in record["violated"]:
+            rows.append(Unknown(clause, record["why"]) if record["why"] else Holds(clause, bounds))
+            continue
+        row = Violated(clause, record["violated"][name], world)
+        if name in record["paths"]:
+            steps, *sizes = record["paths"][name]
+            if world.instance.forgets:
+                plain = without_forgetting(world.instance, dict(zip(SIZES, sizes, strict=True)))
+                row = replace(row, world=world.on(plain))
+            row = replace(row, path=tuple(read_path(TRANSACTIONAL_MESSAGES, row.world.constants, steps)))
+        rows.append(row)
+    return Finding(world, tuple(rows), numbers)
 
-    def of_the_oldest_profile(self) -> Request:
-        """The same request in the oldest profile that does the same there."""
-        return replace(self, environment=of_the_oldest_profile(self.environment))
 
-    def is_answered_by(self, outcome: Outcome, most_states: int | None) -> bool:
-        """Whether a kept outcome says all that a search would."""
-        is_at_its_limit = most_states is not None and outcome.distinct >= most_states
-        is_decided = bool(self.until) and set(self.until) <= outcome.violated.keys()
-        has_schedules = all(clause in outcome.schedules for clause in self.wanted if clause in outcome.violated)
-        return has_schedules and (outcome.complete or is_at_its_limit or is_decided)
+def _answers(question: Question, finding: Finding) -> bool:
+    """Whether a cached finding says all that a search would."""
+    violated, numbers = finding.violated, finding.numbers
+    is_at_its_limit = question.most_states is not None and numbers.distinct >= question.most_states
+    is_decided = bool(question.until) and set(question.until) <= violated.keys()
+    has_paths = all(row.path for clause, row in violated.items() if question.wants_path(clause))
+    return has_paths and (numbers.complete or is_at_its_limit or is_decided)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +150,13 @@ class SearchesProgress:
     Attributes
     ----------
     done, wanted : int
-        Environments.
+        Worlds.
     distinct : int
         States found since the first search, those under way included.
     seconds : float
         Since then.
     under_way : tuple of str
-        Environments that are being searched.
+        Worlds that are being searched.
     """
 
     done: int
@@ -146,11 +172,11 @@ class SearchesProgress:
 
 
 class Searches:
-    """Searches environments, and keeps what it has found.
+    """Searches worlds, and caches what it has found.
 
     Parameters
     ----------
-    kept : KeptSearches
+    cached : CachedSearches
     threads : int
         Searches at a time, each with one thread; no number depends on it.
     most_states : int or None
@@ -161,12 +187,12 @@ class Searches:
     Attributes
     ----------
     searched, found : int
-        Searches done, and those found among the kept ones instead.
+        Searches done, and those found among the cached ones instead.
     """
 
     def __init__(
         self,
-        kept: KeptSearches,
+        cached: CachedSearches,
         *,
         threads: int = 1,
         most_states: int | None = None,
@@ -174,14 +200,14 @@ class Searches:
     ) -> None:
         self.most_states = most_states
         self.searched = self.found = 0
-        self._kept, self._threads, self._report = kept, threads, report
+        self._cached, self._threads, self._report = cached, threads, report
         self._stopped, self._lock = Event(), Lock()
         self._under_way: dict[str, int] = {}
         self._distinct = 0
         self._started: float | None = None
 
-    def run(self, requests: Sequence[Request]) -> dict[Environment, Outcome]:
-        """Search what is not kept; the outcomes are in the order of the requests.
+    def run(self, questions: Sequence[Question]) -> dict[World, Finding]:
+        """Search what is not cached; the findings are in the order of the questions.
 
         Of profiles that do the same in an environment, the oldest is searched for all.
 
@@ -190,68 +216,66 @@ class Searches:
         EvaluationError
             From a search; the others are given up.
         KeyboardInterrupt
-            After Ctrl-C; what is finished is kept.
+            After Ctrl-C; what is finished is cached.
         """
-        searched = {request: request.of_the_oldest_profile() for request in requests}
-        answers: dict[Request, Outcome] = {}
-        left: list[Request] = []
-        for request in dict.fromkeys(searched.values()):
-            kept = self._kept.find(request.environment, self.most_states)
-            known = next((outcome for outcome in kept if request.is_answered_by(outcome, self.most_states)), None)
-            if known is None:
-                left.append(request)
+        asked = [replace(question, most_states=self.most_states) for question in questions]
+        oldest = {question: replace(question, world=of_the_oldest_profile(question.world)) for question in asked}
+        found: dict[Question, Finding] = {}
+        left: list[Question] = []
+        for question in dict.fromkeys(oldest.values()):
+            cached = self._cached.answer(question)
+            if cached is None:
+                left.append(question)
             else:
-                answers[request] = known
-        self.found += len(answers)
+                self.found += 1
+                found[question] = cached
         if left:
-            for instance in dict.fromkeys(request.environment.instance for request in left):
+            for instance in dict.fromkeys(question.world.instance for question in left):
                 make_ready(instance)
             self._started = self._started or perf_counter()
-            answers |= self._search(left)
-        return {request.environment: answers[searched[request]] for request in requests}
+            found |= self._search(left)
+        return {question.world: found[oldest[question]].in_profile(question.world.profile) for question in asked}
 
-    def _search(self, requests: Sequence[Request]) -> dict[Request, Outcome]:
-        answers: dict[Request, Outcome] = {}
+    def _search(self, questions: Sequence[Question]) -> dict[Question, Finding]:
+        found: dict[Question, Finding] = {}
         with ThreadPoolExecutor(self._threads) as executor:
-            futures: dict[Future[Outcome], Request] = {
-                executor.submit(self._one, request): request for request in requests
+            futures: dict[Future[Finding], Question] = {
+                executor.submit(self._one, question): question for question in questions
             }
             waiting = set(futures)
             try:
                 while waiting:
                     done, waiting = wait(waiting, timeout=SHOWN_EVERY, return_when=FIRST_COMPLETED)
                     for future in done:
-                        answers[futures[future]] = future.result()
-                    self._show(len(answers), len(requests))
+                        found[futures[future]] = future.result()
+                    self._show(len(found), len(questions))
             except BaseException:
                 self._stopped.set()
                 executor.shutdown(cancel_futures=True)
                 raise
-        return answers
+        return found
 
-    def _one(self, request: Request) -> Outcome:
-        name = str(request.environment)
+    def _one(self, question: Question) -> Finding:
+        name = str(question.world)
 
         def watch(progress: Progress) -> None:
             self._under_way[name] = progress.distinct
             if self._stopped.is_set():
                 raise KeyboardInterrupt
 
-        outcome = search_environment(
-            request.environment,
-            wanted=request.wanted,
-            until=request.until,
-            most_states=self.most_states,
-            report=watch,
-        )
+        try:
+            finding = check(question, report=watch)
+        except EvaluationError as error:
+            message = f"{name}: {error}"
+            raise EvaluationError(message) from error
         if self._stopped.is_set():
-            raise KeyboardInterrupt  # it may have been cut short, and is not kept
-        self._kept.keep(request.environment, self.most_states, outcome)
+            raise KeyboardInterrupt  # it may have been cut short, and is not cached
+        self._cached.add(question, finding)
         with self._lock:
             self._under_way.pop(name, None)
-            self._distinct += outcome.distinct
+            self._distinct += finding.numbers.distinct
             self.searched += 1
-        return outcome
+        return finding
 
     def _show(self, done: int, wanted: int) -> None:
         if self._report is not None and self._started is not None:
@@ -260,3 +284,9 @@ class Searches:
                 distinct = self._distinct + sum(under_way.values())
             seconds = perf_counter() - self._started
             self._report(SearchesProgress(done, wanted, distinct, seconds, tuple(under_way)))
+
+
+def make_ready(instance: Instance) -> None:
+    """Compile what the searches of an instance call, before several of them begin at once."""
+    profile_of_no_matter = Profile.of("5.3.3")
+    check(Question(world=World(profile_of_no_matter, Environment(), instance), paths=(), most_states=1))

@@ -14,18 +14,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from files.content import read_toml
-from model_check.check import Verdict
+from model_check.clauses import clause_names, clauses_by_name, name_of
 from model_check.errors import BadFile
+from model_check.finding import Verdict
 from model_check.instances import load_instance
-from model_check.verdicts.environment import QUIET, faults_of, smaller_sets
 from model_check.verdicts.fingerprint import specification_fingerprint
-from model_check.wording.clauses import clause_names
+from model_check.world import Environment
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from model_check.world import Profile, World
+    from spec.constants import Instance
     from spec.language import Property
 
 HEADER = """\
@@ -63,35 +65,45 @@ class Minimal(NamedTuple):
     ----------
     depth : int
         Steps of the shortest violation.
-    instance : str
+    instance : Instance
         Where that is; the first one of the plan where several have it.
     """
 
-    faults: tuple[str, ...]
+    environment: Environment
     depth: int
-    instance: str
+    instance: Instance
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One environment of the table; see `model_check.verdicts.environment.Outcome`."""
+    """What the table has of one world.
+
+    Attributes
+    ----------
+    violated : dict
+        Each violated clause to the steps of its shortest violation.
+    unknown : tuple of Property
+        The clauses that a search which was cut short has left open.
+    is_idle : bool
+        Whether the fault does nothing there.
+    """
 
     distinct: int
     generated: int
     depth: int
-    violated: dict[str, int]
-    unknown: tuple[str, ...] = ()
+    violated: dict[Property, int]
+    unknown: tuple[Property, ...] = ()
     is_idle: bool = False
 
-    def verdict(self, clause: str) -> Verdict:
-        """Of a clause, by its name."""
+    def verdict(self, clause: Property) -> Verdict:
+        """Of a clause."""
         if clause in self.violated:
             return Verdict.VIOLATED
         return Verdict.UNKNOWN if clause in self.unknown else Verdict.HOLDS
 
 
-Entries = dict[str, Entry]
-"""By the name of the environment."""
+Entries = dict[Environment, Entry]
+"""The entries of one profile in one instance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +115,7 @@ class Table:
     specification : str
         The fingerprint of the specification that was searched.
     entries : dict
-        Profile → instance → name of the environment → entry.
+        The name of a profile → that of an instance → environment → entry.
     """
 
     specification: str
@@ -113,30 +125,42 @@ class Table:
     plan: dict[str, Plan]
     entries: dict[str, dict[str, Entries]] = field(default_factory=dict)
 
-    def of(self, profile: str, instance: str) -> Entries:
+    def of(self, profile: Profile, instance: Instance) -> Entries:
         """The entries of a profile in an instance, none if it was not searched."""
-        return self.entries.get(profile, {}).get(instance, {})
+        return self.entries.get(profile.name, {}).get(instance.name, {})
 
-    def oldest_like(self, profile: str) -> str:
-        """The oldest profile with the same entries, which may be this one."""
-        mine = self.entries[profile]
-        return next(older for older in self.entries if older == profile or (mine and self.entries[older] == mine))
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        """The instances of the plan."""
+        return tuple(map(load_instance, self.plan))
 
-    def depths(self, profile: str, instance: str, faults: Collection[str]) -> dict[str, int]:
-        """Clause → steps of the shortest violation that an instance shows under these faults, or some of them."""
-        entries = [e for name, e in self.of(profile, instance).items() if set(faults_of(name)) <= set(faults)]
-        depths = sorted((depth, clause) for entry in entries for clause, depth in entry.violated.items())
-        return {clause: depth for depth, clause in reversed(depths)}
+    def oldest_like(self, profile: Profile) -> str:
+        """The name of the oldest profile with the same entries, which may be this one."""
+        mine = self.entries[profile.name]
+        return next(older for older in self.entries if older == profile.name or (mine and self.entries[older] == mine))
 
-    def minimal_sets(self, profile: str, clause: str) -> list[Minimal]:
+    def parts_of(self, world: World) -> Entries:
+        """The entries of a world, and of all in which fewer of its faults may happen."""
+        entries = self.of(world.profile, world.instance)
+        return {environment: one for environment, one in entries.items() if environment.is_within(world.environment)}
+
+    def depths(self, world: World) -> dict[Property, int]:
+        """Clause → steps of the shortest violation that a world shows, or a part of it."""
+        found: dict[Property, int] = {}
+        for entry in self.parts_of(world).values():
+            for clause, depth in entry.violated.items():
+                found[clause] = min(depth, found.get(clause, depth))
+        return found
+
+    def minimal_sets(self, profile: Profile, clause: Property) -> list[Minimal]:
         """The minimal sets of faults that break a clause, of all instances together; the smaller ones first."""
         breaking = self.breaking(profile, clause)
         return sorted(
-            (one for one in breaking.values() if not any(part in breaking for part in smaller_sets(one.faults))),
-            key=lambda one: by_size(one.faults),
+            (one for one in breaking.values() if not any(part in breaking for part in one.environment.smaller())),
+            key=lambda one: one.environment.by_size,
         )
 
-    def undecided(self, profile: str, clause: str) -> list[tuple[str, ...]]:
+    def undecided(self, profile: Profile, clause: Property) -> list[Environment]:
         """The sets of faults that no instance shows to break a clause, and one was cut short in which they might.
 
         No smaller set in them breaks it in any instance. Instances that forget are not asked: what they leave open is
@@ -144,51 +168,59 @@ class Table:
         """
         breaking = self.breaking(profile, clause)
         found = {
-            faults_of(name)
-            for instance in self.plan
-            if not load_instance(instance).forgets
-            for name, entry in self.of(profile, instance).items()
+            environment
+            for instance in self.instances
+            if not instance.forgets
+            for environment, entry in self.of(profile, instance).items()
             if clause in entry.unknown
         }
         return sorted(
-            (one for one in found - breaking.keys() if not any(part in breaking for part in smaller_sets(one))),
-            key=by_size,
+            (one for one in found - breaking.keys() if not any(part in breaking for part in one.smaller())),
+            key=lambda one: one.by_size,
         )
 
-    def cut_short(self, profile: str) -> dict[str, list[tuple[str, ...]]]:
-        """Instance → the sets of faults whose search was cut short there with something still to be found."""
+    def cut_short(self, profile: Profile) -> dict[str, list[Environment]]:
+        """The name of an instance → the sets of faults whose search was cut short there with something to be found."""
         cut = {
-            instance: [faults_of(name) for name, entry in self.of(profile, instance).items() if entry.unknown]
-            for instance in self.plan
+            instance.name: [one for one, entry in self.of(profile, instance).items() if entry.unknown]
+            for instance in self.instances
         }
         return {instance: sets for instance, sets in cut.items() if sets}
 
-    def idle(self, profile: str) -> list[str]:
+    def idle(self, profile: Profile) -> list[str]:
         """The faults that do nothing in a profile, in no instance."""
-        searched = [entries for entries in (self.of(profile, instance) for instance in self.plan) if entries]
+        searched = [entries for entries in (self.of(profile, instance) for instance in self.instances) if entries]
         return [
             fault
             for fault in self.faults
-            if searched and all(fault in entries and entries[fault].is_idle for entries in searched)
+            if searched and all((one := entries.get(Environment([fault]))) and one.is_idle for entries in searched)
         ]
 
-    def breaking(self, profile: str, clause: str) -> dict[tuple[str, ...], Minimal]:
+    def breaking(self, profile: Profile, clause: Property) -> dict[Environment, Minimal]:
         """All sets of faults that break a clause somewhere, minimal or not, each where it takes the fewest steps."""
-        breaking: dict[tuple[str, ...], Minimal] = {}
-        for instance in self.plan:
-            for name, entry in self.of(profile, instance).items():
-                faults = faults_of(name)
+        breaking: dict[Environment, Minimal] = {}
+        for instance in self.instances:
+            for environment, entry in self.of(profile, instance).items():
                 depth = entry.violated.get(clause)
-                if depth is not None and (faults not in breaking or depth < breaking[faults].depth):
-                    breaking[faults] = Minimal(faults, depth, instance)
+                if depth is not None and (environment not in breaking or depth < breaking[environment].depth):
+                    breaking[environment] = Minimal(environment, depth, instance)
         return breaking
 
-    def everything(self) -> Iterator[tuple[str, str, str, Entry]]:
-        """Profile, instance, environment and entry of every entry."""
+    def known_violation(self, world: World, clause: Property) -> Minimal | None:
+        """The shortest violation of a clause that any instance shows under some of a world's faults, if any.
+
+        A profile that is not in the table, as one with a switch turned, has none.
+        """
+        breaking = self.breaking(world.profile, clause).values()
+        mine = [one for one in breaking if one.environment.is_within(world.environment)]
+        return min(mine, key=lambda one: one.depth, default=None)
+
+    def everything(self) -> Iterator[tuple[str, str, Environment, Entry]]:
+        """The names of profile and instance, environment and entry of every entry."""
         for profile, instances in self.entries.items():
             for instance, entries in instances.items():
-                for name, entry in entries.items():
-                    yield profile, instance, name, entry
+                for environment, entry in entries.items():
+                    yield profile, instance, environment, entry
 
     def stale(self) -> list[str]:
         """Why the table is not of this specification; nothing if it is."""
@@ -205,12 +237,6 @@ class Table:
         if not complaints and self.specification != now:
             complaints.append(f"it was made from the specification {self.specification}, and this one is {now}")
         return complaints
-
-
-def by_size(faults: tuple[str, ...]) -> tuple[object, ...]:
-    """A key to sort sets of faults: fewer faults first, then in their order; those that no longer exist at the end."""
-    places = [FAULTS.index(fault) if fault in FAULTS else len(FAULTS) for fault in faults]
-    return len(faults), places, faults
 
 
 # --- the file ---------------------------------------------------------------------------------------------------------
@@ -248,13 +274,17 @@ def read_table(file: Path) -> Table:
 
 
 def _read_entries(environments: dict[str, Any]) -> Entries:
+    """The entries; clauses that the specification has no more are left out, and the table is stale for it."""
     entries: Entries = {}
+    clauses = clauses_by_name()
     for name, given in environments.items():
+        environment = Environment.named(name)
         if given.get("idle"):
-            entries[name] = replace(entries[QUIET], is_idle=True)
+            entries[environment] = replace(entries[Environment()], is_idle=True)
         else:
-            unknown = tuple(given.get("unknown", ()))
-            entries[name] = Entry(given["distinct"], given["generated"], given["depth"], given["violated"], unknown)
+            violated = {clauses[one]: depth for one, depth in given["violated"].items() if one in clauses}
+            unknown = tuple(clauses[one] for one in given.get("unknown", ()) if one in clauses)
+            entries[environment] = Entry(given["distinct"], given["generated"], given["depth"], violated, unknown)
     return entries
 
 
@@ -265,8 +295,8 @@ def written(table: Table) -> str:
     lines += ["", "[plan]"]
     for name, plan in table.plan.items():
         lines.append(f"{_key(name)} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states} }}")
-    for profile, instance, name, entry in table.everything():
-        lines += ["", f'[verdicts."{profile}".{_key(instance)}.{_key(name)}]', *_entry(entry)]
+    for profile, instance, environment, entry in table.everything():
+        lines += ["", f'[verdicts."{profile}".{_key(instance)}.{_key(environment.name)}]', *_entry(entry)]
     return "\n".join(lines) + "\n"
 
 
@@ -282,10 +312,10 @@ def _entry(entry: Entry) -> Iterator[str]:
     yield f"distinct = {entry.distinct}"
     yield f"generated = {entry.generated}"
     yield f"depth = {entry.depth}"
-    violated = ", ".join(f'"{clause}" = {depth}' for clause, depth in entry.violated.items())
+    violated = ", ".join(f'"{name_of(clause)}" = {depth}' for clause, depth in entry.violated.items())
     yield f"violated = {{ {violated} }}" if violated else "violated = {}"
     if entry.unknown:
-        yield _list("unknown", entry.unknown)
+        yield _list("unknown", [name_of(clause) for clause in entry.unknown])
 
 
 def _list(name: str, values: Sequence[str]) -> str:
@@ -297,13 +327,3 @@ def _list(name: str, values: Sequence[str]) -> str:
 def table_of_verdicts() -> Table:
     """The table that comes with the project."""
     return read_table(table_file())
-
-
-def known_violation(profile: str, faults: Sequence[str], clause: Property) -> Minimal | None:
-    """The shortest violation of a clause that the table of verdicts has under some of these faults, if any.
-
-    A profile that is not in the table, as one with a switch turned, has none.
-    """
-    breaking = table_of_verdicts().breaking(profile, f"{clause.identifier}.{clause.clause}")
-    mine = [one for names, one in breaking.items() if set(names) <= set(faults)]
-    return min(mine, key=lambda one: one.depth, default=None)

@@ -6,8 +6,8 @@ from benchmarks.portfolio.__main__ import report
 from benchmarks.portfolio.drawn_profiles import MOST_TURNED, drawn_profiles
 from benchmarks.portfolio.held import LARGER, MUST_BE_SEARCHED, held_against
 from model_check.chosen_instances import portfolio_of
-from model_check.instances import switches_of, unturned
 from model_check.switches import turned_in_vain
+from model_check.world import Profile
 from spec.profiles import VERSIONS
 
 
@@ -16,9 +16,9 @@ def test_drawn_profiles_are_no_releases_differ_and_come_again_by_their_seed() ->
     assert len(drawn) == 150
     assert drawn == drawn_profiles(160, seed=47)[:150]
     assert drawn != drawn_profiles(150, seed=48)
-    assert len({switches_of(profile) for profile in drawn}) == 150
+    assert len({Profile.of(profile).switches for profile in drawn}) == 150
     for profile in drawn:
-        assert unturned(profile) in VERSIONS
+        assert Profile.of(profile).unturned in VERSIONS
         assert 1 <= profile.count("+") + profile.count("-") <= MOST_TURNED
         assert not turned_in_vain(profile)
 

@@ -10,7 +10,7 @@ import pytest
 
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
-from model_check.check import SCHEMA
+from model_check.finding import SCHEMA
 from tests.model_check.checked import untraced
 
 if TYPE_CHECKING:

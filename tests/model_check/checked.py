@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from functools import cache, wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from model_check.check import CheckResult, check
+from model_check.check import check
+from model_check.engines import ENGINES
+from model_check.finding import Finding
+from model_check.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,10 +20,10 @@ R = TypeVar("R")
 
 
 @cache
-def checked(profile: str, environment: str, instance: str, engine: str = "numba", threads: int = 1) -> CheckResult:
+def checked(profile: str, environment: str, instance: str, engine: str = "numba", threads: int = 1) -> Finding:
     """`check` with the faults as one text, such as `crash,slow_round`; `quiet` is the world without faults."""
     with untraced():
-        return check(profile, faults_of(environment), instance, engine=engine, threads=threads)
+        return check(Question.of(profile, faults_of(environment), instance), ENGINES[engine], threads=threads)
 
 
 @contextmanager
@@ -49,6 +52,6 @@ def faults_of(environment: str) -> tuple[str, ...]:
     return () if environment == "quiet" else tuple(environment.split(","))
 
 
-def violations(result: CheckResult) -> dict[str, int]:
+def violations(result: Finding) -> dict[str, int]:
     """Clause → depth of its shortest violation."""
-    return {f"{r.clause.identifier}.{r.clause.clause}": len(r.path) for r in result.clauses if r.path is not None}
+    return {f"{r.clause.identifier}.{r.clause.clause}": len(r.path) for r in result.rows if r.path is not None}

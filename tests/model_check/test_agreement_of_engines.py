@@ -15,8 +15,9 @@ import pytest
 
 from model_check.cpython import search as cpython
 from model_check.explicit import search as explicit
-from model_check.instances import constants_for, instance_names
+from model_check.instances import instance_names
 from model_check.verdicts.environment import faults_of
+from model_check.world import World
 from spec.constants import FAULTS
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -24,7 +25,7 @@ from tests.model_check.checked import checked, violations
 from tests.sampled import sampled
 
 if TYPE_CHECKING:
-    from model_check.check import CheckResult
+    from model_check.finding import Finding
 
 HERE = Path(__file__).parent
 WHOLE = 4_000
@@ -43,13 +44,13 @@ def name_of(world: dict[str, Any]) -> str:
     return f"{world['profile']}-{world['environment']}-{world['instance']}"
 
 
-def found_in(world: dict[str, Any], engine: str) -> CheckResult:
+def found_in(world: dict[str, Any], engine: str) -> Finding:
     return checked(world["profile"], world["environment"], instance_of(world), engine)
 
 
-def numbers(result: CheckResult) -> tuple[object, ...]:
-    assert result.complete
-    return result.distinct, result.generated, result.depth, violations(result)
+def numbers(result: Finding) -> tuple[object, ...]:
+    assert result.numbers.complete
+    return result.numbers.distinct, result.numbers.generated, result.numbers.depth, violations(result)
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=name_of)
@@ -65,9 +66,7 @@ def test_the_compiled_search_finds_the_pinned_states_and_verdicts(world: dict[st
 def test_both_readings_find_the_same_states_verdicts_and_first_shortest_paths(world: dict[str, Any]) -> None:
     compiled, judge = (found_in(world, engine) for engine in ("numba", "cpython"))
     assert numbers(judge) == numbers(compiled)
-    assert [(r.clause, r.verdict, r.path) for r in compiled.clauses] == [
-        (r.clause, r.verdict, r.path) for r in judge.clauses
-    ]
+    assert [(r.clause, r.verdict, r.path) for r in compiled.rows] == [(r.clause, r.verdict, r.path) for r in judge.rows]
     assert compiled.unseen == judge.unseen
 
 
@@ -75,7 +74,7 @@ def test_both_readings_find_the_same_states_verdicts_and_first_shortest_paths(wo
 def test_the_beginning_of_a_larger_world_has_the_same_states_a_depth_and_the_same_first_shortest_paths(
     world: dict[str, Any],
 ) -> None:
-    constants = constants_for(world["profile"], faults_of(world["environment"]), instance_of(world))
+    constants = World.of(world["profile"], faults_of(world["environment"]), instance_of(world)).constants
     judge = cpython.explore(TRANSACTIONAL_MESSAGES, constants, most_states=FIRST)
     depths: dict[object, int] = {}
     for state, before in judge.parents.items():
@@ -86,7 +85,7 @@ def test_the_beginning_of_a_larger_world_has_the_same_states_a_depth_and_the_sam
 
     paths = {clause: tuple(judge.path_to(state)) for clause, state in judge.violations.items()}
     whole = {clause: path for clause, path in paths.items() if len(path) < judge.depth}
-    found = {r.clause: r.path for r in found_in(world, "numba").clauses if r.path is not None}
+    found = {r.clause: r.path for r in found_in(world, "numba").rows if r.path is not None}
     assert whole == {clause: path for clause, path in found.items() if len(path) < judge.depth} != {}
 
 

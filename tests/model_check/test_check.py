@@ -5,8 +5,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.check import Verdict, check, chosen_clauses
+from model_check.check import check
+from model_check.clauses import chosen_clauses
+from model_check.engines import CPYTHON, ENGINES
 from model_check.errors import ModelCheckError
+from model_check.finding import Verdict
+from model_check.question import Question
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked
 
@@ -22,7 +26,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 def test_properties_and_clauses_are_chosen_by_their_ids_in_the_order_of_the_machine() -> None:
     def names(*wanted: str) -> list[str]:
-        return [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, wanted)]
+        return [f"{c.identifier}.{c.clause}" for c in chosen_clauses(wanted)]
 
     assert names() == [f"{c.identifier}.{c.clause}" for c in TRANSACTIONAL_MESSAGES.clauses]
     assert names("S10", "S2") == [
@@ -39,13 +43,13 @@ def test_unknown_properties_and_readings_are_answered_with_what_there_is() -> No
     with pytest.raises(
         ModelCheckError, match=r"^no property 'X9'; there are S1, S2, S3, S4, .*, L5, R1, and clauses such as S1\."
     ):
-        check("5.3.3", (), "tiny", properties=["X9"])
+        check(Question.of("5.3.3", (), "tiny", properties=["X9"]))
     with pytest.raises(ModelCheckError, match=r"^no engine 'pypy'; there are numba, cpython, z3$"):
-        check("5.3.3", (), "tiny", engine="pypy")
+        check(Question.of("5.3.3", (), "tiny"), ENGINES["pypy"])
 
 
 def test_a_property_may_be_written_small_and_one_that_is_misspelt_is_guessed() -> None:
-    names = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, ["s1.Immune_Half", "s10"])]
+    names = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(["s1.Immune_Half", "s10"])]
     assert names == ["S1.immune_half", "S10.op_entry_dies_with_the_process", "S10.op_entry_not_stored"]
     for wrong, likely in (
         ("S1.imune_half", "S1.immune_half"),
@@ -53,12 +57,12 @@ def test_a_property_may_be_written_small_and_one_that_is_misspelt_is_guessed() -
         ("S1.lostop", "S1.lost_op"),
     ):
         with pytest.raises(ModelCheckError, match=rf"^no property '{wrong}'; did you mean {likely}\? There are S1, S2"):
-            chosen_clauses(TRANSACTIONAL_MESSAGES, [wrong])
+            chosen_clauses([wrong])
 
 
 def test_only_the_chosen_clauses_are_judged() -> None:
-    result = check("5.3.3", (), "tiny", properties=["S1.immune_half", "S10"])
-    assert [(r.clause.clause, r.verdict) for r in result.clauses] == [
+    result = check(Question.of("5.3.3", (), "tiny", properties=["S1.immune_half", "S10"]))
+    assert [(r.clause.clause, r.verdict) for r in result.rows] == [
         ("immune_half", Verdict.VIOLATED),
         ("op_entry_dies_with_the_process", Verdict.HOLDS),
         ("op_entry_not_stored", Verdict.HOLDS),
@@ -67,9 +71,9 @@ def test_only_the_chosen_clauses_are_judged() -> None:
 
 @pytest.mark.parametrize("engine", ["numba", "cpython"])
 def test_a_search_that_is_cut_short_finds_violations_but_no_absence(engine: str) -> None:
-    result = check("5.3.3", ("crash",), "tiny", engine=engine, most_states=1_000)
-    assert not result.complete
-    verdicts = {r.clause.clause: r.verdict for r in result.clauses}
+    result = check(Question.of("5.3.3", ("crash",), "tiny", most_states=1_000), ENGINES[engine])
+    assert not result.numbers.complete
+    verdicts = {r.clause.clause: r.verdict for r in result.rows}
     assert verdicts["op_entry_dies_with_the_process"] is Verdict.VIOLATED
     assert verdicts["unexplained"] is Verdict.UNKNOWN
     assert set(verdicts.values()) == {Verdict.VIOLATED, Verdict.UNKNOWN}
@@ -96,8 +100,8 @@ def test_the_result_as_plain_data_has_the_keys_that_scripts_rely_on() -> None:
     assert [event["action"] for event in honest["trace"]] == ["send_half", "roll_back_locally", "buffer_op", "crash"]
     holding = data["properties"]["S5"]
     assert (holding["verdict"], holding["depth"], holding["clause"], holding["trace"]) == ("holds", None, None, [])
-    assert result.is_violated
-    assert data["peak_bytes"] > 8 * result.distinct
+    assert result.violated
+    assert data["peak_bytes"] > 8 * result.numbers.distinct
 
 
 def test_the_trace_of_a_property_is_the_shortest_of_its_clauses() -> None:
@@ -109,6 +113,6 @@ def test_the_trace_of_a_property_is_the_shortest_of_its_clauses() -> None:
 
 def test_the_cpython_reading_reports_its_progress_too() -> None:
     seen: list[Progress] = []
-    check("4.9.7", (), "tiny", engine="cpython", most_states=1_000, report=seen.append)
+    check(Question.of("4.9.7", (), "tiny", most_states=1_000), CPYTHON, report=seen.append)
     assert len(seen) > 2
     assert seen[0].distinct < seen[-1].distinct

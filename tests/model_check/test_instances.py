@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.errors import BadFile, ModelCheckError
-from model_check.instances import constants_for, instance_names, load_instance, switches_of, unturned
+from model_check.instances import instance_names, load_instance
+from model_check.world import Profile, World
 from spec.constants import FAULTS, SWITCHES, Instance
 from spec.profiles import PROFILES
 
@@ -110,15 +111,15 @@ def test_unknown_names_are_answered_with_what_there_is() -> None:
     ):
         load_instance("huge")
     with pytest.raises(ModelCheckError, match=r"^no profile 'newest'; there are 4\.5\.1, 4\.9\.7, 5\.3\.3, 5\.4\.0"):
-        constants_for("newest", (), "tiny")
+        World.of("newest", (), "tiny").constants
     with pytest.raises(ModelCheckError, match=r"^no switch 'magic'; halfcheck switches lists the 54 that there are$"):
-        constants_for("5.3.3+batches_ops-magic", (), "tiny")
+        World.of("5.3.3+batches_ops-magic", (), "tiny").constants
     with pytest.raises(ModelCheckError, match=r"^no switch ''; halfcheck switches lists the 54 that there are$"):
-        switches_of("5.3.3+")
+        Profile.of("5.3.3+").switches
     with pytest.raises(ModelCheckError, match=r"^no profile ''; there are "):
-        switches_of("+batches_ops")
+        Profile.of("+batches_ops").switches
     with pytest.raises(ModelCheckError, match=r"^no fault 'fire'; there are slow_local, lose_end, "):
-        constants_for("5.3.3", ("crash", "fire"), "tiny")
+        World.of("5.3.3", ("crash", "fire"), "tiny").constants
     assert ModelCheckError.exit_code == 151
 
 
@@ -148,13 +149,13 @@ def test_unknown_names_are_answered_with_what_there_is() -> None:
 )
 def test_what_may_have_been_meant_is_said(profile: str, fault: str, instance: str, answer: str) -> None:
     with pytest.raises(ModelCheckError) as caught:
-        constants_for(profile, (fault,), instance)
+        World.of(profile, (fault,), instance).constants
     assert str(caught.value).startswith(answer)
     assert "\n" not in str(caught.value)
 
 
 def test_a_profile_and_faults_become_switches() -> None:
-    constants = constants_for("4.5.1", ("crash", "lose_end"), "tiny")
+    constants = World.of("4.5.1", ("crash", "lose_end"), "tiny").constants
     assert {name for name in FAULTS if getattr(constants, name)} == {"crash", "lose_end"}
     assert {name: getattr(constants, name) for name in SWITCHES} == vars(PROFILES["4.5.1"])
     assert constants.transactions == 1
@@ -165,10 +166,13 @@ def test_a_profile_and_faults_become_switches() -> None:
 def test_a_switch_can_be_turned_on_and_off_in_any_profile_and_no_other_moves(profile: str, name: str) -> None:
     for sign, wanted in (("+", True), ("-", False)):
         turned = f"{profile}{sign}{name}"
-        assert vars(switches_of(turned)) == {**vars(PROFILES[profile]), name: wanted}
-        assert getattr(constants_for(turned, (), "tiny"), name) is wanted
-        assert unturned(turned) == profile
+        assert vars(Profile.of(turned).switches) == {**vars(PROFILES[profile]), name: wanted}
+        assert getattr(World.of(turned, (), "tiny").constants, name) is wanted
+        assert Profile.of(turned).unturned == profile
 
 
 def test_the_last_turn_of_a_switch_counts() -> None:
-    assert switches_of("4.9.7+batches_ops-keeps_discarded-batches_ops") == switches_of("4.9.7-keeps_discarded")
+    assert (
+        Profile.of("4.9.7+batches_ops-keeps_discarded-batches_ops").switches
+        == Profile.of("4.9.7-keeps_discarded").switches
+    )

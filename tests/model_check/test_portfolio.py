@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from halfcheck.printing.check import print_answer
-from model_check.check import Verdict, check
+from model_check.answer import answer_of, search_portfolio
+from model_check.check import check
 from model_check.chosen_instances import (
     FOR_ALL,
     FOR_NO_RELEASE,
@@ -14,12 +15,14 @@ from model_check.chosen_instances import (
     smallest_first,
     those_that_forget,
 )
+from model_check.clauses import chosen_clauses
 from model_check.explicit.search import Progress
-from model_check.instances import constants_for, load_instance
+from model_check.finding import Bounds, Verdict
+from model_check.instances import load_instance
 from model_check.occurrence import unmet_needs
-from model_check.portfolio import judged, search_portfolio
-from model_check.searched_together import SearchedTogether
+from model_check.question import Question
 from model_check.verdicts.table import known_violation, table_of_verdicts
+from model_check.world import NO_FAULTS, Environment, Profile, World
 from spec.profiles import VERSIONS, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -28,13 +31,13 @@ CLAUSES = {f"{clause.identifier}.{clause.clause}": clause for clause in TRANSACT
 
 @pytest.mark.parametrize("profile", distinct(VERSIONS))
 def test_b01_is_found_in_each_release_without_an_instance_being_named(profile: str) -> None:
-    answer = search_portfolio(profile, (), properties=["S1.immune_half"])
+    answer = search_portfolio(Profile.of(profile), Environment.of(()), clauses=chosen_clauses(["S1.immune_half"]))
     (row,) = answer.broken
     assert "B01" in row.clause.resembles
-    assert (row.instance and row.instance.name, row.depth) == ("tiny", 15 if profile >= "5" else 16)
+    assert (row.world.instance and row.instance.name, row.depth) == ("tiny", 15 if profile >= "5" else 16)
     names = [name for name in [*smallest_first(profile, ()), *those_that_forget()] if name not in FOR_ALL]
     names += FOR_ALL
-    assert [one.instance.name for one in answer.searched] + list(answer.left_out) == names
+    assert [one.instance.name for one in answer.findings] + list(answer.left_out) == names
     assert {"small", "deep", "skewed", "lasting", "pair", *FOR_ALL} <= set(answer.left_out)
 
 
@@ -42,19 +45,19 @@ def test_b01_is_found_in_each_release_without_an_instance_being_named(profile: s
 def test_the_verdicts_of_the_quiet_world_are_those_of_the_table(instances: tuple[str, ...]) -> None:
     table = table_of_verdicts()
     searched = instances or tuple(table.plan)
-    answer = search_portfolio("4.9.7", instances=searched)
+    answer = search_portfolio(Profile.of("4.9.7"), NO_FAULTS, instances=[*map(load_instance, searched)])
     expected = [table.of("4.9.7", name)["quiet"].violated for name in searched]
-    assert {row.name: row.depth for row in answer.result.clauses} == {
+    assert {row.name: row.depth for row in answer.whole.clauses} == {
         name: min((violated[name] for violated in expected if name in violated), default=None) for name in CLAUSES
     }
     for row in answer.broken:
-        assert row.instance is not None
-        name = row.instance.name  # of a run of any length that of the instance in which it was unfolded
+        assert row.world.instance is not None
+        name = row.world.instance.name  # of a run of any length that of the instance in which it was unfolded
         where = name if name in table.plan else name.partition("@")[0]
         assert table.of("4.9.7", where)["quiet"].violated[row.name] == row.depth
     counted = len(answer.broken) + len(answer.holding) + sum(len(rows) for rows in answer.reasons.values())
     assert counted + len(answer.known) == len(CLAUSES)
-    assert answer.result.distinct == sum(table.of("4.9.7", name)["quiet"].distinct for name in searched)
+    assert answer.whole.distinct == sum(table.of("4.9.7", name)["quiet"].distinct for name in searched)
     assert [row.name for row in answer.broken][:2] == ["S1.immune_half", "S1.late_op"]
     if instances:
         assert {row.name for row in answer.broken_elsewhere} == {"S9.unread_op", "L4.left_behind"}
@@ -68,16 +71,21 @@ def test_the_verdicts_of_the_quiet_world_are_those_of_the_table(instances: tuple
 
 def test_an_instance_with_a_shorter_violation_is_searched_although_all_is_broken() -> None:
     """The smallest instance breaks it after 9 steps, another one after 5: that is what the report shows, too."""
-    answer = search_portfolio("4.9.7", (), properties=["L2.never_asked"])
+    answer = search_portfolio(Profile.of("4.9.7"), Environment.of(()), clauses=chosen_clauses(["L2.never_asked"]))
     (row,) = answer.broken
-    assert (row.instance and row.instance.name, row.depth) == ("odd", 5)
-    assert [one.instance.name for one in answer.searched] == ["tiny", "odd"]
+    assert (row.world.instance and row.instance.name, row.depth) == ("odd", 5)
+    assert [one.instance.name for one in answer.findings] == ["tiny", "odd"]
     assert set(answer.left_out) == {"small", "deep", "skewed", "lasting", "pair", *FOR_ALL}
 
 
 def test_what_is_said_to_be_searched_was_searched_together(capsys: pytest.CaptureFixture[str]) -> None:
     """No instance of these has two transactions and an immunity, nor four half slots and two transactions."""
-    answer = search_portfolio("4.9.7", properties=["S5"], instances=["tiny", "odd", "small", "deep"])
+    answer = search_portfolio(
+        Profile.of("4.9.7"),
+        NO_FAULTS,
+        clauses=chosen_clauses(["S5"]),
+        instances=[*map(load_instance, ["tiny", "odd", "small", "deep"])],
+    )
     assert {one.instance: one.in_words() for one in answer.searched_together} == {
         "odd": "1 transaction, 3 half slots, 2 op slots, 1 check, times of up to 5 ticks, with immunities",
         "small": "2 transactions, 3 half slots, 2 op slots, 2 checks, times of up to 2 ticks, no immunities",
@@ -92,8 +100,8 @@ def test_what_is_said_to_be_searched_was_searched_together(capsys: pytest.Captur
 
 
 def test_what_faults_are_bounded_by_is_said_of_runs_of_any_length() -> None:
-    found = check("4.9.7", (), "tiny", properties=["S5"])
-    one = SearchedTogether.in_search(replace(found, instance=load_instance("lasting")))
+    found = check(Question.of("4.9.7", (), "tiny", properties=["S5"]))
+    one = Bounds.in_search(replace(found, instance=load_instance("lasting")))
     assert one.in_words(("crash",)) == (
         "1 transaction alive at a time, in runs of any length, 15 checks, times of up to 3 ticks, with immunities, "
         "faults that reach 1 place back, at most 1 crash"
@@ -101,9 +109,15 @@ def test_what_faults_are_bounded_by_is_said_of_runs_of_any_length() -> None:
 
 
 def test_an_instance_besides_that_is_cut_short_leaves_standing_what_holds_in_the_others() -> None:
-    answer = search_portfolio("4.9.7", properties=["S5"], instances=["tiny", "medium"], most_states=5_000)
+    answer = search_portfolio(
+        Profile.of("4.9.7"),
+        NO_FAULTS,
+        clauses=chosen_clauses(["S5"]),
+        instances=[*map(load_instance, ["tiny", "medium"])],
+        most_states=5_000,
+    )
     (row,) = answer.holding
-    assert (row.verdict, answer.result.complete) == (Verdict.HOLDS, True)
+    assert (row.verdict, answer.whole.complete) == (Verdict.HOLDS, True)
     (tiny, cut) = answer.searched_together
     assert (tiny.complete, cut.complete) == (True, False)
     assert cut.in_words().startswith(f"the first {cut.states:,} states of it, 2 transactions, ")
@@ -113,8 +127,8 @@ def test_what_can_be_broken_only_where_a_search_is_cut_short_is_known() -> None:
     """Three transactions without a fault: the table has searched them in the quiet world of each release."""
     for profile in VERSIONS:
         sizes = [name for name in smallest_first(profile, ()) if name not in FOR_NO_RELEASE]
-        plan = [constants_for(profile, (), name) for name in sizes]
-        besides = [constants_for(profile, (), name) for name in FOR_NO_RELEASE]
+        plan = [World.of(profile, (), name).constants for name in sizes]
+        besides = [World.of(profile, (), name).constants for name in FOR_NO_RELEASE]
         fewest = {
             name: [min(len(unmet_needs(clause, one)) for one in sizes) for sizes in (plan, besides)]
             for name, clause in CLAUSES.items()
@@ -150,12 +164,12 @@ def test_the_instance_that_is_chosen_can_show_what_is_asked_for() -> None:
 
 
 def test_an_instance_that_cannot_see_a_defect_is_contradicted_by_the_table() -> None:
-    answer = judged(check("4.9.7", (), "small", properties=["S1"]))
+    answer = answer_of(check(Question.of("4.9.7", (), "small", properties=["S1"])))
     row, late = answer.broken_elsewhere
     assert (row.name, row.verdict) == ("S1.immune_half", Verdict.HOLDS)
     assert (late.name, answer.known[late.clause].instance) == ("S1.late_op", "odd")
     known = answer.known[row.clause]
-    assert (known.instance, known.depth, known.faults) == ("tiny", 16, ())
+    assert (known.instance, known.depth, known.environment) == ("tiny", 16, ())
     assert answer.cannot_occur[row.clause] == "needs a message with an immunity"
     assert row not in answer.holding
     assert row not in [one for rows in answer.reasons.values() for one in rows]
@@ -170,18 +184,30 @@ def test_of_a_switched_profile_the_table_says_nothing() -> None:
 
 
 def test_a_clause_is_unknown_where_a_search_was_cut_short() -> None:
-    answer = search_portfolio("4.9.7", (), properties=["S5"], instances=["tiny", "odd"], most_states=4_000)
+    answer = search_portfolio(
+        Profile.of("4.9.7"),
+        Environment.of(()),
+        clauses=chosen_clauses(["S5"]),
+        instances=[*map(load_instance, ["tiny", "odd"])],
+        most_states=4_000,
+    )
     (row,) = answer.undecided
-    assert row.reason.startswith("none is found; cut short in odd (")
+    assert row.why.startswith("none is found; cut short in odd (")
     assert answer.holding == ()
 
 
 def test_what_runs_of_any_length_leave_open_holds_to_the_bounds_of_the_others(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    answer = search_portfolio("4.9.7", (), properties=["S5"], instances=["tiny", "lasting"], most_states=10_000)
+    answer = search_portfolio(
+        Profile.of("4.9.7"),
+        Environment.of(()),
+        clauses=chosen_clauses(["S5"]),
+        instances=[*map(load_instance, ["tiny", "lasting"])],
+        most_states=10_000,
+    )
     (row,) = answer.holding
-    assert [one.complete for one in answer.searched] == [True, False]
+    assert [one.complete for one in answer.findings] == [True, False]
     assert (row.verdict, answer.in_runs_of_any_length(row.clause)) == (Verdict.HOLDS, Verdict.UNKNOWN)
     assert answer.bounds["half_slots"] == load_instance("tiny").half_slots
     told = answer.to_json()["properties"]["S5"]
@@ -199,7 +225,11 @@ def test_an_interrupted_portfolio_knows_nothing_of_what_it_has_not_searched() ->
             raise KeyboardInterrupt
 
     answer = search_portfolio(
-        "4.9.7", (), properties=["S5", "S1.immune_half"], instances=["tiny", "odd", "deep"], report=press
+        Profile.of("4.9.7"),
+        Environment.of(()),
+        clauses=chosen_clauses(["S5", "S1.immune_half"]),
+        instances=[*map(load_instance, ["tiny", "odd", "deep"])],
+        report=press,
     )
     assert answer.left_out == ("deep",)
     assert [row.name for row in answer.broken] == ["S1.immune_half"]
@@ -212,14 +242,25 @@ def test_what_holds_to_the_bounds_still_does_where_a_run_of_any_length_was_inter
         if name.startswith("lasting"):
             raise KeyboardInterrupt
 
-    answer = search_portfolio("4.9.7", (), properties=["S5"], instances=["tiny", "lasting", "pair"], report=press)
+    answer = search_portfolio(
+        Profile.of("4.9.7"),
+        Environment.of(()),
+        clauses=chosen_clauses(["S5"]),
+        instances=[*map(load_instance, ["tiny", "lasting", "pair"])],
+        report=press,
+    )
     assert (answer.is_interrupted, answer.left_out, answer.undecided) == (True, ("pair",), ())
     (row,) = answer.holding
     assert answer.in_runs_of_any_length(row.clause) is Verdict.UNKNOWN
 
 
 def test_a_fault_that_is_off_or_missing_in_all_instances_makes_a_clause_impossible() -> None:
-    answer = search_portfolio("4.9.7", ("crash",), properties=["S10", "S4"], instances=["tiny"])
+    answer = search_portfolio(
+        Profile.of("4.9.7"),
+        Environment.of(("crash",)),
+        clauses=chosen_clauses(["S10", "S4"]),
+        instances=[*map(load_instance, ["tiny"])],
+    )
     assert not answer.broken
     assert not answer.holding
     assert {row.name for rows in answer.reasons.values() for row in rows} == {
@@ -231,7 +272,12 @@ def test_a_fault_that_is_off_or_missing_in_all_instances_makes_a_clause_impossib
 
 
 def test_the_json_names_the_instance_of_each_violation() -> None:
-    told = search_portfolio("4.9.7", (), properties=["S1"], instances=["tiny", "odd"]).to_json()
+    told = search_portfolio(
+        Profile.of("4.9.7"),
+        Environment.of(()),
+        clauses=chosen_clauses(["S1"]),
+        instances=[*map(load_instance, ["tiny", "odd"])],
+    ).to_json()
     clauses = told["properties"]["S1"]["clauses"]
     assert clauses["immune_half"]["instance"] == "tiny"
     assert "--instance tiny " in clauses["immune_half"]["replay"]

@@ -7,9 +7,12 @@ from dataclasses import replace
 import pytest
 
 from model_check.check import check
+from model_check.engines import ENGINES
 from model_check.errors import ModelCheckError
-from model_check.instances import constants_for, instance_names, load_instance
+from model_check.instances import instance_names, load_instance
+from model_check.question import Question
 from model_check.searchable import MOST_STEPS, require_searchable
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 LARGEST = replace(load_instance("tiny"), name="largest", transactions=62, half_slots=62, op_slots=62, reach=62)
@@ -18,11 +21,11 @@ LARGEST = replace(load_instance("tiny"), name="largest", transactions=62, half_s
 @pytest.mark.parametrize("engine", ["numba", "cpython"])
 def test_the_largest_sizes_are_refused_in_words(engine: str) -> None:
     with pytest.raises(ModelCheckError, match="instance largest: more than 2,000 steps may be taken in it; make its"):
-        check("5.3.3", (), LARGEST, engine=engine)
+        check(Question.of("5.3.3", (), LARGEST), ENGINES[engine])
 
 
 @pytest.mark.parametrize("name", instance_names())
 def test_what_comes_with_the_specification_can_be_searched(name: str) -> None:
-    constants = constants_for("5.5.1", ("crash",), load_instance(name))
+    constants = World.of("5.5.1", ("crash",), load_instance(name)).constants
     require_searchable(TRANSACTIONAL_MESSAGES, constants)
     assert len(list(TRANSACTIONAL_MESSAGES.steps(constants))) <= MOST_STEPS

@@ -94,4 +94,4 @@ def test_such_a_repair_mends_the_defect_that_it_names(identifier: str, profile: 
     search = catalogue()[identifier].search
     assert search is not None
     found = check(profile, search.faults, search.instance, properties=[search.clause])
-    assert found.clauses[0].verdict is Verdict.HOLDS
+    assert found.rows[0].verdict is Verdict.HOLDS

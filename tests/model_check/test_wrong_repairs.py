@@ -39,7 +39,7 @@ def test_the_instance_that_breaks_it_is_searched_for_repairs_and_not_for_release
 ) -> None:
     monkeypatch.setattr(op_pull, "read_op_messages", enters_old_names_of_done_ops)
     found = check(PROFILE, (), "medium", properties=[CLAUSE], until_violated=True)
-    assert found.clauses[0].depth == 22
+    assert found.rows[0].depth == 22
     assert "medium" in portfolio_of(PROFILE)
 
 

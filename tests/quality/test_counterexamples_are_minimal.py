@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model_check.counterexample.steps import replay
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked
 
@@ -23,8 +23,8 @@ PROFILES = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.0")
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_counterexample_replays_and_cannot_be_cut(profile: str, environment: str) -> None:
     result = checked(profile, environment, "tiny")
-    constants = constants_for(profile, result.faults, "tiny")
-    for found in result.clauses:
+    constants = World.of(profile, result.world.environment, "tiny").constants
+    for found in result.rows:
         if found.path is not None:
             whole, cut = (replay(TRANSACTIONAL_MESSAGES, constants, path) for path in (found.path, found.path[:-1]))
             assert found.clause in whole.violated

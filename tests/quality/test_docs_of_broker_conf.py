@@ -16,7 +16,7 @@ from model_check.broker_conf.changes import changes_of
 from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judgement import judge_configuration
 from model_check.broker_conf.suggestions import suggest
-from model_check.instances import constants_for
+from model_check.world import World
 
 if TYPE_CHECKING:
     from model_check.broker_conf.changes import Change
@@ -60,7 +60,7 @@ def suggested() -> dict[str, tuple[list[str], str]]:
 
 
 def changes() -> list[Change]:
-    tried = changes_of(QUICK, switched_on(constants_for("5.3.3", (), "deep"), ()))
+    tried = changes_of(QUICK, switched_on(World.of("5.3.3", (), "deep").constants, ()))
     return [change for change in tried if str(change) in suggested()]
 
 

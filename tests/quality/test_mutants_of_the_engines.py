@@ -15,7 +15,7 @@ from model_check.cpython.search import explore
 from model_check.explicit.code_generation import packing
 from model_check.explicit.code_generation.emit import Emitter
 from model_check.front_end.terms import Apply, Expression, Int, LoweredAction, Statement, Write
-from model_check.instances import constants_for
+from model_check.world import World
 from spec import op_pull, rounds
 from spec.chapters import check_round, discarding, end_transaction, putting_back
 from spec.language import Machine, declared_action
@@ -78,7 +78,7 @@ class WritesAtTheFirstPlace(Emitter):
 
 def disagreement(emitter: type[Emitter] = Emitter) -> str | None:
     """The first step on which the emitted module and the CPython engine differ."""
-    constants = constants_for("5.3.3", ("crash", "slow_local", "slow_round"), "tiny")
+    constants = World.of("5.3.3", ("crash", "slow_local", "slow_round"), "tiny").constants
     module = emitted(MACHINE, constants, emitter)
     for values in walked_states(MACHINE, constants, walks=15, steps=50, seed=5):
         by_cpython = list(in_cpython(MACHINE, constants, values))
@@ -145,7 +145,7 @@ def rewritten(
 
 
 def numbers(machine: Machine, profile: str = "4.9.7") -> tuple[int, int, int, dict[str, int]]:
-    constants = constants_for(profile, (), "tiny")
+    constants = World.of(profile, (), "tiny").constants
     found = explore(machine, constants)
     depths = {
         f"{clause.identifier}.{clause.clause}": len(found.path_to(state)) for clause, state in found.violations.items()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.cpython.search import explore
-from model_check.instances import constants_for
+from model_check.world import World
 from spec import ghosts, half, rounds
 from spec.chapters import discarding
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
@@ -58,14 +58,14 @@ def test_a_clause_that_is_always_true_loses_its_pinned_violation(emptied: str) -
 @cache
 def witnessed() -> set[str]:
     with untraced():
-        return {witness.name for witness in explore(MACHINE, constants_for("4.9.7", (), "tiny")).witnesses}
+        return {witness.name for witness in explore(MACHINE, World.of("4.9.7", (), "tiny").constants).witnesses}
 
 
 def test_a_witness_that_is_never_true_is_missed() -> None:
     witnesses = tuple(with_parameters_of(w, nothing_is_seen) for w in MACHINE.witnesses if "t" in w.parameters)
     assert len(witnesses) == 9
     with untraced():
-        found = explore(replace(MACHINE, witnesses=witnesses), constants_for("4.9.7", (), "tiny"))
+        found = explore(replace(MACHINE, witnesses=witnesses), World.of("4.9.7", (), "tiny").constants)
     assert found.witnesses == {}
     assert witnessed() == {witness.name for witness in MACHINE.witnesses}
 

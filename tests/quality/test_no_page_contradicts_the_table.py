@@ -16,8 +16,8 @@ import pytest
 
 from halfcheck.options import USUAL_PROFILE
 from halfcheck.verdicts.files import VerdictFiles
+from model_check.clauses import clause_names
 from model_check.verdicts.environment import faults_of, name_of, smaller_sets
-from model_check.wording.clauses import clause_names
 from spark_trace_analysis.report.page import render
 from tests.spark_trace_analysis.report.sample_page import TABLE, full
 
@@ -71,7 +71,7 @@ def is_true(claim: Claim) -> bool:
 
 
 def kind_of(clauses: list[str], profile: str) -> str:
-    sizes = [len(one.faults) for clause in clauses for one in TABLE.minimal_sets(profile, clause)]
+    sizes = [len(one.environment) for clause in clauses for one in TABLE.minimal_sets(profile, clause)]
     undecided = any(TABLE.undecided(profile, clause) for clause in clauses)
     return KINDS[min(sizes)] if sizes else "undecided" if undecided else "unbroken"
 

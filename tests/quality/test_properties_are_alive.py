@@ -10,12 +10,14 @@ from functools import cache
 import pytest
 
 from halfcheck.verdicts.files import VerdictFiles
-from model_check.check import Verdict, check
+from model_check.check import check
+from model_check.clauses import clause_names
 from model_check.cpython.search import explore
-from model_check.instances import constants_for
+from model_check.finding import Verdict
+from model_check.question import Question
 from model_check.verdicts.environment import faults_of
 from model_check.verdicts.table import Table  # noqa: TC001 (the signature of a cached function)
-from model_check.wording.clauses import clause_names
+from model_check.world import World
 from spec.chapters import end_transaction
 from spec.language.machine import is_witnessed
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -66,14 +68,16 @@ def test_a_clause_is_violated_in_one_world_and_holds_in_another(clause: str) -> 
         assert violations(checked(profile, environment, instance))[clause] == depth
     else:
         with untraced():
-            found = check(profile, faults_of(environment), instance, properties=[clause], until_violated=True)
+            found = check(
+                Question.of(profile, faults_of(environment), instance, properties=[clause], until_violated=True)
+            )
         assert violations(found) == {clause: depth}
 
     here = [world for world in sound if world[1] == instance]  # to compare with, where there is one
     distinct, instance, profile, environment = (here or sound)[0]
     assert distinct <= MOST_STATES
     result = checked(profile, environment, instance)
-    assert result.complete
+    assert result.numbers.complete
     assert clause not in violations(result)
 
 
@@ -87,7 +91,7 @@ def test_a_broker_that_stores_a_message_for_a_rollback_shows_what_nobody_asked_f
     """The clause S5 is not empty: it sees the delivery that the rule of store_real_message keeps out."""
     (clause,) = (c for c in TRANSACTIONAL_MESSAGES.clauses if c.clause == "no_commit_arrived")
     old, new = "require(s.half[h].end == End.COMMIT,", "require(s.half[h].end == End.ROLLBACK,"
-    constants = constants_for("4.9.7", (), "tiny")
+    constants = World.of("4.9.7", (), "tiny").constants
     with untraced():
         assert clause not in explore(TRANSACTIONAL_MESSAGES, constants, most_states=500).violations
         with rewritten(end_transaction, end_transaction.may_be_committed, old, new):
@@ -97,7 +101,7 @@ def test_a_broker_that_stores_a_message_for_a_rollback_shows_what_nobody_asked_f
 @pytest.mark.parametrize("name", WITNESSES)
 def test_a_witness_is_not_there_from_the_start_and_is_seen_in_the_quiet_world(name: str) -> None:
     witness = WITNESSES[name]
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     start = TRANSACTIONAL_MESSAGES.initial(constants)
     assert not is_witnessed(start, constants, witness)
     assert witness not in checked("5.3.3", "quiet", "tiny").unseen

@@ -16,18 +16,19 @@ import pytest
 
 from halfcheck.verdicts.drawing import BAND, UNDECIDED, cells, draw
 from halfcheck.verdicts.files import VerdictFiles
+from model_check.clauses import clause_names
 from model_check.counterexample.steps import read_path
 from model_check.counterexample.unfolded import with_room_for
 from model_check.defects.resemblance import still_breaks
-from model_check.instances import constants_for, load_instance
+from model_check.instances import load_instance
 from model_check.verdicts.counterexamples import in_order_of, read_counterexamples
-from model_check.verdicts.environment import Environment, faults_of, name_of, search_environment, smaller_sets
+from model_check.verdicts.environment import faults_of, name_of, search_environment, smaller_sets
 from model_check.verdicts.implications import implied_by
 from model_check.verdicts.minimal_faults import find_minimal_faults
 from model_check.verdicts.regeneration import differences, differing, entries_of
-from model_check.verdicts.searches import KeptSearches, Searches
+from model_check.verdicts.searches import CachedSearches, Searches
 from model_check.verdicts.table import Entry, table_of_verdicts
-from model_check.wording.clauses import clause_names
+from model_check.world import World
 from spec.constants import FAULTS
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -88,7 +89,7 @@ def test_every_entry_of_tiny_with_one_fault_is_what_the_searches_give(
         [profile],
         load_instance(instance),
         clause_names(),
-        Searches(KeptSearches(tmp_path / "kept"), most_states=plan.most_states),
+        Searches(CachedSearches(tmp_path / "kept"), most_states=plan.most_states),
         most_faults=1,
         is_hasty=False,
         with_schedules=False,
@@ -119,7 +120,7 @@ def test_a_sample_is_what_the_searches_give(profile: str, instance: str) -> None
     sample = sampled(profile, instance)
     assert len(sample) == 1 + SAMPLE[instance]
     for faults in sample:
-        environment = Environment(profile, faults, load_instance(instance))
+        environment = World(profile, faults, load_instance(instance))
         found = search_environment(environment, most_states=TABLE.plan[instance].most_states)
         searched = Entry(found.distinct, found.generated, found.depth, found.violated)
         name = name_of(faults)
@@ -137,7 +138,7 @@ def test_there_is_a_schedule_for_every_minimal_set() -> None:
         for clause in clause_names()
         for one in TABLE.minimal_sets(profile, clause)
     }
-    there = {(profile, s.clause, s.faults, s.depth, s.instance) for s in SCHEDULES for profile in s.profiles}
+    there = {(profile, s.clause, s.environment, s.depth, s.instance) for s in SCHEDULES for profile in s.profiles}
     assert there == wanted, STALE
     assert wanted
     assert len({instance for *_, instance in there}) > 1, "not all of one instance"
@@ -148,13 +149,15 @@ def test_there_is_a_schedule_for_every_minimal_set() -> None:
 def test_every_schedule_breaks_its_clause_in_its_profiles_with_its_last_step(clause: str) -> None:
     for one in SCHEDULES:
         for profile in one.profiles if one.clause == clause else ():
-            constants = constants_for(profile, one.faults, with_room_for(load_instance(one.instance), one.steps))
+            constants = World.of(
+                profile, one.environment, with_room_for(load_instance(one.instance), one.steps)
+            ).constants
             path = read_path(TRANSACTIONAL_MESSAGES, constants, one.steps)
             judged = next(c for c in TRANSACTIONAL_MESSAGES.clauses if f"{c.identifier}.{c.clause}" == clause)
             broken, before = (
                 still_breaks(TRANSACTIONAL_MESSAGES, constants, judged, steps) for steps in (path, path[:-1])
             )
-            assert (broken, before) == (True, False), f"{profile} {one.faults}: {one.steps}"
+            assert (broken, before) == (True, False), f"{profile} {one.environment}: {one.steps}"
 
 
 def test_every_declared_implication_is_shown_by_the_table_and_by_no_entry_refuted() -> None:
@@ -219,7 +222,9 @@ def test_the_page_sums_up_what_it_takes_in_each_version() -> None:
         row = next(
             line for line in page.splitlines() if line.startswith((f"| RocketMQ {profile} |", f"| `{profile}` |"))
         )
-        least = [min((len(one.faults) for one in TABLE.minimal_sets(profile, c)), default=-1) for c in clause_names()]
+        least = [
+            min((len(one.environment) for one in TABLE.minimal_sets(profile, c)), default=-1) for c in clause_names()
+        ]
         most = max(plan.most_faults for plan in TABLE.plan.values())
         assert [int(cell) for cell in row.split("|")[2 : most + 4]] == [
             least.count(size) for size in (*range(most + 1), -1)

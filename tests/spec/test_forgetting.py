@@ -14,12 +14,15 @@ from halfcheck.app import run
 from halfcheck.errors import ExitCode
 from model_check.any_length.bisimulation import Comparison, compare
 from model_check.any_length.page import NARROW, page
-from model_check.check import Verdict, check
+from model_check.check import check
 from model_check.counterexample.steps import read_path, replay
 from model_check.cpython.search import explore as explore_slowly
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.search import explore
-from model_check.instances import constants_for, load_instance
+from model_check.finding import Verdict
+from model_check.instances import load_instance
+from model_check.question import Question
+from model_check.world import World
 from spec.faults import Faults
 from spec.language import successors
 from spec.profiles import PROFILES, distinct
@@ -44,7 +47,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 def compared(
     profile: str, faults: tuple[str, ...], instance: Instance, machine: Machine = TRANSACTIONAL_MESSAGES
 ) -> Comparison:
-    return compare(explore(machine, constants_for(profile, faults, instance), most_states=MOST_STATES))
+    return compare(explore(machine, World.of(profile, faults, instance).constants, most_states=MOST_STATES))
 
 
 @pytest.mark.parametrize(
@@ -59,7 +62,7 @@ def test_what_is_left_goes_on_as_before(profile: str, faults: tuple[str, ...]) -
 
 
 def test_where_things_are_forgotten_the_oldest_record_of_the_log_is_the_half_and_not_its_op_message() -> None:
-    constants = constants_for("4.5.1", ("retention",), "pair")
+    constants = World.of("4.5.1", ("retention",), "pair").constants
     steps = "send_half t=0 immunity=-1; commit_locally t=0; store_real_message h=0; write_op h=0; delete_oldest_files "
     last = replay(TRANSACTIONAL_MESSAGES, constants, read_path(TRANSACTIONAL_MESSAGES, constants, f"{steps}records=1"))
     gone = {change.field: change.after for change in last.events[-1].changes if change.field.startswith("gone")}
@@ -168,7 +171,7 @@ def test_nothing_of_it_can_be_left_out(right: str, wrong: str, faults: str, tmp_
 
 
 def test_both_engines_forget_the_same_in_states_of_runs_of_any_length() -> None:
-    constants = constants_for("4.9.7", (), load_instance("lasting"))
+    constants = World.of("4.9.7", (), load_instance("lasting")).constants
     found = explore(TRANSACTIONAL_MESSAGES, constants)
     assert found.complete
     assert found.full_queues() == ()
@@ -201,7 +204,7 @@ def test_both_engines_forget_the_same_in_states_of_runs_of_any_length() -> None:
 @pytest.mark.sweep
 @pytest.mark.parametrize("profile", ["4.5.1", "4.9.7", "fixed"])
 def test_the_slow_search_agrees(profile: str) -> None:
-    constants = constants_for(profile, (), load_instance("lasting"))
+    constants = World.of(profile, (), load_instance("lasting")).constants
     found, slow = explore(TRANSACTIONAL_MESSAGES, constants), explore_slowly(TRANSACTIONAL_MESSAGES, constants)
     assert (found.distinct, found.generated, found.depth) == (slow.distinct, slow.generated, slow.depth)
     bits = range(len(TRANSACTIONAL_MESSAGES.clauses))
@@ -212,8 +215,8 @@ def test_the_slow_search_agrees(profile: str) -> None:
 
 def test_a_counterexample_is_told_in_plain_offsets() -> None:
     """After 15 checks: the half queue has 16 halves of one transaction by then, of which the search held five."""
-    answer = check("4.9.7", (), "lasting", properties=["L2"])
-    row = next(row for row in answer.clauses if row.name == "L2.immunity_burns_checks")
+    answer = check(Question.of("4.9.7", (), "lasting", properties=["L2"]))
+    row = next(row for row in answer.rows if row.name == "L2.immunity_burns_checks")
     assert row.verdict is Verdict.VIOLATED
     assert row.instance is not None
     assert row.instance.name.startswith("lasting@1x1")
@@ -226,9 +229,9 @@ def test_a_counterexample_is_told_in_plain_offsets() -> None:
 
 def test_where_a_queue_is_full_nothing_is_said_to_hold() -> None:
     narrow = replace(load_instance("lasting"), half_slots=3, op_slots=2)
-    answer = check("4.9.7", (), narrow, properties=["S3"])
-    assert [row.verdict for row in answer.clauses] == [Verdict.UNKNOWN] * len(answer.clauses)
-    assert "half_length" in answer.clauses[0].reason
+    answer = check(Question.of("4.9.7", (), narrow, properties=["S3"]))
+    assert [row.verdict for row in answer.rows] == [Verdict.UNKNOWN] * len(answer.clauses)
+    assert "half_length" in answer.rows[0].reason
 
 
 def test_what_holds_is_said_to_hold_for_runs_of_any_length(capsys: pytest.CaptureFixture[str]) -> None:

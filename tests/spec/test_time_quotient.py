@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from model_check.explicit.search import explore
-from model_check.instances import constants_for, load_instance
+from model_check.instances import load_instance
+from model_check.world import World
 from spec.constants import Constants
 from spec.language import Kind, holds, is_witnessed, layout, successors, take
 from spec.state import State
@@ -55,7 +56,7 @@ def test_a_clock_that_runs_on_gives_the_futures_of_the_canonical_state(
     A step back of the clock makes ages that were cut less than they are: the two then agree on all that a guard can
     tell (`coarse`), and where the clock only goes on, they agree entirely.
     """
-    constants = constants_for(profile, faults_of(environment), size)
+    constants = World.of(profile, faults_of(environment), size).constants
     steps, slots = MACHINE.steps(constants), layout(State, constants)
     chance = random.Random(f"{profile} {environment} {size}")
     kept = MACHINE.initial(constants)
@@ -150,7 +151,7 @@ def test_no_guard_tells_ages_beyond_the_cuts_apart(
     profile: str, environment: str, size: str, sizes: dict[str, Any]
 ) -> None:
     """With larger cuts there are more states, and the same when their ages are cut; verdicts have the same depths."""
-    constants = constants_for(profile, faults_of(environment), replace(load_instance(size), **sizes))
+    constants = World.of(profile, faults_of(environment), replace(load_instance(size), **sizes)).constants
     longer = KeptForLonger(**{field.name: getattr(constants, field.name) for field in fields(constants)})
     short, long = explore(MACHINE, constants), explore(MACHINE, longer)
     assert long.distinct > short.distinct
@@ -177,7 +178,7 @@ def values_of(found: Exploration) -> npt.NDArray[np.int64]:
 
 
 def test_the_canonical_form_moves_the_clock_back_and_keeps_young_ages() -> None:
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     state, moved = State(constants), State(constants)
     for _ in range(10):
         state.now += 1

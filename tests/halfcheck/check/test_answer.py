@@ -11,8 +11,11 @@ import pytest
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
 from halfcheck.printing.check import MOST_COUNTEREXAMPLES, print_answer
-from model_check.check import SCHEMA, check
-from model_check.portfolio import judged
+from model_check.answer import answer_of
+from model_check.check import check
+from model_check.engines import CPYTHON
+from model_check.finding import SCHEMA
+from model_check.question import Question
 from model_check.wording.clauses import meaning_of
 from spec.profiles import VERSIONS, distinct
 from tests.sampled import sampled
@@ -126,8 +129,8 @@ def test_what_is_broken_elsewhere_names_no_defect_that_the_release_is_rid_of(
 
 
 def test_an_interrupted_portfolio_does_not_say_that_all_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
-    found = check("4.9.7", (), "tiny", properties=["S5"], engine="cpython")
-    print_answer(replace(judged(found), left_out=("odd",), is_interrupted=True))
+    found = check(Question.of("4.9.7", (), "tiny", properties=["S5"]), CPYTHON)
+    print_answer(replace(answer_of(found), left_out=("odd",), is_interrupted=True))
     told = capsys.readouterr().out
     assert "not searched, as the search was interrupted: odd" in told
     assert "all that was asked for is broken" not in told

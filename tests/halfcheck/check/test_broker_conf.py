@@ -10,7 +10,7 @@ import pytest
 
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
-from model_check.check import SCHEMA
+from model_check.finding import SCHEMA
 
 FILE = "broker.conf"
 VERSIONS_WITH_BATCHES = [

@@ -8,7 +8,7 @@ import pytest
 
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
-from model_check.check import SCHEMA
+from model_check.finding import SCHEMA
 
 pytestmark = pytest.mark.xdist_group(name="tiny")
 

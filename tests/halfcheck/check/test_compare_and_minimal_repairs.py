@@ -13,11 +13,11 @@ from halfcheck.app import run
 from halfcheck.check.minimal_repairs import Left
 from halfcheck.errors import ExitCode
 from halfcheck.printing.switches import print_head
-from model_check.check import SCHEMA, chosen_clauses
+from model_check.clauses import chosen_clauses
 from model_check.defects.claims import searched_claims, unshown_claims
+from model_check.finding import SCHEMA
 from model_check.switches import switch_records
 from model_check.verdicts.minimal_repairs import find_minimal_repairs
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 REPAIRED = "5.4.0+heeds_settled_originals"
 LEFT = (
@@ -134,7 +134,7 @@ def test_what_an_entry_says_of_its_switch_is_searched_before_a_defect_is_called_
         "keeps_flag says that it repairs B01, and does not; S1.immune_half in 4.9.7+keeps_flag, quiet, on tiny: "
         "broken after 16 steps; still broken through B01, A16 and B05"
     ) in out
-    (clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, ["S1.immune_half"])
+    (clause,) = chosen_clauses(["S1.immune_half"])
     (claim,) = searched_claims(clause, "5.4.0+settles_once")
     assert str(claim) == (
         "settles_once says that it repairs B01, and is not on record for it; S1.immune_half in 4.9.7+settles_once, "

@@ -17,8 +17,7 @@ from halfcheck.probe.plays import Plays
 from halfcheck.probe.schedules import Schedule
 from halfcheck.probe.session import Session, identify
 from halfcheck.probe.shrinking import Search, can_be_carried_out, shrink
-from model_check.check import chosen_clauses
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from model_check.clauses import chosen_clauses
 from tests.wire.one_broker import broker
 from wire.client.channel import Address
 from wire.client.transactions import COMMIT
@@ -80,12 +79,12 @@ def orders_of(search: Search) -> tuple[Order, ...]:
 
 
 def clause(name: str) -> Failure:
-    return Failure(name, *chosen_clauses(TRANSACTIONAL_MESSAGES, [name]))
+    return Failure(name, *chosen_clauses([name]))
 
 
 def test_a_schedule_is_shrunk_to_the_orders_that_break_the_clause(session: Session) -> None:
     first = played(session, DOUBLED)
-    assert failure_of(first, chosen_clauses(TRANSACTIONAL_MESSAGES, ["S1"])) == clause(TWICE)
+    assert failure_of(first, chosen_clauses(["S1"])) == clause(TWICE)
     found = shrink(plays_of(session), first, clause(TWICE))
     assert orders_of(found) == SHORTEST
     assert (found.orders, found.came, found.again, found.ended) == (7, 1, 1, "")
@@ -117,7 +116,7 @@ def drawn(session: Session, *faults: str, examples: int = 30, wanted: str = "S1"
     return search_examples(
         plays_of(session),
         without_time(session, *faults),
-        chosen_clauses(TRANSACTIONAL_MESSAGES, [wanted]),
+        chosen_clauses([wanted]),
         examples=examples,
         shrinking_plays=30,
         random_seed=seed,

@@ -8,7 +8,7 @@ from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.explicit.collisions import expected_collisions
 from model_check.explicit.search import Exploration, explore
 from model_check.explicit.state_store.resources import Resources
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 
@@ -26,7 +26,7 @@ def managers(count: int, bits: int, threads: int = 1) -> Exploration:
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("profile", ["4.5.1", "5.3.3"])
 def test_on_what_fits_they_agree_with_the_exact_search(profile: str, threads: int) -> None:
-    constants = constants_for(profile, ["crash"], "tiny")
+    constants = World.of(profile, ["crash"], "tiny").constants
     exact = explore(TRANSACTIONAL_MESSAGES, constants)
     by_fingerprints = explore(
         TRANSACTIONAL_MESSAGES, constants, threads=threads, resources=Resources(fingerprint_bits=64)

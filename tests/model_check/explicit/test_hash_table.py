@@ -16,7 +16,7 @@ from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.explicit.code_generation.compile import HEADER, compile_machine, load_generated
 from model_check.explicit.state_store.hash_table import LARGE, LINE, LOAD, SLOW_GROWTH, HashTable
 from model_check.explicit.state_store.store import StateStore
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -119,13 +119,13 @@ def test_only_what_was_seen_last_in_its_place_is_dropped(seen_lately: ModuleType
 def seen_lately(request: pytest.FixtureRequest, kernels: ModuleType) -> ModuleType:
     if request.param == "one word":
         return kernels
-    return compile_machine(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", (), "tiny")).module
+    return compile_machine(TRANSACTIONAL_MESSAGES, World.of("5.3.3", (), "tiny").constants).module
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_a_filter_holds_at_its_start_is_stored(threads: int) -> None:
     """Of a resumed search, too; else a state would be dropped that nobody has stored."""
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     compiled = compile_machine(TRANSACTIONAL_MESSAGES, constants)
     store = StateStore(compiled, threads)
     first = compiled.packing.pack(TRANSACTIONAL_MESSAGES.initial(constants).canonical()) + 1
@@ -150,7 +150,7 @@ def test_behind_the_last_line_comes_the_first(kernels: ModuleType) -> None:
 
 
 def test_states_differ_by_a_bit_of_any_word() -> None:
-    kernels = compile_machine(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", (), "tiny")).module
+    kernels = compile_machine(TRANSACTIONAL_MESSAGES, World.of("5.3.3", (), "tiny").constants).module
     words = np.arange(3 * kernels.WORDS, dtype=np.int64)
     others = np.concatenate([words[kernels.WORDS :], words[: kernels.WORDS]])
     assert kernels.WORDS > 1

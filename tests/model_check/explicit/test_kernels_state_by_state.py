@@ -9,7 +9,7 @@ import pytest
 
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.constants import FAULTS
 from spec.language import always, declared_always, holds, is_witnessed, successors
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -38,7 +38,7 @@ WORLDS = [
 @pytest.mark.parametrize(("profile", "environment", "instance"), sampled(WORLDS, 3))
 def test_every_step_from_every_walked_state_is_the_same(profile: str, environment: str, instance: str) -> None:
     machine = TRANSACTIONAL_MESSAGES
-    constants = constants_for(profile, faults_of(environment), instance)
+    constants = World.of(profile, faults_of(environment), instance).constants
     compiled = compile_machine(machine, constants)
     kernels, switches, width = compiled.module, compiled.switches(constants), compiled.packing.words
     states = walked_states(machine, constants, walks=20, steps=60, seed=20_240_901)

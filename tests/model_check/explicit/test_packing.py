@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from model_check.explicit.code_generation.packing import Packing, pack_machine
-from model_check.instances import constants_for, instance_names
+from model_check.instances import instance_names
+from model_check.world import World
 from spec.constants import FAULTS
 from spec.language import (
     Bits,
@@ -80,7 +81,7 @@ def test_any_state_in_range_survives_packing() -> None:
 
 @pytest.mark.parametrize("instance", instance_names())
 def test_any_state_of_each_instance_survives_packing(instance: str) -> None:
-    packing = pack_machine(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", (), instance))
+    packing = pack_machine(TRANSACTIONAL_MESSAGES, World.of("5.3.3", (), instance).constants)
     chance = random.Random(11)
     for _ in range(100):
         values = random_values(packing, chance)
@@ -113,9 +114,9 @@ def test_no_bit_belongs_to_two_places_and_no_place_leaves_its_word() -> None:
 @pytest.mark.parametrize("instance", ["tiny", "skewed", "pair"])
 def test_no_fault_changes_how_states_are_packed(instance: str) -> None:
     """What is compiled for an instance serves all environments."""
-    quiet = pack_machine(TRANSACTIONAL_MESSAGES, constants_for("5.5.1", (), instance))
+    quiet = pack_machine(TRANSACTIONAL_MESSAGES, World.of("5.5.1", (), instance).constants)
     for fault in FAULTS:
-        packing = pack_machine(TRANSACTIONAL_MESSAGES, constants_for("5.5.1", (fault,), instance))
+        packing = pack_machine(TRANSACTIONAL_MESSAGES, World.of("5.5.1", (fault,), instance).constants)
         assert (fault, packing.places) == (fault, quiet.places)
 
 

@@ -19,7 +19,7 @@ from model_check.explicit.state_store import reserved_memory as memory
 from model_check.explicit.state_store.reserved_memory import HUGE_PAGE, bytes_of, take_huge_pages
 from model_check.explicit.state_store.resources import LEAST_MEMORY, Resources
 from model_check.explicit.state_store.state_files import StateFiles
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.sampled import sampled
 
@@ -45,7 +45,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 
 def search(resources: Resources | None, threads: int = 1, faults: tuple[str, ...] = ("clock_step",)) -> Exploration:
-    constants = constants_for("5.3.3", faults, "small")
+    constants = World.of("5.3.3", faults, "small").constants
     return explore(TRANSACTIONAL_MESSAGES, constants, threads=threads, resources=resources)
 
 

@@ -11,7 +11,8 @@ import pytest
 from model_check.cpython import search as cpython
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.search import explore
-from model_check.instances import constants_for, load_instance
+from model_check.instances import load_instance
+from model_check.world import World
 from spec.language import (
     NONE,
     Machine,
@@ -172,7 +173,7 @@ HASTY = replace(TWO, name="hasty", timeout=0, check_interval=0, round_limit=0)
 
 def searched(profile: str, environment: str, instance: Instance | str) -> tuple[Exploration, Exploration]:
     """All states, with transactions numbered in the order of their sends and in any order; verdicts are the same."""
-    of = {name: constants_for(profile + name, faults_of(environment), instance) for name in ("", "-orders_sends")}
+    of = {name: World.of(profile + name, faults_of(environment), instance).constants for name in ("", "-orders_sends")}
     reduced, whole = (explore(TRANSACTIONAL_MESSAGES, constants) for constants in of.values())
     assert reduced.complete
     assert whole.complete
@@ -237,8 +238,8 @@ def in_the_other_order(values: tuple[int, ...], constants: object) -> tuple[int,
 def test_the_plain_search_finds_each_state_and_the_one_with_its_transactions_exchanged(
     profile: str, environment: str
 ) -> None:
-    ordered = constants_for(profile, faults_of(environment), HASTY)
-    any_order = constants_for(f"{profile}-orders_sends", faults_of(environment), HASTY)
+    ordered = World.of(profile, faults_of(environment), HASTY).constants
+    any_order = World.of(f"{profile}-orders_sends", faults_of(environment), HASTY).constants
     reduced, whole = (cpython.explore(TRANSACTIONAL_MESSAGES, constants) for constants in (ordered, any_order))
     exchanged = {in_the_other_order(values, ordered) for values in reduced.parents}
     assert set(reduced.parents) | exchanged == set(whole.parents)

@@ -6,7 +6,7 @@ import pytest
 
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.explicit.search import Exploration, explore
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 RUNS = 10
@@ -17,7 +17,7 @@ WORLDS = [("5.3.3", "crash", "tiny"), ("5.3.3", "clock_step", "small"), ("4.5.1"
 
 def search(world: tuple[str, str, str], threads: int) -> Exploration:
     profile, fault, instance = world
-    return explore(TRANSACTIONAL_MESSAGES, constants_for(profile, (fault,), instance), threads=threads)
+    return explore(TRANSACTIONAL_MESSAGES, World.of(profile, (fault,), instance).constants, threads=threads)
 
 
 def numbers(found: Exploration) -> tuple[object, ...]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.explicit.code_generation.packing import pack_machine
 from model_check.explicit.code_generation.width import state_width
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 
@@ -13,7 +13,7 @@ def test_two_phase_commit_takes_four_bits_a_resource_manager_and_four_more() -> 
 
 
 def test_the_fields_add_up_to_the_packed_state() -> None:
-    constants = constants_for("5.3.3", (), "small")
+    constants = World.of("5.3.3", (), "small").constants
     width = state_width(TRANSACTIONAL_MESSAGES, constants)
     packing = pack_machine(TRANSACTIONAL_MESSAGES, constants)
     assert width.bits == packing.bits
@@ -24,7 +24,7 @@ def test_the_fields_add_up_to_the_packed_state() -> None:
 
 def test_a_wider_range_takes_more_bits() -> None:
     narrow, wide = (
-        {f.name: f for f in state_width(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", (), name)).fields}
+        {f.name: f for f in state_width(TRANSACTIONAL_MESSAGES, World.of("5.3.3", (), name).constants).fields}
         for name in ("tiny", "deep")
     )
     assert (narrow["half.check_times"].bits, wide["half.check_times"].bits) == (2 * 3, 2 * 4)

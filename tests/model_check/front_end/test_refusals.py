@@ -14,6 +14,7 @@ from model_check.check import check
 from model_check.engines import ENGINES
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.lower import Lowering
+from model_check.question import Question
 from model_check.tla.module import export
 from spec.language import Bits, remove, require
 from tests.model_check.front_end.constructs import Sizes, State, machine_of
@@ -387,7 +388,7 @@ def refusal_by(engine: str, machine: Machine, constants: Any = SIZES) -> str:
         if engine == "tla":
             export(machine, constants)
         else:
-            check("5.5.1", (), "tiny", machine=machine, constants=constants, engine=engine)
+            check(Question.of("5.5.1", (), "tiny", machine=machine, constants=constants), ENGINES[engine])
     except NotInTheLanguage as refused:
         return str(refused)
     return "not refused"

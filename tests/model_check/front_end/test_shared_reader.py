@@ -10,13 +10,13 @@ from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.lower import Lowering
 from model_check.front_end.open_functions import MOST_READERS, shared_reader
-from model_check.instances import constants_for
+from model_check.world import World
 from spec import op_pull
 from spec.language import MachineState, require
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.quality.test_mutants_of_the_engines import rewritten
 
-TINY, ODD = (constants_for("5.3.3", (), name) for name in ("tiny", "odd"))
+TINY, ODD = (World.of("5.3.3", (), name).constants for name in ("tiny", "odd"))
 
 
 def test_instances_of_a_machine_share_a_reader_and_machines_do_not() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import Apply, Int, Read, apply, parts, with_values
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 
 def test_equal_terms_are_the_same() -> None:
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     lowering = Lowering(TRANSACTIONAL_MESSAGES, constants)
     actions = [lowering.action(step) for step in TRANSACTIONAL_MESSAGES.steps(constants)]
     guards = [conjunct.condition for action in actions for conjunct in action.guard]

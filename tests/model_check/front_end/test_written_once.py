@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.front_end.written_once import MOST_KEPT, WrittenOnce
-from model_check.instances import constants_for, load_instance
+from model_check.instances import load_instance
+from model_check.world import World
 from spec import op_pull
 from spec.chapters import check_round
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -33,18 +34,20 @@ class Writer:
 
 def test_switches_do_not_matter_and_sizes_do() -> None:
     once = WrittenOnce(Writer())
-    quiet, crash = (constants_for("5.3.3", faults, "tiny") for faults in ((), ("crash",)))
+    quiet, crash = (World.of("5.3.3", faults, "tiny").constants for faults in ((), ("crash",)))
     assert once(TRANSACTIONAL_MESSAGES, quiet) == 1
     assert once(TRANSACTIONAL_MESSAGES, crash) == 1
-    assert once(TRANSACTIONAL_MESSAGES, constants_for("4.5.1", (), "tiny")) == 1
-    assert once(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", (), replace(load_instance("tiny"), op_slots=3))) == 2
+    assert once(TRANSACTIONAL_MESSAGES, World.of("4.5.1", (), "tiny").constants) == 1
+    assert (
+        once(TRANSACTIONAL_MESSAGES, World.of("5.3.3", (), replace(load_instance("tiny"), op_slots=3)).constants) == 2
+    )
     assert once(TRANSACTIONAL_MESSAGES, quiet) == 1
 
 
 def test_machines_are_told_apart() -> None:
     once = WrittenOnce(Writer())
     other = replace(TRANSACTIONAL_MESSAGES, actions=TRANSACTIONAL_MESSAGES.actions[1:])
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     assert [once(machine, constants) for machine in (TRANSACTIONAL_MESSAGES, other, TRANSACTIONAL_MESSAGES)] == [
         1,
         2,
@@ -54,7 +57,7 @@ def test_machines_are_told_apart() -> None:
 
 def test_a_function_that_was_replaced_anywhere_below_an_action_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     once = WrittenOnce(Writer())
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     assert once(TRANSACTIONAL_MESSAGES, constants) == 1
     with rewritten(op_pull, op_pull.op_offset_after_round, "return ", "return  "):
         assert once(TRANSACTIONAL_MESSAGES, constants) == 2

@@ -13,8 +13,8 @@ import pytest
 
 from fuzz.lockstep.refinement_mapping import LEFT_ALONE
 from model_check.counterexample.steps import read_path, replay
-from model_check.instances import constants_for
 from model_check.tla.uses import declared
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 from tests.model_check.indistinguishable.seen import Broker, history
 from tests.model_check.indistinguishable.twin import find_twin
@@ -42,7 +42,7 @@ class Run:
     def constants(self) -> Constants:
         instance, _, fault = self.instance.partition(", ")
         faults = [fault] if fault else [self.fault] if self.fault != "quiet" else []
-        return constants_for(self.profile, faults, instance)
+        return World.of(self.profile, faults, instance).constants
 
     def path(self) -> list[Step]:
         return read_path(MACHINE, self.constants(), self.steps)
@@ -69,11 +69,11 @@ def name_of(clause: Property) -> str:
 
 @cache
 def broker(instance: str) -> Broker:
-    return Broker(MACHINE, constants_for("fixed", [], instance))
+    return Broker(MACHINE, World.of("fixed", [], instance).constants)
 
 
 def seen(profile: str, fault: str, steps: str) -> list[Sight]:
-    constants = constants_for(profile, [fault] if fault else [], "tiny")
+    constants = World.of(profile, [fault] if fault else [], "tiny").constants
     path = read_path(MACHINE, constants, steps)
     return history(broker("tiny"), MACHINE.initial(constants), constants, path)
 
@@ -152,7 +152,7 @@ def test_a_broker_does_tell_apart(one: tuple[str, str, str], other: tuple[str, s
 
 
 def test_a_run_that_shows_its_truth_has_no_twin() -> None:
-    constants = constants_for("fixed", ["undecodable_half"], "tiny")
+    constants = World.of("fixed", ["undecodable_half"], "tiny").constants
     steps = "send_undecodable_half t=0 immunity=-1; commit_locally t=0; refuse_unreadable h=0"
     path = read_path(MACHINE, constants, steps)
     assert find_twin(MACHINE, constants, broker("tiny"), path, clause_called("L5.refused")) is None

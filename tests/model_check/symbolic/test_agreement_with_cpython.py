@@ -10,9 +10,9 @@ import pytest
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from benchmarks.machines.two_phase_commit import Constants as TwoPhaseConstants
-from model_check.instances import constants_for
 from model_check.symbolic.if_conversion import Conversion
 from model_check.symbolic.relation import Relation, relation_of
+from model_check.world import World
 from spec.constants import FAULTS
 from spec.language import holds, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -55,7 +55,7 @@ def relation_in(world: tuple[str, str, str]) -> Relation:
 def converted_by(conversion: type[Conversion], world: tuple[str, str, str]) -> Relation:
     profile, environment, instance = world
     return relation_of(
-        TRANSACTIONAL_MESSAGES, constants_for(profile, faults_of(environment), instance), conversion=conversion
+        TRANSACTIONAL_MESSAGES, World.of(profile, faults_of(environment), instance).constants, conversion=conversion
     )
 
 
@@ -99,7 +99,7 @@ def test_clauses_are_judged_alike(every: int) -> None:
         return dict(zip(questions, together.decided(values), strict=True))
 
     states = walked_states(machine, constants, walks=10, steps=60, seed=7)[::every]
-    violated = [result for result in checked("5.3.3", "slow_local,crash", "tiny").clauses if result.path]
+    violated = [result for result in checked("5.3.3", "slow_local,crash", "tiny").rows if result.path]
     for result in violated:
         state = machine.initial(constants)
         for step in result.path or ():

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.check import chosen_clauses
-from model_check.instances import constants_for
+from model_check.clauses import chosen_clauses
 from model_check.symbolic.bounded import BoundedResult, BoundedVerdict, search
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, faults_of, untraced
 from tests.sampled import sampled
@@ -36,9 +36,9 @@ TWICE = ("5.3.3", "slow_local", "S1.after_a_check")
 def bounded(
     profile: str, environment: str, clause: str, most_steps: int, report: Callable[[int], None] | None = None
 ) -> BoundedResult:
-    (wanted,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [clause])
+    (wanted,) = chosen_clauses([clause])
     with untraced():
-        constants = constants_for(profile, faults_of(environment), "tiny")
+        constants = World.of(profile, faults_of(environment), "tiny").constants
         return search(TRANSACTIONAL_MESSAGES, constants, wanted, most_steps, report)
 
 
@@ -59,7 +59,7 @@ def marked(world: tuple[str, str, str]) -> ParameterSet:
 def test_the_shortest_violation_is_the_one_of_the_explicit_search(profile: str, environment: str, clause: str) -> None:
     (explicit,) = (
         result
-        for result in checked(profile, environment, "tiny").clauses
+        for result in checked(profile, environment, "tiny").rows
         if f"{result.clause.identifier}.{result.clause.clause}" == clause
     )
     found, done = shortest(profile, environment, clause)
@@ -86,18 +86,18 @@ def test_two_searches_give_the_same_path() -> None:
 
 @pytest.mark.parametrize("steps", [8, pytest.param(14, marks=pytest.mark.sweep)])
 def test_a_clause_that_holds_everywhere_holds_to_a_bound(steps: int) -> None:
-    assert checked("5.3.3", "crash", "tiny").complete
+    assert checked("5.3.3", "crash", "tiny").numbers.complete
     found = bounded("5.3.3", "crash", "S1.unexplained", steps)
     assert (found.verdict, found.depth) == (BoundedVerdict.HOLDS_TO_BOUND, steps)
 
 
 @pytest.mark.sweep
 def test_the_op_offset_jump_of_4_5_1_needs_two_transactions_and_18_steps() -> None:
-    (clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, ["S1.passed_op"])
-    (explicit,) = (r for r in checked("4.5.1", "crash", "small").clauses if r.clause is clause)
+    (clause,) = chosen_clauses(["S1.passed_op"])
+    (explicit,) = (r for r in checked("4.5.1", "crash", "small").rows if r.clause is clause)
     done: list[int] = []
     with untraced():
-        constants = constants_for("4.5.1", ("crash",), "small")
+        constants = World.of("4.5.1", ("crash",), "small").constants
         found = search(TRANSACTIONAL_MESSAGES, constants, clause, 25, done.append)
     assert done == list(range(18))
     assert (found.verdict, found.depth) == (BoundedVerdict.VIOLATED, 18)

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from model_check.cpython.search import explore
-from model_check.instances import constants_for, load_instance
+from model_check.instances import load_instance
 from model_check.verdicts.page_of_bounds import BOUNDS, counted_faults
 from model_check.verdicts.same_searches import idle_faults
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import untraced
 
@@ -31,7 +32,7 @@ def distinct(faults: tuple[str, ...], bound: str) -> int:
     instance = replace(NANO, mishaps=0) if bound == "mishaps" else replace(NANO, stray_ends=0)
     with untraced():
         return explore(
-            TRANSACTIONAL_MESSAGES, constants_for(PROFILE, faults, instance), most_states=MOST_STATES
+            TRANSACTIONAL_MESSAGES, World.of(PROFILE, faults, instance).constants, most_states=MOST_STATES
         ).distinct
 
 

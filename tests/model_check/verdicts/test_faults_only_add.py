@@ -18,8 +18,8 @@ import pytest
 from model_check.explicit.search import Exploration, explore
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import Apply, If, Let, Local, Read, Switch, Write
-from model_check.instances import constants_for
 from model_check.verdicts.environment import in_order
+from model_check.world import World
 from spec.constants import FAULTS
 from spec.language import Kind, widest_layout
 from spec.profiles import PROFILES, distinct
@@ -127,7 +127,7 @@ def locals_in(term: object) -> set[str]:
 
 @pytest.mark.parametrize("profile", distinct(PROFILES))
 def test_in_the_source_faults_only_open_guards(profile: str) -> None:
-    constants = constants_for(profile, (), "tiny")
+    constants = World.of(profile, (), "tiny").constants
     lowering = Lowering(replace(MACHINE, switches=FAULTS), constants)
     opened: set[str] = set()
     for step in MACHINE.steps(constants):
@@ -148,7 +148,7 @@ def test_in_the_source_faults_only_open_guards(profile: str) -> None:
 
 
 def test_in_the_source_no_property_knows_of_faults() -> None:
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     lowering = Lowering(replace(MACHINE, switches=FAULTS), constants)
     for claim in (*MACHINE.clauses, *MACHINE.witnesses):
         chosen = product(*(choices.values(constants) for choices in claim.parameters.values()))
@@ -158,7 +158,7 @@ def test_in_the_source_no_property_knows_of_faults() -> None:
 
 
 def explored(profile: str, faults: tuple[str, ...]) -> Exploration:
-    return explore(MACHINE, constants_for(profile, faults, "tiny"), most_states=MOST_STATES)
+    return explore(MACHINE, World.of(profile, faults, "tiny").constants, most_states=MOST_STATES)
 
 
 def reached(found: Exploration, depth: int) -> Words:

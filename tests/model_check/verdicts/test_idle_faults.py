@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.cpython.search import explore
-from model_check.instances import constants_for, load_instance
+from model_check.instances import load_instance
 from model_check.verdicts.same_searches import idle_faults
+from model_check.world import World
 from spec.constants import FAULTS
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -39,7 +40,8 @@ def test_without_its_action_a_fault_is_idle_and_reaches_nothing_new() -> None:
     with untraced():
         for others in ((), ("lose_check",)):
             alone, more = (
-                explore(machine, constants_for("4.9.7", faults, instance)) for faults in (others, (*others, "lose_end"))
+                explore(machine, World.of("4.9.7", faults, instance).constants)
+                for faults in (others, (*others, "lose_end"))
             )
             assert (alone.distinct, alone.generated) == (more.distinct, more.generated)
 
@@ -49,8 +51,8 @@ def test_a_fault_that_reaches_something_new_is_not_idle(profile: str) -> None:
     idle = idle_faults(TRANSACTIONAL_MESSAGES, profile, load_instance("tiny"))
     quiet = checked(profile, "quiet", "tiny")
     for fault in ("slow_local", "lose_end", "slow_round", "crash"):
-        if checked(profile, fault, "tiny").distinct > quiet.distinct:
+        if checked(profile, fault, "tiny").numbers.distinct > quiet.distinct:
             assert fault not in idle
     for fault in idle:
-        assert checked(profile, fault, "tiny").generated == quiet.generated
+        assert checked(profile, fault, "tiny").numbers.generated == quiet.generated
     assert set(idle) < set(FAULTS)

@@ -7,8 +7,10 @@ from itertools import combinations
 import jsonschema
 import pytest
 
-from model_check.check import Verdict, check
+from model_check.check import check
 from model_check.errors import ModelCheckError
+from model_check.finding import Verdict
+from model_check.question import Question
 from model_check.verdicts.minimal_repairs import RepairsProgress, candidates_of, find_minimal_repairs
 
 SIX = (
@@ -28,8 +30,8 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 
 def holds(profile: str, clause: str, *faults: str) -> bool:
-    found = check(profile, faults, "tiny", properties=[clause], until_violated=True)
-    return found.clauses[0].verdict is Verdict.HOLDS
+    found = check(Question.of(profile, faults, "tiny", properties=[clause], until_violated=True))
+    return found.rows[0].verdict is Verdict.HOLDS
 
 
 @pytest.mark.parametrize("clause", ["S1.immune_half", "S9.late_op"])

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.check import Verdict
+from model_check.clauses import clause_names
 from model_check.errors import BadFile
+from model_check.finding import Verdict
 from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.verdicts.implications import Implication, implied_by, is_shown, read_implications, refuted, suggested
 from model_check.verdicts.regeneration import differing
 from model_check.verdicts.table import Entry, Plan, Table, read_table, written
-from model_check.wording.clauses import clause_names
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.language import (
     NONE,
     Bits,
@@ -144,7 +144,7 @@ def test_elements_have_ranges_too_and_are_named_with_their_index() -> None:
 
 
 def test_every_slot_of_the_protocol_refuses_what_lies_beside_its_range() -> None:
-    constants = constants_for("5.3.3", (), "small")
+    constants = World.of("5.3.3", (), "small").constants
     state = TRANSACTIONAL_MESSAGES.initial(constants)
     for position, slot in enumerate(state.memory.slots):
         is_time = slot.kind in (Kind.INSTANT, Kind.CLOCK)

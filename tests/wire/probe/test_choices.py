@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_check.instances import constants_for, load_instance
+from model_check.instances import load_instance
 from model_check.walks.choices import fault_actions
+from model_check.world import World
 from spec.language import holds, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from wire.probe.choices import ClientSchedules
@@ -30,7 +31,7 @@ def schedules_of(*faults: str, ticks: int = 1, can_die: bool = False) -> ClientS
     instance = replace(
         load_instance("tiny"), transactions=2, half_slots=8, op_slots=6, check_interval=ticks, check_max=15
     )
-    constants = constants_for("5.3.3", {*faults, "slow_round"}, instance)
+    constants = World.of("5.3.3", {*faults, "slow_round"}, instance).constants
     return ClientSchedules(constants, ticks, with_faults=bool(faults), can_die=can_die)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model_check.counterexample.steps import read_path
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from wire.client.transactions import COMMIT, ROLLBACK
 from wire.probe.orders import AwaitCheck, AwaitCopy, AwaitRound, AwaitTick, Kill, Plan, SendEnd, SendHalf
@@ -19,7 +19,7 @@ IMMUNE = (
 
 
 def planned(steps: str, *faults: str, profile: str = "5.3.3") -> Plan:
-    constants = constants_for(profile, faults, "tiny")
+    constants = World.of(profile, faults, "tiny").constants
     return plan(constants, read_path(TRANSACTIONAL_MESSAGES, constants, steps))
 
 

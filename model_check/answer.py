@@ -1,0 +1,341 @@
+"""An answer is made of findings: broken, gravest first; holding, to bounds; unknown, and why; what cannot occur.
+
+Broken as soon as one of several instances breaks a clause, held only if all of them do; `chosen_instances.py` says
+which they are. What an instance breaks that forgets, or that is searched besides, is broken, and what it does not
+decide still holds to the bounds of the others. An instance alone says little: `small` has no immunities, so that
+nothing there can break what immunities break. Of other instances the table of verdicts may know better.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from model_check.check import check
+from model_check.chosen_instances import is_besides, portfolio_of
+from model_check.defects.affected import affects
+from model_check.defects.resemblance import resembled
+from model_check.finding import Bounds, Finding, Holds, Numbers, Unknown, Verdict, Violated
+from model_check.occurrence import why_it_cannot_occur
+from model_check.question import Question
+from model_check.remedies.of_clauses import remedy
+from model_check.remedies.situation import Situation
+from model_check.verdicts.table import table_of_verdicts
+from model_check.wording.clauses import meaning_of
+from model_check.world import SIZES, World
+from spec.constants import Instance
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from model_check.explicit.exploration import Progress
+    from model_check.explicit.state_store.resources import Resources
+    from model_check.finding import Row
+    from model_check.verdicts.table import Minimal
+    from model_check.world import Environment, Profile
+    from spec.language import Property
+
+PortfolioReport = Callable[[str, "Progress"], None]
+"""Called now and then with the instance that is being searched, as `odd (2 of 5)`, and how far its search is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What searches of one profile in one environment have found: of one instance, or of a portfolio.
+
+    Attributes
+    ----------
+    whole : Finding
+        Of all searches together. Each violation is the shortest that any of them found, with the defects that it
+        resembles; the numbers are sums, the depth and the sizes of the instance are the largest.
+    findings : tuple of Finding
+        Of each instance, in the order in which they were searched.
+    left_out : tuple of Instance
+        Instances of the portfolio that were not searched, as all clauses were broken by then.
+    is_interrupted : bool
+        Whether Ctrl-C ended the last search, so that those behind it were not begun.
+    cannot_occur : dict
+        Clauses that are not broken, with the reason why no instance that was searched can break them.
+    known : dict
+        Clauses that are not broken here, with the shortest violation that the table of verdicts has of them, under some
+        of the same faults: only for a profile of the table.
+    release : str
+        The release that was asked for, where it is not that of the profile: what to do is said for it.
+    """
+
+    whole: Finding
+    findings: tuple[Finding, ...]
+    left_out: tuple[Instance, ...]
+    is_interrupted: bool
+    cannot_occur: Mapping[Property, str]
+    known: Mapping[Property, Minimal]
+    release: str = ""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """In the order of the machine's clauses."""
+        return self.whole.rows
+
+    @property
+    def situation(self) -> Situation:
+        """Whom advice is for."""
+        return Situation.of(self.whole.world.profile, self.whole.world.environment, release=self.release)
+
+    @property
+    def broken(self) -> tuple[Violated, ...]:
+        """What is violated, gravest first, then in the order of the machine's clauses."""
+        return tuple(sorted(self.whole.violated.values(), key=_gravity))
+
+    @property
+    def broken_elsewhere(self) -> tuple[Row, ...]:
+        """What is not violated here, and the table of verdicts knows better, gravest first."""
+        return tuple(sorted((row for row in self.rows if row.clause in self.known), key=_gravity))
+
+    @property
+    def undecided(self) -> tuple[Unknown, ...]:
+        """What is unknown, although it could occur."""
+        return tuple(row for row in self.rows if isinstance(row, Unknown) and not self._is_spoken_of(row))
+
+    @property
+    def holding(self) -> tuple[Holds, ...]:
+        """What holds, and could be seen to be broken."""
+        return tuple(row for row in self.rows if isinstance(row, Holds) and not self._is_spoken_of(row))
+
+    @property
+    def reasons(self) -> dict[str, tuple[Row, ...]]:
+        """Each reason why something cannot occur here, with the clauses; the most frequent first."""
+        rows: dict[str, list[Row]] = {}
+        for row in self.rows:
+            if row.clause in self.cannot_occur and row.clause not in self.known:
+                rows.setdefault(self.cannot_occur[row.clause], []).append(row)
+        return {why: tuple(mine) for why, mine in sorted(rows.items(), key=lambda item: -len(item[1]))}
+
+    def _is_spoken_of(self, row: Row) -> bool:
+        return row.clause in self.cannot_occur or row.clause in self.known
+
+    @property
+    def unbounded(self) -> tuple[Finding, ...]:
+        """Of the instances that forget, so that what holds there holds for runs of any length."""
+        return tuple(finding for finding in self.findings if finding.world.instance.forgets)
+
+    def in_runs_of_any_length(self, clause: Property) -> Verdict | None:
+        """The verdict of the instances that forget, of all together; None if none was searched."""
+        verdicts = [finding[clause].verdict for finding in self.unbounded]
+        found = [verdict for verdict in (Verdict.VIOLATED, Verdict.UNKNOWN) if verdict in verdicts]
+        return found[0] if found else Verdict.HOLDS if verdicts else None
+
+    @property
+    def bounds(self) -> dict[str, int]:
+        """The largest sizes of any instance, of those that do not forget if there are any: not searched together."""
+        return Bounds.largest([finding.bounds for finding in _bounded(self.findings)])
+
+    @property
+    def searched_together(self) -> tuple[Bounds, ...]:
+        """To the bounds of which instances something holds, those left out that another one covers.
+
+        Of instances that forget those in which nothing is left open, of those that are searched besides as much as was
+        seen.
+        """
+        decided = [one for one in self.findings if not (one.world.instance.forgets and one.undecided)]
+        return Bounds.uncovered([finding.bounds for finding in decided])
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as the plain data that scripts rely on (`halfcheck check --json`)."""
+        content = self.whole.to_json()
+        for row in self.rows:
+            mine = content["properties"][row.clause.identifier]
+            mine["clauses"][row.clause.clause] |= self._clause_to_json(row)
+        for identifier, mine in content["properties"].items():
+            shown = mine["clauses"].get(mine["clause"], {})
+            reasons = [self.cannot_occur.get(r.clause, "") for r in self.rows if r.clause.identifier == identifier]
+            mine["instance"] = shown.get("instance")
+            mine["cannot_occur"] = "; ".join(dict.fromkeys(reasons)) if all(reasons) else ""
+        content["instances"] = [
+            {
+                **one.world.sizes_to_json(),
+                "checks": one.world.instance.check_max,
+                **one.numbers.size_to_json(),
+            }
+            for one in self.findings
+        ]
+        content["instances_left_out"] = [instance.name for instance in self.left_out]
+        content["bounds"] = self.bounds
+        content["searched_together"] = [one.to_json() for one in self.searched_together]
+        return content
+
+    def _clause_to_json(self, row: Row) -> dict[str, Any]:
+        meaning, known = meaning_of(row.clause), self.known.get(row.clause)
+        any_length = self.in_runs_of_any_length(row.clause)
+        return {
+            "instance": row.world.instance.name if isinstance(row, Violated) else None,
+            "cannot_occur": self.cannot_occur.get(row.clause, ""),
+            "any_length": None if any_length is None else any_length.value,
+            "broken_elsewhere": None
+            if known is None
+            else {"instance": known.instance.name, "environment": list(known.environment), "depth": known.depth},
+            "gravity": meaning.gravity,
+            "harm": meaning.harm,
+            "remedy": remedy(row.clause, self.situation),
+        }
+
+
+def _gravity(row: Row) -> int:
+    return meaning_of(row.clause).gravity
+
+
+def answer_of(
+    whole: Finding,
+    findings: Sequence[Finding] = (),
+    left_out: Sequence[Instance] = (),
+    *,
+    is_interrupted: bool = False,
+    release: str = "",
+) -> Answer:
+    """What the search of one instance means, or what those of several do, of which the first finding is the sum.
+
+    Parameters
+    ----------
+    release
+        The release that was asked for, where the profile only stands for it: no id of another one is named.
+    """
+    searched = tuple(findings) or (whole,)
+    worlds = [one.world.constants for one in _bounded(searched)]
+    intact = [row.clause for row in whole.rows if not isinstance(row, Violated)]
+    reasons = {clause: why_it_cannot_occur(clause, *worlds) for clause in intact}
+    better = {clause: table_of_verdicts().known_violation(whole.world, clause) for clause in intact}
+    return Answer(
+        replace(whole, rows=tuple(with_resemblance(row, release) for row in whole.rows)),
+        searched,
+        tuple(left_out),
+        is_interrupted,
+        {clause: why for clause, why in reasons.items() if why},
+        {clause: known for clause, known in better.items() if known is not None},
+        release,
+    )
+
+
+def with_resemblance(row: Row, release: str = "") -> Row:
+    """A violation with the known defects that its path shows; of a release, if one is named, those that it has."""
+    if not isinstance(row, Violated):
+        return row
+    shown = resembled(TRANSACTIONAL_MESSAGES, row.world.constants, row.clause, row.path)
+    return replace(row, resembles=tuple(one for one in shown if not release or affects(one, release)))
+
+
+def _answer_of_several(
+    findings: Sequence[Finding], left_out: Sequence[Instance], *, is_interrupted: bool, release: str
+) -> Answer:
+    """What the searches of several instances mean, which were all asked about the same clauses."""
+    bounded = _bounded(findings)
+    missed = [one.name for one in left_out if is_interrupted and not one.forgets and not is_besides(one)]
+    clauses = [row.clause for row in findings[0].rows]
+    rows = [_row([f[clause] for f in findings], [f[clause] for f in bounded], bounded, missed) for clause in clauses]
+    names = ", ".join(finding.world.instance.name for finding in findings)
+    largest = Bounds.largest([finding.bounds for finding in bounded])
+    sizes: dict[str, Any] = {name: largest[name] for name in SIZES}
+    instance = replace(bounded[0].world.instance, name=names, **sizes)
+    complete = all(finding.numbers.complete for finding in bounded)
+    numbers = replace(Numbers.together([finding.numbers for finding in findings]), complete=complete)
+    unseen = tuple(w for w in findings[0].unseen if all(w in finding.unseen for finding in findings))
+    whole = Finding(findings[0].world.on(instance), tuple(rows), numbers, unseen)
+    return answer_of(whole, findings, left_out, is_interrupted=is_interrupted, release=release)
+
+
+def _bounded(findings: Sequence[Finding]) -> Sequence[Finding]:
+    """The instances that do not forget, and are not besides and cut short; all where there are no others."""
+    return [
+        one
+        for one in findings
+        if not one.world.instance.forgets and (one.numbers.complete or not is_besides(one.world.instance))
+    ] or findings
+
+
+def _row(rows: Sequence[Row], of_bounded: Sequence[Row], bounded: Sequence[Finding], missed: Sequence[str]) -> Row:
+    """The shortest violation; without one, why it is unknown where a search was cut short; or else that it holds."""
+    violated = [row for row in rows if isinstance(row, Violated)]
+    if violated:
+        return min(violated, key=lambda row: row.depth)
+    clause = rows[0].clause
+    if not missed and all(isinstance(row, Holds) for row in of_bounded):
+        return Holds(clause, tuple(finding.bounds for finding in bounded))
+    cut = [
+        f"{one.world.instance.name} ({one.numbers.distinct:,} states)" for one in bounded if not one.numbers.complete
+    ]
+    reasons = ["none is found"]
+    reasons += [f"cut short in {', '.join(cut)}"] if cut else []
+    reasons += [f"interrupted before {', '.join(missed)}"] if missed else []
+    return Unknown(clause, "; ".join(reasons))
+
+
+def search_portfolio(
+    profile: Profile,
+    environment: Environment,
+    *,
+    clauses: Sequence[Property] = TRANSACTIONAL_MESSAGES.clauses,
+    instances: Sequence[Instance] = (),
+    compared_with: Sequence[Profile] = (),
+    threads: int | None = None,
+    most_states: int | None = None,
+    resources: Resources | None = None,
+    report: PortfolioReport | None = None,
+    release: str = "",
+) -> Answer:
+    """Search the instances of the portfolio, smallest first, until each clause is violated, or all of them.
+
+    Where all are violated, an instance is searched only if the table of verdicts has a shorter violation there.
+
+    Parameters
+    ----------
+    instances, compared_with
+        `portfolio_of` the profile, beside those that it is compared with, when no instance is given.
+    threads
+        Of each search; all processors when None. No number and no path depends on it.
+    most_states
+        Where each search is cut short; where the portfolio says, when None.
+    resources
+        Of each search; there are no checkpoints.
+    release
+        See `answer_of`.
+
+    Raises
+    ------
+    EvaluationError
+        When a value leaves its declared range, or a counterexample does not replay.
+    """
+    portfolio = portfolio_of(profile, environment, compared_with=compared_with)
+    sizes = list(instances or portfolio)
+    findings, is_interrupted = dict[Instance, Finding](), False
+    depths: dict[Property, int] = {}
+    for number, size in enumerate(sizes, start=1):
+        world = World(profile, environment, size)
+        still_open = _still_open(clauses, depths, table_of_verdicts().depths(world))
+        if is_interrupted or not still_open:
+            continue
+        most = most_states or portfolio.get(size)
+        found = findings[size] = check(
+            Question(world=world, clauses=tuple(clauses), until=tuple(still_open), most_states=most),
+            threads=threads or os.cpu_count() or 1,
+            resources=resources,
+            report=None if report is None else partial(report, f"{size.name} ({number} of {len(sizes)})"),
+        )
+        for clause, row in found.violated.items():
+            depths[clause] = min(row.depth, depths.get(clause, row.depth))
+        is_interrupted = _was_interrupted(found.numbers, most, has_all=found.violated.keys() >= set(still_open))
+    left_out = [size for size in sizes if size not in findings]
+    return _answer_of_several(tuple(findings.values()), left_out, is_interrupted=is_interrupted, release=release)
+
+
+def _was_interrupted(numbers: Numbers, most_states: int | None, *, has_all: bool) -> bool:
+    """Whether Ctrl-C ended a search: not its end, its limit, nor that it had all that it was to find."""
+    return not (numbers.complete or has_all or (most_states is not None and numbers.distinct >= most_states))
+
+
+def _still_open(
+    clauses: Sequence[Property], depths: Mapping[Property, int], known: Mapping[Property, int]
+) -> list[Property]:
+    """The clauses that are not violated yet, and those that the table of verdicts has a shorter violation of."""
+    return [c for c in clauses if c not in depths or known.get(c, depths[c]) < depths[c]]

@@ -1,0 +1,54 @@
+"""The clauses of the specification by their names, such as `S1.immune_half`: names become `Property` objects here."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from model_check.did_you_mean import require_known
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spec.language import Machine, Property
+
+
+def name_of(clause: Property) -> str:
+    """The name of a clause, such as `S1.immune_half`."""
+    return f"{clause.identifier}.{clause.clause}"
+
+
+@cache
+def clauses_by_name() -> dict[str, Property]:
+    """The clauses of transactional messages, in the order of the machine."""
+    return {name_of(clause): clause for clause in TRANSACTIONAL_MESSAGES.clauses}
+
+
+def clause_names() -> tuple[str, ...]:
+    """Their names."""
+    return tuple(clauses_by_name())
+
+
+def chosen_clauses(wanted: Sequence[str] = (), machine: Machine = TRANSACTIONAL_MESSAGES) -> tuple[Property, ...]:
+    """The clauses of the properties that are named by their ids, or by `S1.immune_half`; all when none is named.
+
+    Capitals or not makes no difference.
+
+    Raises
+    ------
+    ModelCheckError
+        When an id is unknown; names what there is, and what may have been meant.
+    """
+    known: dict[str, list[Property]] = {}
+    for clause in machine.clauses:
+        known.setdefault(clause.identifier, []).append(clause)
+        known.setdefault(name_of(clause), []).append(clause)
+    names = {name.lower(): name for name in known}
+    there = f"{', '.join(k for k in known if '.' not in k)}, and clauses such as {next(k for k in known if '.' in k)}"
+    if machine.responses:
+        there += f"; of endless runs {', '.join(dict.fromkeys(one.identifier for one in machine.responses))}"
+    for name in wanted:
+        require_known("property", names.get(name.lower(), name), known, there=there)
+    chosen = {clause for name in wanted for clause in known[names[name.lower()]]}
+    return tuple(clause for clause in machine.clauses if not wanted or clause in chosen)
