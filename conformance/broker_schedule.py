@@ -1,9 +1,9 @@
 """A schedule: what a real broker was asked, when its threads ran, and what its clock said; not what it did.
 
 A schedule file is JSON lines, compressed without a name and a time. Its first line names version, settings and store
-host; each other line is an act, named like its class here, in the order in which they happened. Every reading of the
-clock in milliseconds is named by what it was: ``at`` and ``stored_at`` were recorded (in a log, a request or a
-timestamp), and ``chosen_at`` was not, so that one between its recorded neighbours was chosen.
+host; each other line is an act, named like its class here without ``Act``, in the order in which they happened. A time
+is in milliseconds, and named by its source: ``at`` and ``stored_at`` were recorded (in a log, a request or a
+timestamp), ``chosen_at`` was not, and is a choice between its recorded neighbours.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Start:
+class StartAct:
     """A process starts; its check thread begins to wait at ``at``, its timers at ``chosen_at``."""
 
     at: int
@@ -42,21 +42,21 @@ class Start:
 
 
 @dataclass
-class Kill:
+class KillAct:
     """The process dies."""
 
     at: int
 
 
 @dataclass
-class Stop:
-    """The process is told to stop, and does."""
+class StopAct:
+    """The process is stopped in order."""
 
     chosen_at: int
 
 
 @dataclass
-class Send:
+class SendAct:
     """A client sends a message; ``stored_at`` is the store's clock when it is appended."""
 
     request: SendMessageRequest
@@ -64,8 +64,8 @@ class Send:
 
 
 @dataclass
-class End:
-    """An END_TRANSACTION is taken in, and handled as far as its readings reach."""
+class EndAct:
+    """An END_TRANSACTION arrives, and is handled until a step needs a time that is not given."""
 
     request: EndTransactionRequestHeader
     at: int
@@ -93,7 +93,7 @@ class Drain:
 
 @dataclass
 class RoundBegins:
-    """A check round begins; ``woken`` if it was not due, but its thread was told to stop."""
+    """A check round begins; ``woken`` if it was not due but came with the shutdown of its thread."""
 
     at: int
     woken: bool = False
@@ -101,9 +101,9 @@ class RoundBegins:
 
 @dataclass
 class RoundGoesOn:
-    """A check round goes on until its store readings are used up; without any, until it rests.
+    """A check round goes on until the store times that it is given are used up; without any, until it rests.
 
-    There is a reading for each record that it may append before it rests again; ``paused`` if it had rested long enough
+    There is one time for each record that it may append before it rests again; ``paused`` if it had rested long enough
     for consume queues to be dispatched.
     """
 
@@ -112,9 +112,9 @@ class RoundGoesOn:
     paused: bool = False
 
 
-Act = Start | Kill | Stop | Send | End | EndGoesOn | Drain | RoundBegins | RoundGoesOn
+Act = StartAct | KillAct | StopAct | SendAct | EndAct | EndGoesOn | Drain | RoundBegins | RoundGoesOn
 
-_NAME_OF = {act: re.sub(r"\B([A-Z])", r"_\1", act.__name__).lower() for act in get_args(Act)}
+_NAME_OF = {act: re.sub(r"\B([A-Z])", r"_\1", act.__name__.removesuffix("Act")).lower() for act in get_args(Act)}
 _NAMES: dict[str, type[Any]] = {name: act for act, name in _NAME_OF.items()}
 
 
@@ -233,7 +233,7 @@ def _request_json(request: SendMessageRequest | EndTransactionRequestHeader) -> 
 
 def _of_json(line: dict[str, Any]) -> Act:
     kind = _NAMES[line.pop("act")]
-    read: dict[type[Any], Callable[[dict[str, Any]], Any]] = {Send: _send_request, End: _end_request}
+    read: dict[type[Any], Callable[[dict[str, Any]], Any]] = {SendAct: _send_request, EndAct: _end_request}
     if kind in read:
         line["request"] = read[kind](line["request"])
     act: Act = kind(**line)

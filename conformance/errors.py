@@ -24,7 +24,7 @@ class RealBrokerError(ConformanceError):
 
 
 class ReleaseGateError(ConformanceError):
-    """Releases can't be compared: a name, a jar, or what is kept of them."""
+    """Releases can't be compared: a name, a jar or a record of them is wrong."""
 
 
 class MavenError(ConformanceError):

@@ -1,4 +1,4 @@
-"""Makes a schedule out of a real broker's store and the logs of its run.
+"""Extracts a schedule from a real broker's store and the logs of its run.
 
 The store gives the order of all writes and their clock readings, the driver's log the requests, ``transaction.log`` the
 order of the END_TRANSACTIONs and when rounds ran. What no log tells (which of two things within a millisecond came
@@ -15,13 +15,13 @@ from conformance.broker_schedule import (
     Act,
     BrokerSchedule,
     Drain,
-    End,
+    EndAct,
     EndGoesOn,
-    Kill,
+    KillAct,
     RoundBegins,
     RoundGoesOn,
-    Start,
-    Stop,
+    StartAct,
+    StopAct,
 )
 from conformance.errors import NoScheduleError
 from conformance.record_writers import LATE_LOG_MS, ActPlace, EndState, Writers
@@ -107,7 +107,7 @@ def _ends(boots: list[Boot], records: list[Record], known: BrokerSchedule) -> li
 
 
 def _is_late(logged: LoggedEnd, half: Record, timeout_ms: int) -> bool:
-    """Whether the broker refused it for being late; which of two ENDs a record came from depends on it."""
+    """Whether the broker refused the END as late; that decides which of two ENDs wrote a record."""
     text = half.properties.get(IMMUNITY_SECONDS)
     if not text or logged.header.from_transaction_check:
         return False
@@ -119,15 +119,15 @@ def _life(run: RecordedRun, meta: dict[str, Any], boots: list[Boot]) -> list[Act
     kills = [event["t"] for event in meta["events"] if event.get("ev") == "broker kill -9"]
     places = []
     for index, boot in enumerate(boots):
-        places.append(ActPlace(Start(boot.at, boot.at - _TIMER_LEAD_MS), boot.at, -1))
+        places.append(ActPlace(StartAct(boot.at, boot.at - _TIMER_LEAD_MS), boot.at, -1))
         following = boots[index + 1].at if index + 1 < len(boots) else 1 << 60
         kill = next((at for at in kills if boot.at < at < following), None)
         if kill is not None:
-            places.append(ActPlace(Kill(kill), kill, -2))
+            places.append(ActPlace(KillAct(kill), kill, -2))
         else:
             ended = [r.ended_at for r in boot.rounds if r.ended_at is not None and not r.is_closed]
             last = max([boot.at, *ended, *(end.at for end in boot.ends)])
-            places.append(ActPlace(Stop(last), last, 9))
+            places.append(ActPlace(StopAct(last), last, 9))
     if not boots[-1].stopped_at and not kills:
         message = f"{run.path}: transaction.log does not say how the broker ended, and meta.json knows of no kill"
         raise NoScheduleError(message)
@@ -152,7 +152,7 @@ def _rounds(boots: list[Boot], records: list[Record], writers: Writers, known: B
 
 
 def _woken(rounds: list[LoggedRound], boot: Boot, interval: int) -> None:
-    """A thread that is told to stop does not wait for its last round."""
+    """A thread that is stopped does not wait for its last round."""
     since = boot.at if len(rounds) < 2 else rounds[-2].ended_at
     if rounds and boot.stopped_at is not None and since is not None:
         rounds[-1].is_woken = rounds[-1].at - since < interval
@@ -228,7 +228,7 @@ def _by_time(records: list[Record], place: ActPlace) -> int:
 
 def _numbered(acts: list[Act], ends: list[EndState]) -> list[Act]:
     """Number the ENDs by the order in which they are taken in."""
-    numbers = {id(act): number for number, act in enumerate(act for act in acts if isinstance(act, End))}
+    numbers = {id(act): number for number, act in enumerate(act for act in acts if isinstance(act, EndAct))}
     for act in acts:
         if isinstance(act, EndGoesOn):
             act.end = numbers[id(ends[act.end].act)]

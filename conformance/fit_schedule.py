@@ -1,7 +1,7 @@
-"""Chooses, in a schedule, what no log tells, so that the reference broker can follow the real one.
+"""Fits the unrecorded choices of a schedule, so that the reference broker can follow the real one.
 
-A round's rest between two writes decides whether it sees its own copies; two readings within a millisecond or two
-decide which came first. Each is tried where the broker first leaves the store, and kept if it then gets further.
+A round's rest between two writes decides whether it sees its own copies; two times within a millisecond or two decide
+which came first. Each is tried where the broker first leaves the store, and stays if the broker then gets further.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.broker_schedule import Act, BrokerSchedule, EndGoesOn, RoundBegins, RoundGoesOn, Start
+from conformance.broker_schedule import Act, BrokerSchedule, EndGoesOn, RoundBegins, RoundGoesOn, StartAct
 from conformance.compare_stores import StoreComparison, StoreSide, compare_stores
 from conformance.errors import NoScheduleError
 from conformance.extract_schedule import extract_schedule
@@ -99,7 +99,7 @@ def fit_schedule(run: RecordedRun) -> Fit:
     fit = _fit(Fit(extract_schedule(run), run, log), log)
     if fit.saves_what_was_saved():
         return fit
-    starts = [act for act in fit.schedule.acts if isinstance(act, Start)]
+    starts = [act for act in fit.schedule.acts if isinstance(act, StartAct)]
     interval = fit.schedule.broker_settings().flush_consumer_offset_interval_ms
     for lead in range(0, interval, _TIMER_STEP_MS):
         acts: list[Act] = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.broker_schedule import Act, BrokerSchedule, Drain, End, EndGoesOn, Send
+from conformance.broker_schedule import Act, BrokerSchedule, Drain, EndAct, EndGoesOn, SendAct
 from conformance.errors import NoScheduleError
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.format.properties import CHECK_TIMES, UNIQUE_KEY, parse_properties
@@ -41,11 +41,11 @@ class EndState:
     is_sound: bool
     real: int | None = None
     op: int | None = None
-    act: End | None = None
+    act: EndAct | None = None
 
-    def take_in(self, at: int, stored_at: int | None = None) -> End:
+    def take_in(self, at: int, stored_at: int | None = None) -> EndAct:
         """The act that takes it in."""
-        self.act = End(self.logged.header, at, stored_at)
+        self.act = EndAct(self.logged.header, at, stored_at)
         return self.act
 
     @property
@@ -96,7 +96,7 @@ class Writers:
             if end.real is None and end.op is None:
                 self.places.append(ActPlace(end.take_in(end.logged.at), end.logged.at, 1))
 
-    def _send(self, record: Record, requests: dict[str, list[dict[str, str]]]) -> Send:
+    def _send(self, record: Record, requests: dict[str, list[dict[str, str]]]) -> SendAct:
         """A request by its unique key; body and born host are not in the recorded header, only in the half."""
         key = record.properties.get(UNIQUE_KEY, "")
         if not requests.get(key):
@@ -117,9 +117,9 @@ class Writers:
             reconsume_times=int(header.get("j") or 0),
             born_host=record.born_host,
         )
-        return Send(request, record.store_timestamp)
+        return SendAct(request, record.store_timestamp)
 
-    def _real(self, index: int, record: Record) -> End:
+    def _real(self, index: int, record: Record) -> EndAct:
         place = record.prepared_transaction_offset
         end = self._latest(
             record,

@@ -1,4 +1,4 @@
-"""The page docs/generated/rules.md: of each Java method what models it and what implements it, out of the docstrings.
+"""The page docs/generated/rules.md, made from docstrings: the model and the implementation of each Java method.
 
 The specification names its sources behind "RocketMQ:", as ``Class#method`` or, of the same class, ``#method``. The
 reference broker names them between double backticks; where no class stands before ``#method``, it is the first that an
@@ -76,7 +76,7 @@ def rules() -> dict[tuple[str, str], list[Mention]]:
 def _docstrings(
     node: ast.Module | ast.ClassDef | ast.FunctionDef, name: str, enclosing: tuple[str, ...]
 ) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Name, docstring, and the docstrings around it from the inner one out, of a node and of all that it defines."""
+    """Name, docstring and enclosing docstrings (the inner one first) of a node and of each definition in it."""
     own = ast.get_docstring(node) or ""
     yield name, own, enclosing
     for before, part in pairwise([node, *node.body]):

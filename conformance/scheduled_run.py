@@ -1,7 +1,7 @@
-"""Takes the reference broker through a schedule.
+"""Runs the reference broker under a schedule.
 
-The schedule says what is asked, which thread runs next, and what the clocks read. A thread that asks for a store
-timestamp which the schedule does not give yet stands still there. Everything else is the broker's own doing.
+The schedule gives the requests, the thread that runs next, and the times of the clocks. A thread pauses where it needs
+a store timestamp that the schedule does not give yet. Everything else is the broker's own doing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.broker_schedule import Act, Drain, End, EndGoesOn, Kill, RoundBegins, RoundGoesOn, Send, Start, Stop
+from conformance.broker_schedule import (
+    Act,
+    Drain,
+    EndAct,
+    EndGoesOn,
+    KillAct,
+    RoundBegins,
+    RoundGoesOn,
+    SendAct,
+    StartAct,
+    StopAct,
+)
 from reference.broker.broker_controller import BrokerController
 from reference.broker.recorder import Recorder
 from reference.broker.transaction.check_step import CheckBranch
@@ -28,19 +39,19 @@ if TYPE_CHECKING:
 MOST_STEPS = 1_000_000
 
 
-class NoReadingError(Exception):
-    """A thread asked for a store timestamp that the schedule has not got yet: it is paused here."""
+class NoStoreTimeError(Exception):
+    """A thread needs a store timestamp that the schedule does not give yet: it pauses here."""
 
 
 class ThreadClock(VirtualClock):
-    """The clock of the thread that runs, set by each act; several readings are given one after the other."""
+    """The clock of the thread that runs, set by each act; several times are given one after the other."""
 
     def __init__(self) -> None:
         super().__init__(0)
         self._following: list[int] = []
 
     def set(self, first: int, *following: int) -> None:
-        """Let the next readings be these; the last of them lasts."""
+        """Set the next times; the last of them lasts."""
         self.step(first - self._now)
         self._elapsed = first
         self._following = list(following)
@@ -48,18 +59,18 @@ class ThreadClock(VirtualClock):
     @property
     def now(self) -> int:
         """The next reading."""
-        reading = self._now
+        time = self._now
         if self._following:
             self._now = self._elapsed = self._following.pop(0)
-        return reading
+        return time
 
 
 class StoreClock(VirtualClock):
-    """The clock under the commit log's lock: each message takes one reading, and there are only those given."""
+    """The clock under the commit log's lock: each message takes one of the times that were given."""
 
     def __init__(self) -> None:
         super().__init__(0)
-        self.readings: list[int] = []
+        self.times: list[int] = []
         self.latest = 0
 
     @property
@@ -68,17 +79,17 @@ class StoreClock(VirtualClock):
 
         Raises
         ------
-        NoReadingError
+        NoStoreTimeError
             There is none.
         """
-        if not self.readings:
-            raise NoReadingError
-        self.latest = self.readings.pop(0)
+        if not self.times:
+            raise NoStoreTimeError
+        self.latest = self.times.pop(0)
         return self.latest
 
 
 class RecorderClock(VirtualClock):
-    """What the clocks read last; to ask it uses no reading up."""
+    """The latest time of both clocks; asking it uses none up."""
 
     def __init__(self, thread: ThreadClock, store: StoreClock) -> None:
         super().__init__(0)
@@ -86,18 +97,18 @@ class RecorderClock(VirtualClock):
 
     @property
     def now(self) -> int:
-        """The later one of the two clocks' latest readings."""
+        """The later one of the two clocks' latest times."""
         return max(self._thread.elapsed, self._store.latest)
 
 
 @dataclass(frozen=True)
 class Departure:
-    """Where the broker left the schedule: it did not use a reading it was given, or was not there to be asked."""
+    """The act at which the broker left the schedule: a store time was left over or missing, or no process ran."""
 
     act: int
     """The index of the act."""
     used: int
-    """How many of its store readings were used."""
+    """How many of its store times were used."""
     reason: str
     """What happened instead."""
 
@@ -110,7 +121,7 @@ class ScheduledRun:
     disk
         Holds the store that it writes.
     departure
-        The first act that could not be carried out as told; the run ends there.
+        The first act that could not be carried out; the run ends there.
     recorder
         What happened in it, if it `records`.
     check_requests, responses
@@ -147,19 +158,19 @@ class ScheduledRun:
     def run(self) -> ScheduledRun:
         """Carry every act out."""
         for index, act in enumerate(self.schedule.acts):
-            self._store_clock.readings = []
+            self._store_clock.times = []
             self.positions.append(0 if self._broker is None else self._broker.message_store.max_phy_offset)
             try:
                 self._take(act)
-                left = len(self._store_clock.readings)
+                left = len(self._store_clock.times)
                 reason = f"the broker wrote {left} records fewer than it was given readings for" if left else ""
-            except NoReadingError:
+            except NoStoreTimeError:
                 left, reason = 0, "the broker was about to write a record that has no reading"
             except BrokerError as error:
-                left, reason = len(self._store_clock.readings), str(error)
+                left, reason = len(self._store_clock.times), str(error)
             if reason:
                 given = len(act.stored_at) if isinstance(act, RoundGoesOn) else int(hasattr(act, "stored_at"))
-                self.departure = Departure(index, given - left, f"{type(act).__name__}: {reason}")
+                self.departure = Departure(index, given - left, f"{type(act).__name__.removesuffix('Act')}: {reason}")
                 break
             if self._broker is not None:
                 self.check_requests += self._broker.check_requests
@@ -170,32 +181,32 @@ class ScheduledRun:
 
     def _take(self, act: Act) -> None:
         match act:
-            case Start():
+            case StartAct():
                 self._start(act)
-            case Kill():
+            case KillAct():
                 self._set_clock(act.at)
                 self.broker.crash()
                 saved = self.broker.consumer_offset_manager.saved
                 self.saved_at_kill.append({key: {**queues} for key, queues in saved.table.items()})
-            case Stop():
+            case StopAct():
                 self._set_clock(act.chosen_at)
                 self.broker.begin_shutdown(wakes_check_service=False)
                 self.broker.end_shutdown()
-            case Send():
+            case SendAct():
                 self._set_clock(act.stored_at)
-                self._store_clock.readings = [act.stored_at]
+                self._store_clock.times = [act.stored_at]
                 self.broker.send_message(act.request)
-            case End():
+            case EndAct():
                 self._set_clock(act.at)
                 self._ends.append(self.broker.end_transaction(act.request))
                 self._step_end(len(self._ends) - 1, act.stored_at)
             case EndGoesOn():
-                reading = act.at if act.at is not None else act.chosen_at
-                self._set_clock(reading if reading is not None else self._clock.elapsed)
+                time = act.at if act.at is not None else act.chosen_at
+                self._set_clock(time if time is not None else self._clock.elapsed)
                 self._step_end(act.end, act.stored_at)
             case Drain():
                 self._set_clock(act.chosen_at, act.chosen_at, act.at)
-                self._store_clock.readings = [act.stored_at]
+                self._store_clock.times = [act.stored_at]
                 self.broker.run_op_batch_service()
             case RoundBegins():
                 self._set_clock(act.at)
@@ -217,7 +228,7 @@ class ScheduledRun:
             self.broker.persist_transaction_metrics()
         self._clock.set(first, *following)
 
-    def _start(self, act: Start) -> None:
+    def _start(self, act: StartAct) -> None:
         self._clock.set(act.chosen_at)
         if self._broker is None:
             store = MessageStore(self._switches, self._store_clock, self.disk, self.schedule.store_config())
@@ -229,7 +240,7 @@ class ScheduledRun:
 
     def _step_end(self, number: int, stored_at: int | None) -> None:
         if stored_at is not None:
-            self._store_clock.readings = [stored_at]
+            self._store_clock.times = [stored_at]
         step = self._ends[number].step()
         if step.response is not None:
             self.responses.append((step.response.code, step.response.remark))
@@ -242,15 +253,15 @@ class ScheduledRun:
             raise NotStartedError(message)
         if act.paused:
             broker.message_store.dispatch()
-        for reading in act.stored_at:
-            self._set_clock(reading)
-            self._store_clock.readings = [reading]
+        for time in act.stored_at:
+            self._set_clock(time)
+            self._store_clock.times = [time]
             for _ in range(MOST_STEPS):
                 step = check_round.step()
-                if not self._store_clock.readings:
+                if not self._store_clock.times:
                     break
                 if step.branch.is_end or step.branch is CheckBranch.ASLEEP:
-                    self._store_clock.readings += act.stored_at[act.stored_at.index(reading) + 1 :]
+                    self._store_clock.times += act.stored_at[act.stored_at.index(time) + 1 :]
                     return
         if act.stored_at:
             return
@@ -258,7 +269,7 @@ class ScheduledRun:
         for _ in range(MOST_STEPS):
             try:
                 step = check_round.step()
-            except NoReadingError:
+            except NoStoreTimeError:
                 return
             if step.branch.is_end or step.branch is CheckBranch.ASLEEP:
                 return

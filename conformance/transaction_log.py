@@ -1,4 +1,4 @@
-"""``transaction.log``: what a broker said of its transactions at level DEBUG, as far as a schedule needs it."""
+"""``transaction.log`` at level DEBUG, parsed as far as a schedule needs it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LoggedRound:
     is_closed: bool = False
     """The store was closed before it."""
     is_woken: bool = False
-    """It began before its time because its thread was told to stop."""
+    """It began before its time because its thread was stopped."""
 
 
 @dataclass
@@ -87,11 +87,11 @@ def read_boots(log: str, path: str) -> list[Boot]:
         The log does not begin with a start, or says nothing of rounds.
     """
     boots: list[Boot] = []
-    reader = _Reader(boots)
+    parser = _TransactionLogParser(boots)
     for line in re.split(r"\n(?=\d{4}-\d\d-\d\d )", log):
         match = _LINE.fullmatch(line.strip("\n"))
         if match is not None:
-            reader.read(milliseconds(match[1]), match[2], match[3])
+            parser.read(milliseconds(match[1]), match[2], match[3])
     if not boots:
         message = f"the transaction.log of {path} does not say {_CHECK_STARTS!r}: is it at level DEBUG, and whole?"
         raise NoScheduleError(message)
@@ -103,7 +103,7 @@ def milliseconds(text: str) -> int:
     return round(datetime.fromisoformat(f"{text}+00:00").timestamp() * 1000)
 
 
-class _Reader:
+class _TransactionLogParser:
     def __init__(self, boots: list[Boot]) -> None:
         self._boots = boots
         self._round: LoggedRound | None = None

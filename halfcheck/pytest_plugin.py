@@ -64,13 +64,13 @@ class RocketmqBroker:
         WireError
             The broker does not take the name, or does not serve now.
         """
-        from wire.client.channel import Address, Channel
+        from wire.client.channel import Address, BrokerChannel
         from wire.errors import WireError
         from wire.remoting.codes import RequestCode, ResponseCode
 
         fields = {"topic": topic, "readQueueNums": queues, "writeQueueNums": queues, "perm": 6, "order": False}
         more = {"defaultTopic": "TBW102", "topicFilterType": "SINGLE_TAG", "topicSysFlag": 0}
-        with Channel(Address.of(self.address)) as operator:
+        with BrokerChannel(Address.of(self.address)) as operator:
             answer = operator.ask(RequestCode.UPDATE_AND_CREATE_TOPIC, fields | more)
         if answer.code != ResponseCode.SUCCESS:
             message = f"create_topic({topic!r}): {answer.remark or answer.code}"
@@ -167,7 +167,7 @@ def _start(marker: pytest.Mark | None, folder: Path) -> tuple[Start, Path]:
     profile, seed = asked.get("profile", USUAL_PROFILE), asked.get("seed", _USUAL_SEED)
     try:
         start = Start.of(profile, folder / "store", conf, speed=speed, seed=seed, restart_ms=_RESTART_MS)
-        wrong = [key.told(start.release) for key in unread_keys(conf, start.release)]
+        wrong = [key.remark(start.release) for key in unread_keys(conf, start.release)]
         wrong += [told for _, told in swallowed_values(settings(conf), start.release)]
         refused = next(iter(wrong), "")
     except (ValueError, BrokenConfigError) as error:

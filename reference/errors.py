@@ -1,4 +1,4 @@
-"""What can be asked of the broker that no client and no thread of a real one could ask."""
+"""Calls that no client and no thread of a real broker could make, as errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BrokerIsRunningError(BrokerError):
 
 
 class ThrownInCheckError(BrokerError):
-    """What Java would throw in ``TransactionalMessageServiceImpl#check``, which catches and logs it: the round dies."""
+    """An exception in ``TransactionalMessageServiceImpl#check``, which catches and logs it: the round dies."""
 
 
 class ErrorInCheckError(ThrownInCheckError):
@@ -26,7 +26,7 @@ class ErrorInCheckError(ThrownInCheckError):
 
 
 class JavaNullPointerError(BrokerError):
-    """What Java would throw where the broker uses what is not there, and only logs."""
+    """A NullPointerException that the broker only logs."""
 
 
 class ActivityIsOverError(BrokerError):

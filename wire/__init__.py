@@ -1,1 +1,1 @@
-"""RocketMQ's remoting protocol, and the reference broker behind it: what real clients connect to."""
+"""RocketMQ's remoting protocol, and the reference broker behind it, to which real clients connect."""

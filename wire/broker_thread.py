@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from wire.control.controller import Controller
 from wire.errors import WireError
-from wire.service import Ports, Service, Told
+from wire.service import Service, ServiceAddresses, ServicePorts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,11 +47,11 @@ class BrokerThread:
         self,
         start: Start,
         *,
-        ports: Ports | None = None,
+        ports: ServicePorts | None = None,
         trace: Path | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self._service = Service(start, ports or Ports(), trace, (), say)
+        self._service = Service(start, ports or ServicePorts(), trace, (), say)
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._failure: BaseException | None = None
@@ -84,12 +84,12 @@ class BrokerThread:
         self._thread.join(seconds)
 
     def stop(self) -> None:
-        """Stop it as told, in the order of its release; nothing happens if it has stopped.
+        """Shut it down in the order of its release; nothing happens if it has stopped.
 
         Raises
         ------
         Exception
-            What has ended it before.
+            The failure that has ended it before.
         """
         if self._thread.is_alive():
             with suppress(RuntimeError):  # its loop was closed just now
@@ -99,7 +99,7 @@ class BrokerThread:
 
     def _run(self) -> None:
         try:
-            self._loop.run_until_complete(self._service.run(self._tell, heeds_signals=False))
+            self._loop.run_until_complete(self._service.run(self._take_addresses, heeds_signals=False))
         except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that waits
             self._failure = error
         finally:
@@ -107,9 +107,9 @@ class BrokerThread:
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
             self._loop.close()
 
-    def _tell(self, told: Told) -> None:
-        self.address = told.address
-        self.controller = Controller(told.control, told.token)
+    def _take_addresses(self, addresses: ServiceAddresses) -> None:
+        self.address = addresses.address
+        self.controller = Controller(addresses.control, addresses.token)
         self._ready.set()
 
     def _raise_failure(self) -> None:

@@ -1,4 +1,4 @@
-"""What can be wrong with what comes over a connection, and with what a broker on the wire is asked to do."""
+"""Errors of connections, and of orders to a broker on the wire."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ForeignProtocolError(MalformedFrameError):
     """Another protocol than remoting is spoken, the message says, by a client; `protocol` says it of a server, too."""
 
     def __init__(self, protocol: ForeignProtocol) -> None:
-        super().__init__(protocol.told(protocol.client))
+        super().__init__(protocol.described(protocol.client))
         self.protocol = protocol
 
 

@@ -1,4 +1,4 @@
-"""A whole broker on the wire: node, port and control port, from its start until it is told to stop."""
+"""A whole broker on the wire: node, port and control port, from start to stop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wire.control.http_port import LOOPBACK, ControlPort
 from wire.control.orders import carry_out
 from wire.errors import WireError
 from wire.node.broker_node import BrokerNode
-from wire.node.trace_file import TraceFile
+from wire.node.trace_file import FileRecorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ _ACCEPTING_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
+class ServicePorts:
     """Where it listens; a port of 0 is chosen by the machine."""
 
     host: str = LOOPBACK
@@ -34,8 +34,8 @@ class Ports:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What whoever has started it wants to know: where clients and the control port are, and the token."""
+class ServiceAddresses:
+    """The addresses for clients and for control, and the token."""
 
     address: str
     control: str
@@ -64,7 +64,7 @@ class Service:
     """
 
     start: Start
-    ports: Ports = field(default_factory=Ports)
+    ports: ServicePorts = field(default_factory=ServicePorts)
     trace: Path | None = None
     orders: Sequence[tuple[str, dict[str, Any]]] = ()
     say: Callable[[str], None] = lambda _: None
@@ -72,7 +72,7 @@ class Service:
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _failure: BaseException | None = field(default=None, init=False)
 
-    async def run(self, on_ready: Callable[[Told], None], *, heeds_signals: bool = True) -> BrokerNode:
+    async def run(self, on_ready: Callable[[ServiceAddresses], None], *, heeds_signals: bool = True) -> BrokerNode:
         """Serve until :meth:`stop`, SIGTERM or Ctrl-C; the node as it is behind its shutdown.
 
         Raises
@@ -84,7 +84,7 @@ class Service:
         """
         _make_folder(self.start.store)
         node = self.node = BrokerNode(self.start, self.say)
-        node.recorder = TraceFile(node.clock, self.trace, self.say)
+        node.recorder = FileRecorder(node.clock, self.trace, self.say)
         node.on_failure = self._fail
         listener, control = Listener(node, self.ports.host, self.ports.port), ControlPort(node, self.ports.control_port)
         threads: asyncio.Task[None] | None = None
@@ -98,7 +98,7 @@ class Service:
             if await self._has_carried_out_orders(node):
                 threads = asyncio.create_task(node.run())
                 threads.add_done_callback(node.note_end)
-                on_ready(Told(listener.address, control.address, control.token))
+                on_ready(ServiceAddresses(listener.address, control.address, control.token))
                 await self._stopping.wait()
         finally:
             await control.stop()
@@ -111,14 +111,14 @@ class Service:
             node.close()
             if accepted := asyncio.all_tasks() - {asyncio.current_task()}:  # what came as the port was closed
                 await asyncio.wait(accepted, timeout=_ACCEPTING_SECONDS)
-            while node.connections:  # each is closed, and its end is told by the loop
+            while node.connections:  # each is closed, and the loop reports its end
                 await asyncio.sleep(0)
         if self._failure is not None:
             raise self._failure
         return node
 
     async def _has_carried_out_orders(self, node: BrokerNode) -> bool:
-        """Whether all orders of the start are carried out; False where it was told to stop in between."""
+        """Whether all orders of the start are carried out; False where it was stopped in between."""
 
         async def give() -> None:
             for name, arguments in self.orders:
@@ -141,7 +141,7 @@ class Service:
         self._stopping.set()
 
     def stop(self) -> None:
-        """Tell it to stop; from its own event loop."""
+        """Begin to stop it; from its own event loop."""
         self._stopping.set()
 
 

@@ -66,15 +66,15 @@ def compare(files: Sequence[bytes], release: str | None) -> tuple[str, list[str]
     answers = ask_java(files, classpath, _configurations(release) if release else ())
     different = [
         f"{release or 'Properties'}: {one}: {file[:200]!r}"
-        for file, told in zip(files, answers, strict=True)
-        for one in differences(file, told, release)
+        for file, answer in zip(files, answers, strict=True)
+        for one in differences(file, answer, release)
     ]
-    told = [setting for answer in answers for setting in answer or ()]
-    fields = [setting for setting in told if setting.after is not None]
+    settings = [setting for answer in answers for setting in answer or ()]
+    fields = [setting for setting in settings if setting.after is not None]
     changed = sum(setting.after != setting.before for setting in fields)
     unloaded = sum(own_settings(file) is None for file in files)
     row = (
-        f"| {f'MixAll of {release}' if release else 'Properties'} | {len(files):,} | {unloaded} | {len(told):,} | "
+        f"| {f'MixAll of {release}' if release else 'Properties'} | {len(files):,} | {unloaded} | {len(settings):,} | "
         f"{len(fields):,} | {changed:,} | {len(different)} | {perf_counter() - begun:.0f} |"
     )
     return row, different, fields
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     files = generated_files(options.files, options.seed)
     rows: list[str] = []
     all_different: list[str] = []
-    kept: list[list[str | None]] = []
+    vectors_of_all: list[list[str | None]] = []
     try:
         for release in (None, *RELEASES):
             row, different, fields = compare(files, release)
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rows.append(row)
             all_different += different
             if release:
-                kept += vectors(release, fields)
+                vectors_of_all += vectors(release, fields)
         java = java_version()
     except ConformanceError as error:
         print(error, file=sys.stderr)
@@ -120,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _HEAD.format(files=options.files, seed=options.seed, java=java) + "\n".join(rows) + "\n",
             encoding="utf-8",
         )
-        lines = ",\n".join(json.dumps(vector) for vector in kept)
+        lines = ",\n".join(json.dumps(vector) for vector in vectors_of_all)
         VECTORS.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     return 255 if all_different else 0
 

@@ -1,4 +1,4 @@
-"""Files that a reader of properties may read wrongly, by seed: bytes as people, editors and accidents leave them."""
+"""Generated properties files that are hard to read, by seed: bytes as people, editors and accidents leave them."""
 
 from __future__ import annotations
 

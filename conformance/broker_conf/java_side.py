@@ -1,4 +1,4 @@
-"""What Java makes of files, asked in one JVM; and where this project makes something else of them."""
+"""Properties files as Java reads them, in one JVM, and the differences to this project's reading."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ def _run(arguments: Sequence[str], given: bytes = b"") -> subprocess.CompletedPr
 
 
 def _settings(line: str) -> Iterator[JavaSetting]:
-    for told in line.split()[1:]:
-        yield JavaSetting(*(_text(part) for part in told.split("=")))
+    for pair in line.split()[1:]:
+        yield JavaSetting(*(_text(part) for part in pair.split("=")))
 
 
-def _text(told: str) -> str:
-    return "".join(chr(int(told[at : at + 4], 16)) for at in range(0, len(told), 4))
+def _text(digits: str) -> str:
+    return "".join(chr(int(digits[at : at + 4], 16)) for at in range(0, len(digits), 4))
 
 
 def own_settings(file: bytes) -> dict[str, str] | None:
@@ -100,25 +100,25 @@ def own_settings(file: bytes) -> dict[str, str] | None:
         return None
 
 
-def differences(file: bytes, told: tuple[JavaSetting, ...] | None, release: str | None) -> list[str]:
+def differences(file: bytes, java: tuple[JavaSetting, ...] | None, release: str | None) -> list[str]:
     """Where this project reads a file in another way than Java has, a sentence each.
 
     Parameters
     ----------
     file
         Its bytes.
-    told
+    java
         What Java makes of it.
     release
         Whose MixAll was asked; None where none was.
     """
     own = own_settings(file)
-    if own is None or told is None:
+    if own is None or java is None:
         loads = own is not None
         return (
-            [] if loads is (told is not None) else [f"it {'loads' if loads else 'does not load'} here, not so in Java"]
+            [] if loads is (java is not None) else [f"it {'loads' if loads else 'does not load'} here, not so in Java"]
         )
-    theirs = {setting.key: setting.value for setting in told}
+    theirs = {setting.key: setting.value for setting in java}
     found = [
         f"{key!r} is {own.get(key)!r}, and {theirs.get(key)!r} in Java"
         for key in sorted({*own, *theirs})
@@ -127,7 +127,7 @@ def differences(file: bytes, told: tuple[JavaSetting, ...] | None, release: str 
     if release is None:
         return found
     taken = taken_settings(read_properties("a file", file), release)
-    for setting in told:
+    for setting in java:
         if setting.after is not None:
             if setting.key not in taken:
                 found.append(f"{setting.key} of {release} is not known")

@@ -1,1 +1,1 @@
-"""Which releases of RocketMQ changed what a rule speaks of, and of what nobody has said yet what that means."""
+"""The gate for releases: changes of the classes and methods that rules cite, each with its evidence or without."""

@@ -23,25 +23,25 @@ from conformance.errors import ConformanceError, ReleaseGateError
 from conformance.release_gate.cited import cited
 from conformance.release_gate.claims import wrong_claims
 from conformance.release_gate.comparison import (
-    Comparison,
+    ReleaseComparison,
     column_of,
     compared,
     differences,
     members,
-    not_kept,
-    stale_readings,
+    stale_evidence,
+    without_digest,
 )
 from conformance.release_gate.digests import Classes
 from conformance.release_gate.jars import FIRST_RELEASE, jars_of, published_releases
-from conformance.release_gate.kept import (
+from conformance.release_gate.page import PAGE, page
+from conformance.release_gate.recorded_digests import (
     Column,
     read_digests,
-    read_readings,
+    read_evidence,
     release_order,
     write_digests,
 )
-from conformance.release_gate.kept_keys import different_keys, read_keys, write_keys
-from conformance.release_gate.page import PAGE, page
+from conformance.release_gate.recorded_keys import different_keys, read_keys, write_keys
 from conformance.release_gate.setters import keys_of
 from model_check.counterexample.files import write_whole
 from model_check.errors import BadFile
@@ -57,32 +57,32 @@ _INTERRUPTED: Final = 130
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that is to be said.
+    """The result of a comparison of releases.
 
     Attributes
     ----------
-    comparisons : tuple of Comparison
+    comparisons : tuple of ReleaseComparison
         The releases that were asked for, the oldest first.
-    unknown_releases, not_kept, different, wrong_claims, stale_readings : tuple of str
+    unknown_releases, without_digest, different, wrong_claims, stale_evidence : tuple of str
         Releases and names, or a sentence each; empty when all is well.
     """
 
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[ReleaseComparison, ...]
     unknown_releases: tuple[str, ...]
-    not_kept: tuple[str, ...]
+    without_digest: tuple[str, ...]
     different: tuple[str, ...]
     wrong_claims: tuple[str, ...]
-    stale_readings: tuple[str, ...]
+    stale_evidence: tuple[str, ...]
 
     @property
     def complaints(self) -> list[str]:
-        """What is to be done but for the changes, a sentence each."""
+        """The open tasks beside the changes, a sentence each."""
         return [
             *(f"Maven has {one}, of which nothing is kept: make releases ARGS={one}" for one in self.unknown_releases),
-            *(f"{one} is cited, and nothing is kept of it: make releases ARGS=--update" for one in self.not_kept),
+            *(f"{one} is cited, and nothing is kept of it: make releases ARGS=--update" for one in self.without_digest),
             *(f"{one}; make releases ARGS=--update keeps it" for one in self.different),
             *self.wrong_claims,
-            *self.stale_readings,
+            *self.stale_evidence,
         ]
 
     @property
@@ -96,51 +96,51 @@ class Findings:
         return {
             "releases": [one.to_json() for one in self.comparisons],
             "unknown_releases": list(self.unknown_releases),
-            "not_kept": list(self.not_kept),
+            "not_kept": list(self.without_digest),
             "different": list(self.different),
             "wrong_claims": list(self.wrong_claims),
-            "stale_readings": list(self.stale_readings),
+            "stale_readings": list(self.stale_evidence),
         }
 
 
 def find(asked: Sequence[str], *, update: bool) -> Findings:
-    """Fetch, digest and compare; with `update` what was found is kept, and the page written anew.
+    """Fetch, digest and compare; with `update` the record and the page are written anew.
 
     Raises
     ------
     ReleaseGateError
-        A name is none of a release, or jars or kept files can't be read.
+        A name is none of a release, or jars or the record can't be read.
     MavenError
         The jars can't be fetched.
     BadFile
-        What is kept, or the page, can't be written.
+        The record or the page can't be written.
     """
     for release in asked:
         if not re.fullmatch(r"\d+\.\d+\.\d+", release) or release_numbers(release) < release_numbers(FIRST_RELEASE):
             message = f"no release {release!r}; expected three numbers from {FIRST_RELEASE} on, such as 5.5.1"
             raise ReleaseGateError(message, exit_code=151)
-    kept, readings = read_digests(), read_readings()
-    releases = release_order({*kept, *asked})
-    unknown = () if asked else tuple(one for one in published_releases() if one not in kept)
+    recorded, evidence = read_digests(), read_evidence()
+    releases = release_order({*recorded, *asked})
+    unknown = () if asked else tuple(one for one in published_releases() if one not in recorded)
     jars = jars_of(releases)
     digested = releases if update or not asked else release_order(asked)
     classes = {release: Classes(jars[release]) for release in digested}
     found = {release: column_of(of_release) for release, of_release in classes.items()}
     keys = {release: keys_of(of_release) for release, of_release in classes.items()}
-    columns: dict[str, Column] = {release: found.get(release) or kept[release] for release in releases}
+    columns: dict[str, Column] = {release: found.get(release) or recorded[release] for release in releases}
     if update:
         write_digests(columns)
-        kept = read_digests()
+        recorded = read_digests()
         write_keys(keys)
-        write_whole(PAGE, page(kept, readings))
-    comparisons = [compared(columns, readings, release) for release in (release_order(asked) or releases)]
+        write_whole(PAGE, page(recorded, evidence))
+    comparisons = [compared(columns, evidence, release) for release in (release_order(asked) or releases)]
     return Findings(
         tuple(members(one, jars) if asked or one.must_be_looked_at else one for one in comparisons),
         unknown,
-        tuple(not_kept(kept)),
-        (*differences(kept, found), *different_keys(read_keys(), keys)),
+        tuple(without_digest(recorded)),
+        (*differences(recorded, found), *different_keys(read_keys(), keys)),
         tuple(wrong_claims(columns)),
-        tuple(stale_readings(columns, readings)),
+        tuple(stale_evidence(columns, evidence)),
     )
 
 
@@ -159,8 +159,8 @@ def _print(findings: Findings, *, all_of_them: bool) -> None:
         print(complaint)
 
 
-def _print_changes(comparison: Comparison) -> None:
-    """What changed and nothing is known of, then who speaks of it: rules, the broker, defects, switches."""
+def _print_changes(comparison: ReleaseComparison) -> None:
+    """Print changes without evidence, then who cites them: rules, the broker, defects, switches."""
     by_speaker: dict[str, dict[str, list[str]]] = {}
     for change in comparison.without_evidence:
         methods = f": {', '.join(change.members)}" if change.members else ""
@@ -174,7 +174,7 @@ def _print_changes(comparison: Comparison) -> None:
             print(f"    {speaker}: {', '.join(names)}")
     print(
         "  To do: compare the sources, mend what speaks of them, and write a line for each digest into "
-        "conformance/release_gate/readings.toml"
+        "conformance/release_gate/evidence.toml"
     )
 
 

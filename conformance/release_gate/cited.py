@@ -1,4 +1,4 @@
-"""What the project says of RocketMQ's classes and methods, and where: rules, the broker, the catalogue, switches."""
+"""The project's citations of RocketMQ's classes and methods: by rules, the broker, the catalogue, switches."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Speakers:
 
 @cache
 def cited() -> Mapping[str, Speakers]:
-    """Who speaks of what, by ``Class`` or ``Class#method``.
+    """The speakers of each ``Class`` or ``Class#method``.
 
     A defect speaks of what its entry names as `java`, and of what a rule names in whose docstring its id stands.
     """

@@ -1,4 +1,4 @@
-"""What the project claims of releases, held against their bytecode: in which release what a rule models has changed."""
+"""The project's claims about releases, held against their bytecode: a modelled method changes where a switch turns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spec.switches import VersionSwitches
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from conformance.release_gate.kept import Column
+    from conformance.release_gate.recorded_digests import Column
 
 _FIELD: Final = re.compile(r"(?:\w+\.)*(?P<class>\w+)#(?P<field>\w+)(?:, (?P<old>\w+) up to [\d.]+)?(?:;.*)?")
 _RELEASE: Final = re.compile(r"\d+\.\d+\.\d+")
@@ -33,7 +33,7 @@ def default_fields() -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 
 def wrong_claims(columns: Mapping[str, Column]) -> list[str]:
-    """What the columns of consecutive releases contradict, a sentence each."""
+    """The claims that the columns of consecutive releases contradict, a sentence each."""
     return [*_nameless(columns), *_wrong_edges(columns), *_wrong_defaults(columns), *_wrong_repairs(columns)]
 
 
@@ -45,7 +45,7 @@ def _nameless(columns: Mapping[str, Column]) -> Iterator[str]:
 
 
 def _wrong_edges(columns: Mapping[str, Column]) -> Iterator[str]:
-    """Switches that turn between two releases between which nothing changes of what their readers model."""
+    """Switches that turn between two releases with the same digests of all that is modelled by their users."""
     for before, after in pairwise(columns):
         older, newer = (switches_of(profile_for(release, with_switches=True)[0]) for release in (before, after))
         for name in (each.name for each in fields(VersionSwitches)):
@@ -56,14 +56,14 @@ def _wrong_edges(columns: Mapping[str, Column]) -> Iterator[str]:
 
 def _wrong_defaults(columns: Mapping[str, Column]) -> Iterator[str]:
     for release, column in columns.items():
-        told = defaults_of(release)
+        stated = defaults_of(release)
         for name, value in column.defaults.items():
-            if told[name] != value:
-                yield f"{name} of {release} is {told[name]} by spec/releases/broker_defaults.py, {value} in its class"
+            if stated[name] != value:
+                yield f"{name} of {release} is {stated[name]} by spec/releases/broker_defaults.py, {value} in its class"
 
 
 def _wrong_repairs(columns: Mapping[str, Column]) -> Iterator[str]:
-    """Defects that go in a release in which nothing changes of what they speak of."""
+    """Defects that end with a release that has the same digests of all that they cite as the one before."""
     releases = list(columns)
     for identifier, defect in catalogue().items():
         java = of_defect(identifier)

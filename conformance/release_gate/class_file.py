@@ -1,4 +1,4 @@
-"""A reader of Java class files, as far as it takes to compare what two releases do: the JVM's specification, chapter 4.
+"""A parser of Java class files, complete enough to compare two releases (the JVM's specification, chapter 4).
 
 What a compiler may number in its own way is resolved: the constant pool, jumps (as numbers of instructions), the width
 of ``ldc``. Line numbers, names of local variables, stack maps, annotations and generic signatures are left out. It is
@@ -35,7 +35,7 @@ _JUMPS: Final = {*range(153, 169), 198, 199}
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class JavaField:
     """A field: its descriptor, and its constant where it is one that the compiler knows."""
 
     name: str
@@ -74,11 +74,11 @@ class ClassFile:
     name: str = ""
     above: tuple[str, ...] = ()
     """Its superclass, then its interfaces."""
-    fields: list[Field] = field(default_factory=list)
+    fields: list[JavaField] = field(default_factory=list)
     methods: list[Method] = field(default_factory=list)
 
 
-class _Reader:
+class _ClassBytes:
     """The bytes, and how far they are read."""
 
     def __init__(self, data: bytes) -> None:
@@ -115,14 +115,14 @@ def read_class(data: bytes, where: str = "a class file") -> ClassFile:
         It is none, or is cut short; names `where`.
     """
     try:
-        return _Class(_Reader(data)).read()
+        return _Class(_ClassBytes(data)).read()
     except (struct.error, IndexError, KeyError, ValueError) as error:
         message = f"{where}: not a class file that can be read ({error}); remove its jar to have it fetched anew"
         raise ReleaseGateError(message) from error
 
 
 class _Class:
-    def __init__(self, reader: _Reader) -> None:
+    def __init__(self, reader: _ClassBytes) -> None:
         self._reader = reader
         self._pool: list[tuple[int, object]] = []
         self._bootstraps: list[tuple[int, ...]] = []
@@ -142,7 +142,7 @@ class _Class:
         members = [[self._member() for _ in range(reader.u2())] for _ in range(2)]
         for kind, data in self._attributes():
             if kind == "BootstrapMethods":
-                inner = _Reader(data)
+                inner = _ClassBytes(data)
                 for _ in range(inner.u2()):
                     handle = inner.u2()
                     self._bootstraps.append((handle, *(inner.u2() for _ in range(inner.u2()))))
@@ -207,22 +207,22 @@ class _Class:
         reader = self._reader
         return reader.u2(), self._text(reader.u2()), self._text(reader.u2()), self._attributes()
 
-    def _field(self, _: int, name: str, descriptor: str, attributes: list[tuple[str, bytes]]) -> Field:
-        constants = [self._constant(_Reader(data).u2()) for kind, data in attributes if kind == "ConstantValue"]
-        return Field(name, descriptor, constants[0] if constants else None)
+    def _field(self, _: int, name: str, descriptor: str, attributes: list[tuple[str, bytes]]) -> JavaField:
+        constants = [self._constant(_ClassBytes(data).u2()) for kind, data in attributes if kind == "ConstantValue"]
+        return JavaField(name, descriptor, constants[0] if constants else None)
 
     def _method(self, flags: int, name: str, descriptor: str, attributes: list[tuple[str, bytes]]) -> Method:
         code: tuple[Token, ...] = ()
         handlers: tuple[Token, ...] = ()
         for kind, data in attributes:
             if kind == "Code":
-                code, handlers = self._code(_Reader(data))
+                code, handlers = self._code(_ClassBytes(data))
         flags_that_matter = flags & _STATIC_SYNCHRONIZED_NATIVE_ABSTRACT
         return Method(name, descriptor, flags_that_matter, code, handlers, bool(flags & _PUBLIC))
 
-    def _code(self, reader: _Reader) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
+    def _code(self, reader: _ClassBytes) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
         reader.u4()  # the sizes of stack and locals
-        body = _Reader(reader.part(reader.u4()))
+        body = _ClassBytes(reader.part(reader.u4()))
         starts: dict[int, int] = {}
         found: list[tuple[int, list[object], list[int]]] = []
         while body.at < len(body.data):
@@ -236,7 +236,7 @@ class _Class:
             handlers.append((starts[first], starts[last], starts[handler], self._text(kind) if kind else "any"))
         return code, tuple(handlers)
 
-    def _instruction(self, body: _Reader) -> tuple[int, list[object], list[int]]:
+    def _instruction(self, body: _ClassBytes) -> tuple[int, list[object], list[int]]:
         """Opcode, operands, and the places to which it may jump."""
         start, opcode = body.at, body.u1()
         if opcode == _LDC:
@@ -264,7 +264,7 @@ class _Class:
         return opcode, [body.take(">h")] if opcode in _TWO_BYTES else [], []
 
     @staticmethod
-    def _switch(body: _Reader, start: int, opcode: int) -> tuple[int, list[object], list[int]]:
+    def _switch(body: _ClassBytes, start: int, opcode: int) -> tuple[int, list[object], list[int]]:
         body.at += -body.at % 4
         targets = [start + body.take(">i")]
         if opcode == _TABLE_SWITCH:

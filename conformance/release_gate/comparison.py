@@ -1,4 +1,4 @@
-"""Releases beside each other: what of that which rules cite has changed, and of what nobody has said what it means."""
+"""Comparison of releases: the cited classes and methods that changed, with the evidence for each change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.release_gate.cited import cited
 from conformance.release_gate.claims import default_fields
 from conformance.release_gate.digests import Classes
-from conformance.release_gate.kept import Column
+from conformance.release_gate.recorded_digests import Column
 from model_check.releases import profile_for
 from spec.releases.broker_defaults import release_numbers
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.release_gate.cited import Speakers
-    from conformance.release_gate.kept import Readings
+    from conformance.release_gate.recorded_digests import Evidence
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DigestChange:
     """A class or method that is not as it was in the release before.
 
     Attributes
@@ -29,7 +29,7 @@ class Change:
     digest : str
         Of this release; empty where it has none of that name.
     evidence : str
-        What is known of this digest; empty where nothing is.
+        The fact on record of this digest; empty where there is none.
     members : tuple of str
         Of a class, the methods that changed, as far as the jars were read.
     """
@@ -52,7 +52,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ReleaseComparison:
     """A release beside the one before.
 
     Attributes
@@ -61,7 +61,7 @@ class Comparison:
         By which it is judged, with the switches that are turned.
     before : str
         Empty for the oldest.
-    changes : tuple of Change
+    changes : tuple of DigestChange
     must_be_looked_at : bool
         Whether changes without evidence are held against this release; the older ones are only counted.
     """
@@ -69,12 +69,12 @@ class Comparison:
     release: str
     profile: str
     before: str
-    changes: tuple[Change, ...]
+    changes: tuple[DigestChange, ...]
     must_be_looked_at: bool
 
     @property
-    def without_evidence(self) -> tuple[Change, ...]:
-        """The changes of which nothing is known."""
+    def without_evidence(self) -> tuple[DigestChange, ...]:
+        """The changes with no fact on record."""
         return tuple(change for change in self.changes if not change.evidence)
 
     def to_json(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Comparison:
 
 
 def column_of(classes: Classes) -> Column:
-    """What a release's classes say of all that is cited."""
+    """Digests and defaults of a release for all that is cited."""
     column = Column({name: classes.digest(name) for name in cited()})
     for name, java_class, spellings in default_fields():
         for spelling in spellings:
@@ -100,75 +100,75 @@ def column_of(classes: Classes) -> Column:
     return column
 
 
-def compared(columns: Mapping[str, Column], readings: Readings, release: str) -> Comparison:
+def compared(columns: Mapping[str, Column], evidence: Evidence, release: str) -> ReleaseComparison:
     """A release beside the one before it in the columns, which are in the order of releases."""
     releases = list(columns)
     number = releases.index(release)
     before = releases[number - 1] if number else ""
     older = columns[before].digests if before else {}
     changes = [
-        Change(name, digest, _evidence(columns, readings, name, digest), speakers)
+        DigestChange(name, digest, _evidence(columns, evidence, name, digest), speakers)
         for name, speakers in cited().items()
         if before and (digest := columns[release].digests.get(name, "")) != older.get(name, "")
     ]
-    watched = release_numbers(release) >= release_numbers(readings.watched_from)
-    return Comparison(release, profile_for(release, with_switches=True)[0], before, tuple(changes), watched)
+    watched = release_numbers(release) >= release_numbers(evidence.watched_from)
+    return ReleaseComparison(release, profile_for(release, with_switches=True)[0], before, tuple(changes), watched)
 
 
-def _evidence(columns: Mapping[str, Column], readings: Readings, name: str, digest: str) -> str:
-    """What is known of a digest: a reading, or a release that has it and was read as a whole."""
-    for release in readings.written_from:
+def _evidence(columns: Mapping[str, Column], evidence: Evidence, name: str, digest: str) -> str:
+    """The fact on record of a digest, or a release that has the digest and was read as a whole."""
+    for release in evidence.written_from:
         if release in columns and columns[release].digests.get(name, "") == digest:
             return f"as in {release}"
-    return readings.facts.get(name, {}).get(digest, "")
+    return evidence.facts.get(name, {}).get(digest, "")
 
 
-def stale_readings(columns: Mapping[str, Column], readings: Readings) -> list[str]:
-    """The readings that were made for a digest that no release has, a sentence each."""
+def stale_evidence(columns: Mapping[str, Column], evidence: Evidence) -> list[str]:
+    """The facts on record for digests that no release has, a sentence each."""
     return [
         f"the reading of {name} is for {digest}, which no release has: “{fact}”"
-        for name, facts in readings.facts.items()
+        for name, facts in evidence.facts.items()
         for digest, fact in facts.items()
         if not any(column.digests.get(name) == digest for column in columns.values())
     ]
 
 
-def not_kept(kept: Mapping[str, Column]) -> list[str]:
+def without_digest(recorded: Mapping[str, Column]) -> list[str]:
     """The names that are cited and of which no release has a digest on record."""
-    return [name for name in cited() if not any(name in column.digests for column in kept.values())]
+    return [name for name in cited() if not any(name in column.digests for column in recorded.values())]
 
 
-def differences(kept: Mapping[str, Column], found: Mapping[str, Column]) -> list[str]:
-    """Where the classes of a release are not what is kept of it, a sentence each."""
-    told: list[str] = []
-    unknown = set(not_kept(kept))
-    for release in (one for one in found if one in kept):
-        old, new = kept[release], found[release]
+def differences(recorded: Mapping[str, Column], found: Mapping[str, Column]) -> list[str]:
+    """Where the classes of a release differ from its record, a sentence each."""
+    different: list[str] = []
+    unknown = set(without_digest(recorded))
+    for release in (one for one in found if one in recorded):
+        old, new = recorded[release], found[release]
         for name, digest in new.digests.items():
             was = old.digests.get(name, "")
             if name not in unknown and was != digest:
-                told.append(f"{name} of {release} is {digest or 'not there'}, and kept as {was or 'not there'}")
-        told += [
+                different.append(f"{name} of {release} is {digest or 'not there'}, and kept as {was or 'not there'}")
+        different += [
             f"{name} of {release} is {new.defaults.get(name)}, and kept as {old.defaults.get(name)}"
             for name in sorted(old.defaults.keys() | new.defaults.keys())
             if old.defaults.get(name) != new.defaults.get(name)
         ]
-    return told
+    return different
 
 
-def members(comparison: Comparison, jars: Mapping[str, Sequence[Path]]) -> Comparison:
+def members(comparison: ReleaseComparison, jars: Mapping[str, Sequence[Path]]) -> ReleaseComparison:
     """The comparison, and of each changed class without evidence the methods that changed."""
     wanted = [change for change in comparison.without_evidence if "#" not in change.name]
     if not wanted:
         return comparison
     old, new = Classes(jars[comparison.before]), Classes(jars[comparison.release])
-    told = {}
+    changed = {}
     for change in wanted:
         before, after = old.methods(change.name), new.methods(change.name)
-        told[change.name] = tuple(
+        changed[change.name] = tuple(
             sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
         )
     return replace(
         comparison,
-        changes=tuple(replace(change, members=told.get(change.name, ())) for change in comparison.changes),
+        changes=tuple(replace(change, members=changed.get(change.name, ())) for change in comparison.changes),
     )

@@ -1,4 +1,4 @@
-"""The jars of RocketMQ's releases, which Maven fetches once into the cache of this project, and what it knows of.
+"""The jars of RocketMQ's releases, fetched once by Maven into the project's cache, and the list of releases.
 
 A release is what `rocketmq-broker` was published of. Of some, not all artifacts were (5.3.4, 5.5.1).
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.errors import MavenError, ReleaseGateError
 from conformance.maven import GROUP_ID, errors_of, run_maven
-from conformance.release_gate.kept import release_order
+from conformance.release_gate.recorded_digests import release_order
 from files.reading import read_text
 from model_check.cache_folder import cache_folder
 from spec.releases.broker_defaults import release_numbers
@@ -105,8 +105,8 @@ def published_releases() -> list[str]:
         if done.returncode:
             raise _maven_failed(errors_of(done)[0])
     local = Path(done.stdout.strip().splitlines()[-1].removeprefix("\x1b[0m").removesuffix("\x1b[0m"))
-    kept = (local / Path(*GROUP_ID.split("."), ARTIFACTS[0])).glob("maven-metadata-*.xml")
-    found = {version.text or "" for path in kept for version in ET.parse(path).iter("version")}  # noqa: S314 - Maven's
+    metadata = (local / Path(*GROUP_ID.split("."), ARTIFACTS[0])).glob("maven-metadata-*.xml")
+    found = {version.text or "" for path in metadata for version in ET.parse(path).iter("version")}  # noqa: S314 - Maven's
     numbered = (name for name in found if name.replace(".", "").isdigit())
     return release_order(name for name in numbered if release_numbers(name) >= release_numbers(FIRST_RELEASE))
 

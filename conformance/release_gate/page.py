@@ -1,4 +1,4 @@
-"""The page docs/generated/releases.md: each release beside the one before, and what is known of the newest ones."""
+"""The page docs/generated/releases.md: each release beside the one before, and the evidence for the newest ones."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from conformance.release_gate.comparison import compared
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from conformance.release_gate.comparison import Comparison
-    from conformance.release_gate.kept import Column, Readings
+    from conformance.release_gate.comparison import ReleaseComparison
+    from conformance.release_gate.recorded_digests import Column, Evidence
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "generated" / "releases.md"
 
@@ -32,15 +32,15 @@ read of each method is not on record.
 """
 
 
-def page(columns: Mapping[str, Column], readings: Readings) -> str:
+def page(columns: Mapping[str, Column], evidence: Evidence) -> str:
     """The page's text."""
-    comparisons = [compared(columns, readings, release) for release in columns]
+    comparisons = [compared(columns, evidence, release) for release in columns]
     lines = [
         _HEAD.format(
             names=len(cited()),
             releases=len(columns),
-            written_from=", ".join(readings.written_from),
-            watched_from=readings.watched_from,
+            written_from=", ".join(evidence.written_from),
+            watched_from=evidence.watched_from,
         ).rstrip("\n")
     ]
     for each in comparisons:
@@ -52,8 +52,8 @@ def page(columns: Mapping[str, Column], readings: Readings) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _of_release(comparison: Comparison) -> Iterator[str]:
-    """What changed in a release, what that means, and who speaks of it."""
+def _of_release(comparison: ReleaseComparison) -> Iterator[str]:
+    """The changes of a release, each with its speakers and its evidence."""
     yield from ("", f"## {comparison.release} beside {comparison.before}", "")
     yield from ("| class or method | who speaks of it | what is known |", "|---|---|---|")
     for change in comparison.changes:

@@ -43,8 +43,8 @@ def keys_of(classes: Classes) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for name in _configurations(classes):
-        for key, told in _keys_of_class(classes, name).items():
-            found.setdefault(key, told)
+        for key, kind in _keys_of_class(classes, name).items():
+            found.setdefault(key, kind)
     for method in _methods(classes, _STARTUP):
         found.update({key: f"{found[key].partition(' ')[0]} {value}" for key, value in _set_before(method)})
         if method.name == _READ_BY_ITSELF:
@@ -107,9 +107,9 @@ def _keys_of_class(classes: Classes, name: str) -> dict[str, str]:
                 of_field.setdefault(key, _field_of(method) or key)
         above = own.above[0]
     return {
-        key: " ".join(filter(None, (told, defaults.get(of_field[key], _ZERO.get(told, "")))))
+        key: " ".join(filter(None, (kind, defaults.get(of_field[key], _ZERO.get(kind, "")))))
         for key, types in found.items()
-        for told in ["|".join(sorted(types))]
+        for kind in ["|".join(sorted(types))]
     }
 
 

@@ -1,1 +1,1 @@
-"""What the lockstep does for each action: one record an action, in the file that is named like its chapter."""
+"""The lockstep's records of actions: one record an action, in the file that is named like its chapter."""

@@ -69,8 +69,8 @@ def lose_power(side: BrokerSide, step: Step) -> None:
     side.mishaps += 1
     side.broker.lose_power(end)
     side.network.forget_halves_from(halves)
-    for half in [half for half in side.told_places if half >= halves]:
-        del side.told_places[half]
+    for half in [half for half in side.known_places if half >= halves]:
+        del side.known_places[half]
     side.restart()
 
 

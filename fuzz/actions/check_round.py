@@ -1,4 +1,4 @@
-"""The check round: it begins, passes halves, pulls op messages, and ends; what any pass of it must be."""
+"""The check round: it begins, passes halves, pulls op messages, and ends, with the expected branch of each pass."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def branch(expected: CheckBranch, **terms: Unpack[Terms]) -> Driven:
-    """The action that is this branch of the round, which nothing but the state decides."""
+    """The record of a branch of the round that the state alone decides."""
     return Driven(_takes(expected, lambda side: side.step_round()), ("round",), "pass", **terms)
 
 
 def uncertain_branch(expected: CheckBranch, *moves: Move, **terms: Unpack[Terms]) -> Callable[[TakePass], Driven]:
-    """The same where store or network decide how the pass goes: the function says what they do in it."""
+    """The record of a branch that store or network decide: the function makes them do so."""
     return lambda take_pass: Driven(_takes(expected, take_pass), moves, "uncertain pass", **terms)
 
 
@@ -58,7 +58,7 @@ def fail_all_puts(side: BrokerSide) -> CheckStep | None:
 
 
 _DECODABLE: Final = "the first op messages can be decoded, or left out"
-"""Where a round would begin all the same, and be over at once."""
+"""Refusals in spite of which a round begins, and is over at once."""
 
 
 def begin(side: BrokerSide, expected: str) -> None:

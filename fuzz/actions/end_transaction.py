@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 ANSWER: Final = "the answer to END_TRANSACTION"
 
 DROPPED: Final = EndTransactionOutcome.DROPPED.value
-"""What becomes of an END_TRANSACTION that says UNKNOWN."""
+"""The expected answer to an END_TRANSACTION that says UNKNOWN."""
 
 
 def in_words(outcome: EndTransactionOutcome, code: int | None) -> str:
-    """What a step of END_TRANSACTION did, and its response code if it has one: `op_stored, answered 0`."""
+    """The outcome of a step of END_TRANSACTION, with its response code if it has one: `op_stored, answered 0`."""
     return outcome.value if code is None else f"{outcome.value}, answered {code}"
 
 
@@ -38,7 +38,7 @@ def answer_of(step: EndTransactionStep) -> str:
 
 
 NOT_THE_HALF: Final = in_words(EndTransactionOutcome.REFUSED, SYSTEM_ERROR)
-"""What an END_TRANSACTION gets whose group or offset is not the half's, or that names no half."""
+"""The expected answer to an END_TRANSACTION whose group or offset is not the half's, or that names no half."""
 
 
 def _end(

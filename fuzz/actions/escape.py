@@ -81,7 +81,7 @@ def act_for_dead_master(side: BrokerSide, _: Step) -> None:
 
 
 def _bring_master_back(side: BrokerSide) -> None:
-    """When the last round ended is told of the group, not of a process."""
+    """The end of the last round belongs to the group, not to a process."""
     last_ended = side.broker.check_service.last_ended
     side.broker.crash()
     side.replace()

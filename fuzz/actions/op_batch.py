@@ -1,4 +1,4 @@
-"""The op batch: its thread runs once, and writes what is due."""
+"""The op batch: its thread runs once, and writes the due batches."""
 
 from __future__ import annotations
 

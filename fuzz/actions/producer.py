@@ -1,4 +1,4 @@
-"""Producers: what they send, what they decide and answer, and that they come and go."""
+"""Producers: their sends, decisions and answers, their coming and going."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _say_unknown(side: BrokerSide, half: int) -> None:
 
 
 def _in_its_place(side: BrokerSide, transaction: int) -> Record | None:
-    """What lies where the transaction's send was stored."""
+    """The record in the place in which the transaction's send was stored."""
     sent = side.producers.sent.get(transaction)
     return None if sent is None else side.broker.message_store.look_message_by_offset(sent.place)
 
@@ -171,7 +171,7 @@ def commit_what_is_gone(side: BrokerSide, step: Step) -> None:
 def commit_another_half(side: BrokerSide, step: Step) -> None:
     _decide(side, step, Local.COMMIT, End.COMMIT)
     sent = side.producers.sent[step.arguments[0]]
-    side.told_places[sent.queue_offset] = sent.place
+    side.known_places[sent.queue_offset] = sent.place
     side.network.handled[sent.queue_offset].foreign = True
 
 

@@ -1,4 +1,4 @@
-"""Putting a half back: the copy, and whether somebody is asked."""
+"""Putting a half back: the copy, with a check or without."""
 
 from __future__ import annotations
 

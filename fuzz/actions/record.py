@@ -1,4 +1,4 @@
-"""The record of an action: what is done to the broker for it, when, and what it must answer.
+"""The record of an action: how the lockstep does it to the broker, when, and the answer that is expected.
 
 A record is an attribute of its chapter's module that is named like its action; `fuzz.lockstep.pairing` gathers them.
 """
@@ -30,7 +30,7 @@ Ask = Callable[["BrokerSide", "Step", "Refused"], bool]
 
 
 class Terms(TypedDict, total=False):
-    """What a record may say beside what is done; see `Driven`."""
+    """The optional fields of a record; see `Driven`."""
 
     needs: tuple[str, ...]
     unless: Exclusion
@@ -40,7 +40,7 @@ class Terms(TypedDict, total=False):
 
 
 class ActionRecord:
-    """What the lockstep knows of an action."""
+    """The lockstep's record of an action."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,27 +50,27 @@ class Driven(ActionRecord):
     Attributes
     ----------
     do
-        Does it to the broker and what is around it, and raises `Difference` where an answer is not the expected one;
-        nobody looks at what it returns.
+        Does it to the broker and its surroundings, and raises `AnswerDifference` where an answer is not the expected
+        one; its result is ignored.
     moves
         The kinds of move that it belongs to.
     part
-        Whether it is a step of END_TRANSACTION, a pass of the round, or one whose way store or network decide.
+        Whether it is a step of END_TRANSACTION, a pass of the round, or a pass whose outcome store or network decide.
     expected
-        What the broker answers to a step of END_TRANSACTION.
+        The broker's answer to a step of END_TRANSACTION.
     needs
-        What it needs to be possible in some state, of switches and faults, where its guard alone does not say so: the
-        names that must be on, or off where a `-` stands before it. Of several alternatives one is enough.
+        Switches and faults without which it is possible in no state, where its guard alone does not say so: names that
+        must be on, or off where a `-` stands before them. Of several alternatives one is enough.
     unless
-        In which states it is excluded from the lockstep, as the broker cannot take the same step; its docstring says
+        Excludes it from the lockstep in some states, in which the broker cannot take the same step; its docstring says
         why.
     ask
         Asks the broker for it where the specification forbids it, and says whether it has asked. Steps of
         END_TRANSACTION and passes of the round are asked for in `fuzz.lockstep.forbidden`.
     dispatches
-        Whether the step sees all that is stored in the consume queues. Where this says nothing, a pass of the round
-        over an earlier half does not: so the copies that the round stores stay undispatched until it comes to them, and
-        `end_round_before_dispatch` is possible.
+        Whether the broker dispatches all stored records into the consume queues before the step. None: it does unless a
+        round runs whose next half is dispatched already. Copies that a round has stored are so dispatched as late as
+        possible, and `end_round_before_dispatch` can happen.
     after
         The action behind which it is tried among the steps of a kind, if not in its place among the machine's actions.
     """
@@ -86,7 +86,7 @@ class Driven(ActionRecord):
     after: str = ""
 
     def may_happen(self, constants: Constants) -> bool:
-        """Whether profile and environment have what it needs."""
+        """Whether profile and environment fulfil its `needs`."""
         return not self.needs or any(
             all(getattr(constants, name.lstrip("-")) != name.startswith("-") for name in needed.split())
             for needed in self.needs
@@ -95,7 +95,7 @@ class Driven(ActionRecord):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excluded(ActionRecord):
-    """An action that the broker is spared, and why: a repair that no version has, or what there is no broker for."""
+    """An action that is not done to the broker, and why: a repair that no version has, or one that no broker can do."""
 
     why: str
 
@@ -105,12 +105,12 @@ WRONG_REPAIR: Final = Excluded("a repair that was proposed and is in no version"
 
 
 def drives(*moves: Move, **terms: Unpack[Terms]) -> Callable[[Do], Driven]:
-    """Make a record of a function that says what is done to the broker."""
+    """Make a record of a function that does the action to the broker."""
     return lambda do: Driven(do, moves, **terms)
 
 
-class Difference(AssertionError):  # noqa: N818 (it is a finding, and reads as one)
-    """What was answered, by its name, what was expected, and what came."""
+class AnswerDifference(AssertionError):  # noqa: N818 (it is a finding, and reads as one)
+    """An unexpected answer: its name, the expected value and the given one."""
 
     def __init__(self, variable: str, expected: str, given: str) -> None:
         super().__init__(variable, expected, given)
@@ -118,6 +118,6 @@ class Difference(AssertionError):  # noqa: N818 (it is a finding, and reads as o
 
 
 def expect(variable: str, expected: object, given: object) -> None:
-    """Raise `Difference` if an answer, as text, is not the expected one."""
+    """Raise `AnswerDifference` if an answer, as text, is not the expected one."""
     if str(expected) != str(given):
-        raise Difference(variable, str(expected), str(given))
+        raise AnswerDifference(variable, str(expected), str(given))

@@ -1,4 +1,4 @@
-"""Files of the commit log go, lower ends of queues follow, and a round comes to what is gone."""
+"""Retention: files of the commit log go, lower ends of queues follow, and a round comes to a deleted half."""
 
 from __future__ import annotations
 

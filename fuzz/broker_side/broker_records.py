@@ -1,4 +1,4 @@
-"""What the broker has stored, read record by record as it grows: the part of the mapping that no crash undoes."""
+"""The mapping of the broker's stored records, read one by one as the log grows; no crash undoes this part."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The broker's half of the lockstep: a broker, its disk and clock, and what is around it, to which things are done.
+"""The broker's half of the lockstep: a broker with its disk, its clock and its surroundings, on which steps are done.
 
 The driver plays producers and network by their own memories, never by the specification's state. It learns where a
 half lies as a producer does: from the answer to its send or from the check request; only a wrong END_TRANSACTION names
-a copy that nobody was told of.
+a copy of which no producer knows.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def settings_for(constants: Constants) -> BrokerSettings:
 
 
 class BrokerSide:
-    """A broker, and what is on its way between it and its producers.
+    """A broker, with the messages on their way between it and its producers.
 
     Parameters
     ----------
@@ -73,16 +73,16 @@ class BrokerSide:
     make_broker
         Makes the broker; `BrokerController` or a broken one.
     records
-        What the broker has stored, as of the last comparison.
+        The records that the broker has stored, as of the last comparison.
 
     Attributes
     ----------
     broker
         The running process; a crash replaces it.
     network, producers, other_master
-        What is around it.
-    told_places
-        For each half queue offset where a producer was told that it lies in the commit log.
+        Its surroundings.
+    known_places
+        The commit log offset of each half that a producer knows, by half queue offset.
     mishaps, crashes, clock_steps
         How often something was done to the broker, its process died, and its clock was set back.
     """
@@ -102,7 +102,7 @@ class BrokerSide:
         self.mishaps = 0
         self.crashes = 0
         self.clock_steps = 0
-        self.told_places: dict[int, CommitLogOffset] = {}
+        self.known_places: dict[int, CommitLogOffset] = {}
         self.connect()
 
     # --- producers ----------------------------------------------------------------------------------------------------
@@ -113,13 +113,13 @@ class BrokerSide:
         self.producers.begin(transaction, request, answer)
         if answer.record is not None:
             sent = self.producers.sent[transaction]
-            self.told_places[sent.queue_offset] = sent.place
+            self.known_places[sent.queue_offset] = sent.place
         return answer
 
     def take_check_request(self, half: int) -> CheckTransactionStateRequest:
         """The check request that names a copy leaves the network; a producer learns from it where the copy lies."""
         request = next(r for r in self.broker.check_requests if r.tran_state_table_offset == half)
-        self.told_places[half] = request.commit_log_offset
+        self.known_places[half] = request.commit_log_offset
         self.broker.check_requests.remove(request)
         return request
 
@@ -145,9 +145,9 @@ class BrokerSide:
     def header(self, half: int, says: End) -> EndTransactionRequestHeader:
         """An END_TRANSACTION for a half.
 
-        A producer that was told of the half by a check answers that check.
+        A producer that knows the half from a check answers that check.
         """
-        place = self.told_places[half] if half in self.told_places else self.place_of_half(half)
+        place = self.known_places[half] if half in self.known_places else self.place_of_half(half)
         record = self.broker.message_store.look_message_by_offset(place)
         answers_check = half in self.network.claims_check
         if record is not None and not answers_check:

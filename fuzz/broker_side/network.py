@@ -1,4 +1,4 @@
-"""What is under way between producers and broker, and what became of it: the network's own memory.
+"""The network's own memory: messages under way between producers and broker, and their outcomes.
 
 The driver does not look into the specification for it, so that both can be compared.
 """
@@ -31,7 +31,7 @@ class Sent:
 
 @dataclass(slots=True)
 class Handled:
-    """What the broker has done and answered for END_TRANSACTIONs that named one half."""
+    """The broker's work and answers for END_TRANSACTIONs that named one half."""
 
     settled: Settled = Settled.NO
     acknowledged: bool = False
@@ -45,11 +45,11 @@ class Network:
     Attributes
     ----------
     ends
-        What is under way.
+        The END_TRANSACTIONs that are under way.
     claims_check
         The halves whose END_TRANSACTION is wrong and says that it answers a check.
     handled
-        What came of those that arrived, as the broker answered.
+        The broker's answers to those that arrived.
     strays
         How many came that nobody's outcome accounts for.
     """
@@ -81,7 +81,7 @@ class Network:
         self.ends[half].reverse()
 
     def first(self, half: int) -> Sent | None:
-        """What goes on first, None if nothing names the half."""
+        """The first one for a half, None if nothing names the half."""
         return self.ends[half][0] if self.ends[half] else None
 
     def forget_first(self, half: int) -> None:

@@ -1,4 +1,4 @@
-"""The producers of the lockstep: the requests that they send, what they were told of them, and what they decided."""
+"""The producers of the lockstep: their requests, the answers to these, and their decisions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 TOPIC: Final = "Orders"
 GROUP: Final = "order-service"
 CHANNEL: Final = "127.0.0.1:4242"
-"""Where the producers connect from."""
+"""The channel of the producers."""
 _PADDING: Final = "note"
 _KEY: Final = "7F00000100002A9F{:016X}"
 _SAYS: Final = {End.NONE: TRANSACTION_NOT_TYPE, End.COMMIT: TRANSACTION_COMMIT, End.ROLLBACK: TRANSACTION_ROLLBACK}
@@ -114,7 +114,7 @@ _ANSWERS: Final = {Local.COMMIT: End.COMMIT, Local.ROLLBACK: End.ROLLBACK, Local
 
 @dataclass(frozen=True, slots=True)
 class SendResult:
-    """What a producer was told of its send: where the half lies (``SendResult``)."""
+    """The answer to a producer's send, with the place of the half (``SendResult``)."""
 
     request: SendMessageRequest
     answer: SendMessageResponse
@@ -159,5 +159,5 @@ class Producers:
                 self.local[transaction] = Local.UNKNOWN
 
     def says(self, transaction: int) -> End:
-        """What a check of the transaction is answered with; `End.NONE` is UNKNOWN."""
+        """The answer to a check of the transaction; `End.NONE` is UNKNOWN."""
         return _ANSWERS.get(self.local[transaction], End.NONE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from fuzz.defects.scenario import Played, ScenarioError, play, scenarios
+from fuzz.defects.scenario import PlayedScenario, ScenarioError, play, scenarios
 from model_check.defects.catalogue import defect_called
 from model_check.defects.findings import BROKER_FILE, BrokerFinding, read_broker_findings, write_broker_findings
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def finding_of(played: Played) -> BrokerFinding:
-    """What goes on record."""
+def finding_of(played: PlayedScenario) -> BrokerFinding:
+    """The record of a played scenario."""
     scenario = played.scenario
     return BrokerFinding(
         story=scenario.story,

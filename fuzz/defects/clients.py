@@ -1,4 +1,4 @@
-"""What clients send that they should not: op messages, properties and offsets that are the broker's own."""
+"""Forgeries by clients: op messages, properties and offsets that are the broker's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The counts of open halves that 5.2.0 and later keep: what goes wrong with them, and with their file."""
+"""The counts of open halves that 5.2.0 and later keep: defects of the counts and of their file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in messages: properties, flags, bodies, and what becomes of it."""
+"""Contents of messages: properties, flags, bodies, and their fate."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def discarded_half(profile: str) -> Seen:
     under = BrokerUnderTest(profile)
     half = under.half()
     checks = under.checks(_CHECK_MAX + 1)
-    kept = under.stored(DISCARD_TOPIC)
+    discarded = under.stored(DISCARD_TOPIC)
     return Seen(
-        symptom=not kept,
+        symptom=not discarded,
         facts={
             "checks": len(checks),
             "half offset": under.half_offset,
             "half messages": len(under.stored(HALF_TOPIC)),
-            "discard records": len(kept),
-            "check count in it": kept[0].properties["TRANSACTION_CHECK_TIMES"] if kept else None,
+            "discard records": len(discarded),
+            "check count in it": discarded[0].properties["TRANSACTION_CHECK_TIMES"] if discarded else None,
             "deliveries": under.deliveries(half.properties[UNIQUE_KEY]),
         },
     )
@@ -204,8 +204,8 @@ def compressed_half_that_is_resumed(profile: str) -> Seen:
     under = BrokerUnderTest(profile, transaction_check_max=1)
     under.half(body=_COMPRESSED, sys_flag=COMPRESSED_FLAG)
     under.round()
-    (kept,) = under.stored(DISCARD_TOPIC)
-    codes = [under.resume(kept) for _ in range(2)]
+    (discarded,) = under.stored(DISCARD_TOPIC)
+    codes = [under.resume(discarded) for _ in range(2)]
     for check in under.checks():
         under.answer_commit(check)
     delivered = under.stored(TOPIC)
@@ -214,7 +214,7 @@ def compressed_half_that_is_resumed(profile: str) -> Seen:
         symptom=len(readable) < len(delivered),
         facts={
             "answers to two requests": tuple(codes),
-            "bytes of the discarded body": len(kept.body),
+            "bytes of the discarded body": len(discarded.body),
             "delivered bodies that are stored decompressed": sum(record.body == _PLAIN for record in delivered),
             "delivered bodies that a consumer can decompress": len(readable),
             "delivered": len(delivered),

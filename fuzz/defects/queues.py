@@ -171,19 +171,19 @@ def half_with_a_delay_level(profile: str) -> Seen:
 def half_with_a_timer(profile: str) -> Seen:
     """A Java producer sends a half that is to be delivered in two seconds, and commits it."""
     under = BrokerUnderTest(profile)
-    half, code, told = None, None, None
+    half, code, refused = None, None, None
     try:
         half = under.half({"TIMER_DELAY_SEC": "2"})
         code = under.commit(half)
     except MQClientError as refusal:
-        told = str(refusal)
+        refused = str(refusal)
     under.wait(5)
     op = under.stored(OP_TOPIC)
     checks = under.checks(3)
     return Seen(
         symptom=half is not None and not under.delivered,
         facts={
-            "the producer is told": told,
+            "the producer is told": refused,
             "topic of the half": None if half is None else half.topic,
             "answer to the commit": code,
             "delivered": len(under.delivered),

@@ -1,4 +1,4 @@
-"""A scenario: a story that a broker of any version plays, and what is seen of it in two versions; all of them."""
+"""Scenarios of defects: a story that a broker of any version plays, and its symptoms in two versions."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class ScenarioError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was seen when a scenario was played.
+    """The symptom and the facts that were seen when a scenario was played.
 
     Attributes
     ----------
     symptom
         Whether a user would suffer the defect.
     facts
-        What was measured, in words and numbers: the store's records, the broker's answers, what a round did.
+        The measurements, in words and numbers: the store's records, the broker's answers, the branches of a round.
     """
 
     symptom: bool
@@ -40,7 +40,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Scenario:
+class DefectScenario:
     """One defect as a story.
 
     Attributes
@@ -70,12 +70,12 @@ class Scenario:
 
 def scenario(
     identifier: str, property_id: str, *, affected: str, repaired_in: str, also_in: str = "", story: str = ""
-) -> Callable[[Callable[[str], Seen]], Scenario]:
+) -> Callable[[Callable[[str], Seen]], DefectScenario]:
     """Make a scenario of a function that plays it; the first line of its docstring is the story, if none is given."""
 
-    def declare(play: Callable[[str], Seen]) -> Scenario:
-        told = story or (play.__doc__ or "").partition("\n")[0]
-        return Scenario(identifier, told, property_id, play, affected, repaired_in, tuple(also_in.split()))
+    def declare(play: Callable[[str], Seen]) -> DefectScenario:
+        text = story or (play.__doc__ or "").partition("\n")[0]
+        return DefectScenario(identifier, text, property_id, play, affected, repaired_in, tuple(also_in.split()))
 
     return declare
 
@@ -84,8 +84,8 @@ TEST: Final = "tests/defects/test_in_the_broker.py::test_the_broker_shows_the_de
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """What was seen of a scenario.
+class PlayedScenario:
+    """A scenario as it was played.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Played:
         How long both took.
     """
 
-    scenario: Scenario
+    scenario: DefectScenario
     affected: Seen
     repaired: Seen
     seconds: float
@@ -120,7 +120,7 @@ class Played:
         return f"halfcheck defects {self.scenario.identifier}"
 
 
-def play(scenario: Scenario) -> Played:
+def play(scenario: DefectScenario) -> PlayedScenario:
     """Play a scenario on two new brokers.
 
     Raises
@@ -136,7 +136,7 @@ def play(scenario: Scenario) -> Played:
             facts = "; ".join(f"{fact}: {text_of(value)}" for fact, value in seen.facts.items())
             message = f"the broker of {profile} {'does not show' if wanted else 'shows'} the defect: {facts}"
             raise ScenarioError(message)
-    return Played(scenario, affected, repaired, seconds)
+    return PlayedScenario(scenario, affected, repaired, seconds)
 
 
 def text_of(value: Fact) -> str:
@@ -154,14 +154,15 @@ def text_of(value: Fact) -> str:
     return str(value)
 
 
-def listed() -> list[Scenario]:
+def listed() -> list[DefectScenario]:
     """Every scenario, in the order of the files."""
     files = [file.name for file in iter_modules(defects.__path__, f"{defects.__name__}.") if "__" not in file.name]
-    return [value for file in files for value in vars(import_module(file)).values() if isinstance(value, Scenario)]
+    values = [value for file in files for value in vars(import_module(file)).values()]
+    return [value for value in values if isinstance(value, DefectScenario)]
 
 
 @cache
-def scenarios() -> Mapping[str, Scenario]:
+def scenarios() -> Mapping[str, DefectScenario]:
     """The scenarios in the order of their ids, one a defect.
 
     Examples

@@ -95,11 +95,11 @@ def recovery_duration_of_an_hour(profile: str) -> Seen:
     under = BrokerUnderTest(profile)
     settings = under.broker.settings
     time_of_checks = settings.transaction_check_max * settings.transaction_check_interval_ms // SECOND_MS
-    told, checks, given_up = None, 0, None
+    refusal, checks, given_up = None, 0, None
     try:
         half = under.half(properties_of_recovery_duration(_HOUR_S, time_of_checks, under.switches))
     except MQClientError as error:
-        told = str(error)
+        refusal = str(error)
     else:
         for _ in range(settings.transaction_check_max + 1):
             for step in under.steps():
@@ -109,7 +109,7 @@ def recovery_duration_of_an_hour(profile: str) -> Seen:
     return Seen(
         symptom=given_up is not None and not checks,
         facts={
-            "the producer is told": told,
+            "the producer is told": refusal,
             "seconds that all checks take": time_of_checks,
             "given up after so many seconds": given_up,
             "checks": checks,

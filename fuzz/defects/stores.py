@@ -1,4 +1,4 @@
-"""What a start makes of the files that a power loss has left."""
+"""The files that a power loss leaves, at the next starts."""
 
 from __future__ import annotations
 

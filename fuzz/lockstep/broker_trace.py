@@ -1,7 +1,7 @@
-"""Traces of the reference broker: a random walk of the specification drives it, and it tells what it does.
+"""Traces of the reference broker: a random walk of the specification drives it, and its recorder writes the trace.
 
 The walk draws as `model_check.walks.dice` does, among the steps that both can take (`fuzz.actions`). What the broker
-does is in the words of its own recorder. Producers, network and time have none; what they do is told in the words of
+does is in the words of its own recorder. Producers, network and time have none; their events are in the words of
 the specification. Specification and broker are compared after each step, as in the lockstep.
 """
 
@@ -38,7 +38,7 @@ _OF_THE_EVENT: Final = ("transaction", "half", "copy", "op", "check_times", "out
 
 @dataclass(frozen=True, slots=True)
 class BrokerTrace:
-    """What the broker and those around it did, a dictionary an event, and the steps that made them."""
+    """Events of the broker and its surroundings, a dictionary each, and the steps that made them."""
 
     rows: list[Row]
     steps: tuple[Step, ...]
@@ -88,7 +88,7 @@ class BrokerTraces:
             except Mismatch as mismatch:
                 msg = f"trace {number}: specification and reference broker disagree: {mismatch}"
                 raise EvaluationError(msg) from mismatch
-            rows += self._told(pair, step, recorder.rows[before:])
+            rows += self._rows_of(pair, step, recorder.rows[before:])
         for place, row in enumerate(rows):
             row |= {"trace": number, "step": place}
         return BrokerTrace(rows, tuple(pair.taken))
@@ -103,15 +103,15 @@ class BrokerTraces:
         chosen = dice.choose(enabled)
         return None if chosen is None else self._steps[chosen]
 
-    def _told(self, pair: Pair, step: Step, recorded: Sequence[Row]) -> list[Row]:
-        """The events of a step: those that the broker recorded; where none of them is the step's own, that too."""
+    def _rows_of(self, pair: Pair, step: Step, recorded: Sequence[Row]) -> list[Row]:
+        """The events of a step: those that the broker recorded, and the step's own where it is not among them."""
         name, event = step.action.name, step.action.event
-        told = [row | {"action": name} for row in recorded]
-        if event in UNRECORDED and all(row["event"] != event for row in told):
+        rows = [row | {"action": name} for row in recorded]
+        if event in UNRECORDED and all(row["event"] != event for row in rows):
             functions = step.action.shows
             seen: dict[str, Any] = {field.name: NONE for field in FIELDS} | {"outcome": 0}
             for field in _OF_THE_EVENT:
                 if field in functions:
                     seen[field] = int(functions[field](pair.state, self._pairing.constants, *step.arguments[:1]))
-            told.append(seen | {"time": pair.side.clock.now, "event": event, "action": name})
-        return told
+            rows.append(seen | {"time": pair.side.clock.now, "event": event, "action": name})
+        return rows

@@ -1,6 +1,6 @@
-"""Asking the broker for what the specification forbids: it must refuse, and stay as it is.
+"""Forbidden requests: the broker must refuse what the specification forbids, and stay as it is.
 
-What can be asked: an END_TRANSACTION (too late, for no half, for a half under another group or offset, of a slave), a
+The requests: an END_TRANSACTION (too late, for no half, for a half under another group or offset, of a slave), a
 send to a slave, a round before its time, beside another or on a slave, a batch that is not due, offsets that are saved
 already. A forbidden pass of the round is asked for by letting the round take its one pass: `Pair.take` compares the
 branch, and here the specification must allow exactly one, unless store or network decide. Nobody can ask a broker for
@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fuzz.actions import check_round, discarding, end_transaction
-from fuzz.actions.record import Difference
+from fuzz.actions.record import AnswerDifference
 from fuzz.lockstep.pairing import DRIVEN, is_excluded
 from spec.chapters import end_transaction as spec_of_ends
 from spec.language import take
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from spec.language import Refused, Step
 
 _CHOICE: Final = {discarding.discard_half, check_round.end_round_before_dispatch}
-"""Where the specification leaves a choice: what is stored may be dispatched or not."""
+"""Passes that the specification leaves open: stored records may be dispatched or not."""
 
 
 def is_allowed(pair: Pair, step: Step) -> Refused | None:
-    """Whether the specification allows a step now (None), or what refuses it; the state stays as it is."""
+    """The rule that refuses a step now; None if the specification allows it. The state stays as it is."""
     memory = pair.state.memory
     memory.undo = []
     refused = take(pair.state, pair.constants, step)
@@ -58,7 +58,7 @@ def ask(pair: Pair, step: Step) -> Refused | None:
     else:
         try:
             is_asked = record.ask is not None and record.ask(pair.side, step, refused)
-        except Difference as difference:
+        except AnswerDifference as difference:
             pair.disagree(f"asked for {step}", *difference.found)
     if is_asked:
         pair.compare(f"asked for {step}")

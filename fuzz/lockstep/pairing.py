@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
-from fuzz.actions.record import ActionRecord, Difference, Driven
+from fuzz.actions.record import ActionRecord, AnswerDifference, Driven
 from fuzz.broker_side.broker_side import BrokerSide, MakeBroker
 from fuzz.lockstep.fuzzed_instances import FUZZED, fuzzed_constants
 from fuzz.lockstep.refinement_mapping import RefinementMapping
@@ -183,7 +183,7 @@ class Pair:
             self.side.broker.message_store.dispatch()
         try:
             record.do(self.side, step)
-        except Difference as difference:
+        except AnswerDifference as difference:
             self.disagree(str(step), *difference.found)
         except _BROKEN as error:
             self.disagree(str(step), "the broker's exception", "none", repr(error))
@@ -209,7 +209,7 @@ def is_excluded(record: Driven, side: BrokerSide, step: Step) -> bool:
 
 
 def must_dispatch(record: Driven, side: BrokerSide) -> bool:
-    """Whether what is stored must first appear in the consume queues."""
+    """Whether the broker must dispatch all stored records before the step; see `Driven.dispatches`."""
     if record.dispatches is not None:
         return record.dispatches
     return side.broker.check_service.round is None or not side.cursor_is_dispatched

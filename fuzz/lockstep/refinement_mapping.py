@@ -56,11 +56,11 @@ LEFT_ALONE: Final = {
     "half.burnt": _GHOST + "; each check request is compared when it is sent",
     "half.left": "a ghost, but for the halves that an operator may resume; each branch of the round is compared",
 }  # fmt: skip
-"""Fields that are not computed, each with the reason: ghosts, and what is kept of what was forgotten."""
+"""Fields that are not computed, each with the reason: ghosts, and summaries of forgotten records."""
 
 
 class RefinementMapping:
-    """The broker's side of each compared slot, kept up to date from step to step.
+    """The broker's side of each compared slot, updated from step to step.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class RefinementMapping:
     Attributes
     ----------
     records
-        What the broker has stored so far.
+        The records that the broker has stored so far.
     """
 
     def __init__(self, state: MachineState, constants: Constants) -> None:
@@ -97,7 +97,7 @@ class RefinementMapping:
         self.records = BrokerRecords(self._put, self._clear_from)
 
     def update(self, side: BrokerSide) -> None:
-        """Read the broker, its new records and all of its memory, and what is around it."""
+        """Read the broker, its new records, all of its memory, and its surroundings."""
         broker = side.broker
         self.records.read(broker.message_store)
         if self._asks_what_decays:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What is done to a pair.
+    """A sequence of steps for a pair.
 
     Attributes
     ----------
@@ -68,21 +68,21 @@ def shortest(pairing: Pairing, script: Script, mismatch: Mismatch) -> tuple[Scri
     Returns
     -------
     script, mismatch
-        What is left, and how it ends. A script that does not end in the mismatch comes back as it is.
+        The shortened script, and its mismatch. A script that does not end in the mismatch comes back as it is.
     """
-    kept, found = script, mismatch
+    shorter, found = script, mismatch
     length = len(script.steps)
     while length:
         at = 0
-        while at < len(kept.steps):
-            tried = replace(kept, steps=kept.steps[:at] + kept.steps[at + length :])
+        while at < len(shorter.steps):
+            tried = replace(shorter, steps=shorter.steps[:at] + shorter.steps[at + length :])
             again = _ends_in(pairing, tried, mismatch)
             if again is None:
                 at += length
             else:
-                kept, found = again
+                shorter, found = again
         length //= 2
-    return kept, found
+    return shorter, found
 
 
 def _ends_in(pairing: Pairing, script: Script, mismatch: Mismatch) -> tuple[Script, Mismatch] | None:

@@ -1,1 +1,1 @@
-"""Mutants of the broker, of the specification and of the properties: what fuzzer and search must notice."""
+"""Mutants of the broker, of the specification and of the properties, which fuzzer and search must notice."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fuzz.lockstep.fuzzed_instances import fuzzed_constants
 from fuzz.lockstep.script import variable_of
-from fuzz.mutants.mutant import Mutant, Part
+from fuzz.mutants.mutant import Mutant, MutatedPart
 from fuzz.mutants.of_the_broker import BROKER_MUTANTS
 from fuzz.mutants.of_the_spec import PROPERTY_MUTANTS, SPEC_MUTANTS
 from fuzz.search.examples import fuzz
@@ -17,7 +17,7 @@ from model_check.cpython.search import explore
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from fuzz.search.examples import Failure
+    from fuzz.search.examples import FuzzFailure
     from spec.language import Machine
 
 MUTANTS: Final = BROKER_MUTANTS + SPEC_MUTANTS + PROPERTY_MUTANTS
@@ -31,13 +31,13 @@ STEPS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Kill:
-    """What became of a mutant.
+class HuntResult:
+    """The outcome of the hunt for a mutant.
 
     Attributes
     ----------
     variable
-        What noticed it: the variable that differed first, or for a property the first clause whose verdict changed;
+        The variable that differed first, or for a property the first clause whose verdict changed;
         empty for a survivor.
     step
         The step at which it was noticed.
@@ -52,7 +52,7 @@ class Kill:
     step: str
     examples: int
     seconds: float
-    failure: Failure | None = None
+    failure: FuzzFailure | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain data."""
@@ -70,28 +70,28 @@ class Kill:
         }
 
 
-def hunt(mutant: Mutant, *, random_seed: int) -> Kill:
+def hunt(mutant: Mutant, *, random_seed: int) -> HuntResult:
     """Run one mutant until it is noticed, or until it has lived through all examples."""
-    if mutant.part is Part.PROPERTY:
+    if mutant.part is MutatedPart.PROPERTY:
         return _search(mutant)
     done = fuzz(mutant.pairing, examples=MOST_EXAMPLES, steps=STEPS, random_seed=random_seed)
     if done.failure is None:
-        return Kill(mutant, "", "", done.examples, done.seconds)
+        return HuntResult(mutant, "", "", done.examples, done.seconds)
     mismatch = done.failure.mismatch
-    return Kill(mutant, variable_of(mismatch), mismatch.doing, done.examples, done.seconds, done.failure)
+    return HuntResult(mutant, variable_of(mismatch), mismatch.doing, done.examples, done.seconds, done.failure)
 
 
-def _search(mutant: Mutant) -> Kill:
+def _search(mutant: Mutant) -> HuntResult:
     started = perf_counter()
     sound = verdicts(TRANSACTIONAL_MESSAGES, mutant.profile, mutant.faults, mutant.instance)
     broken = verdicts(mutant.machine, mutant.profile, mutant.faults, mutant.instance)
     changed = sorted(name for name in sound.keys() | broken.keys() if sound.get(name) != broken.get(name))
     seconds = perf_counter() - started
     if not changed:
-        return Kill(mutant, "", "", 1, seconds)
+        return HuntResult(mutant, "", "", 1, seconds)
     first = changed[0]
-    told = "no violation is found" if first not in broken else f"a violation is found after {broken[first]} steps"
-    return Kill(mutant, first, told, 1, seconds)
+    verdict = "no violation is found" if first not in broken else f"a violation is found after {broken[first]} steps"
+    return HuntResult(mutant, first, verdict, 1, seconds)
 
 
 @cache

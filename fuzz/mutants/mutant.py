@@ -1,4 +1,4 @@
-"""What a mutant is: one text of the broker, of the specification or of a property replaced, and how it must be seen.
+"""A mutant: one replaced text of the broker, of the specification or of a property, and how it must be noticed.
 
 Its package is loaded beside the real one, which stays as it is. Only the edited module and the modules that lean on it
 are loaded anew; everything else is shared, and so is every enumeration, so that values of the two can be compared.
@@ -79,7 +79,7 @@ class EditedPackage:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        """What `import` calls while a reached module is loaded; the project has absolute imports only."""
+        """The hook for `import` while a reached module is loaded; the project has absolute imports only."""
         if fromlist and self._is_reached(name):
             return self.load(name)
         module = __import__(name, globals, locals, fromlist, level)
@@ -94,8 +94,8 @@ class EditedPackage:
         return self._edit.module in _leans_on(name)
 
 
-class Part(Enum):
-    """What a mutant is a mutant of."""
+class MutatedPart(Enum):
+    """The part of the project that a mutant breaks."""
 
     BROKER = "broker"
     SPEC = "spec"
@@ -126,7 +126,7 @@ class Mutant:
     """
 
     name: str
-    part: Part
+    part: MutatedPart
     what: str
     resembles: tuple[str, ...]
     edit: Edit
@@ -139,7 +139,7 @@ class Mutant:
     def pairing(self) -> Pairing:
         """The pair with the error in it; the project's own modules stay as they are."""
         sound = Pairing.of(self.profile, self.faults, self.instance)
-        if self.part is Part.BROKER:
+        if self.part is MutatedPart.BROKER:
             broken = EditedPackage(self.edit).load("reference.broker.broker_controller")
             return replace(sound, make_broker=broken.BrokerController)
         return replace(sound, machine=driven(self.machine))
@@ -152,7 +152,7 @@ class Mutant:
 
 
 def mutant(
-    part: Part,
+    part: MutatedPart,
     name: str,
     what: str,
     where: str,

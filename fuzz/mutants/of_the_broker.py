@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from fuzz.mutants.mutant import Part, mutant
+from fuzz.mutants.mutant import MutatedPart, mutant
 
 _BRANCH: Final = "the round's branch"
 _ANSWER: Final = "the answer to END_TRANSACTION"
 
-_mutant = partial(mutant, Part.BROKER)
+_mutant = partial(mutant, MutatedPart.BROKER)
 
 BROKER_MUTANTS: Final = (
     _mutant(

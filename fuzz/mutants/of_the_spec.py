@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from fuzz.mutants.mutant import Part, mutant
+from fuzz.mutants.mutant import MutatedPart, mutant
 
 _BRANCH: Final = "the round's branch"
 
-_mutant = partial(mutant, Part.SPEC)
+_mutant = partial(mutant, MutatedPart.SPEC)
 
 SPEC_MUTANTS: Final = (
     _mutant(
@@ -115,7 +115,7 @@ SPEC_MUTANTS: Final = (
 )  # fmt: skip
 
 
-_of_a_property = partial(mutant, Part.PROPERTY, profile="4.9.7", faults=(), instance="counted")
+_of_a_property = partial(mutant, MutatedPart.PROPERTY, profile="4.9.7", faults=(), instance="counted")
 
 PROPERTY_MUTANTS: Final = (
     _of_a_property(

@@ -1,1 +1,1 @@
-"""Which steps are tried, and what they have covered."""
+"""The search of the fuzzer: its choice of steps, and their coverage."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fuzz.lockstep.script import shortest, write
 from fuzz.search.coverage import GuardCoverage, Guards, count_states
-from fuzz.search.examples import Failure, Fuzzing, fuzz
+from fuzz.search.examples import FuzzFailure, Fuzzing, fuzz
 from model_check.counterexample.files import write_whole
 from model_check.errors import ModelCheckError
 
@@ -42,7 +42,7 @@ def test_the_broker_does_what_the_specification_says() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What a run has shown.
+    """The result of a run.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Campaign:
     done: Fuzzing
     coverage: GuardCoverage
     states: StateCoverage | None
-    failure: Failure | None
+    failure: FuzzFailure | None
 
     def to_json(self) -> dict[str, Any]:
         """The run as the plain data of `halfcheck fuzz --json`."""
@@ -101,7 +101,7 @@ class Campaign:
             "missing": list(states.missing),
         }
 
-    def _failure_to_json(self, failure: Failure) -> dict[str, Any]:
+    def _failure_to_json(self, failure: FuzzFailure) -> dict[str, Any]:
         steps, question = write(failure.script)
         mismatch = failure.mismatch
         return {
@@ -126,7 +126,7 @@ def run_campaign(
 ) -> Campaign:
     """Fuzz a pair; where it holds, count the states that as many examples see of the small instance.
 
-    With `visits_all` the pair is then steered to those that they did not see.
+    With `visits_all` the pair is then taken to those that they did not see.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def run_campaign(
     failure, states = done.failure, None
     if failure is not None:
         script, mismatch = shortest(pairing, failure.script, failure.mismatch)
-        failure = Failure(mismatch, script)
+        failure = FuzzFailure(mismatch, script)
     else:
         states = count_states(
             pairing.profile, examples=examples, steps=steps, random_seed=random_seed, visits_all=visits_all
@@ -154,7 +154,7 @@ def run_campaign(
     return Campaign(pairing, random_seed, steps, done, coverage, states, failure)
 
 
-def write_test(directory: Path, pairing: Pairing, failure: Failure) -> Path:
+def write_test(directory: Path, pairing: Pairing, failure: FuzzFailure) -> Path:
     """Write a test that fails for as long as the pair disagrees into a directory, which is made if need be."""
     steps, question = write(failure.script)
     listed = ", ".join(json.dumps(fault) for fault in pairing.faults)

@@ -1,4 +1,4 @@
-"""What examples have covered: conjuncts of guards that were once the first to be false, and states of a small instance.
+"""Coverage of examples: conjuncts of guards that were once the first to be false, and states of a small instance.
 
 Of the states first come those of random examples. Then, if all are to be visited, the pair is taken to each that they
 have not seen, the deepest first, along the shortest path that the search knows.
@@ -42,8 +42,8 @@ class Guards:
     Attributes
     ----------
     open
-        Those that some state may falsify, of actions that the profile and the environment allow; not those that only
-        what the broker is spared would falsify (`EXCLUDED_RULES`).
+        Those that some state may falsify, of actions that the profile and the environment allow, without those that
+        only excluded steps would falsify (`EXCLUDED_RULES`).
     allowed
         The actions that the profile and the environment allow.
     """
@@ -76,7 +76,7 @@ class Guards:
 
 @dataclass
 class GuardCoverage:
-    """What some runs have shown of the guards.
+    """Coverage of the guards by some runs.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class StateCoverage:
     drawn
         States that random examples saw.
     seen
-        The same after steering.
+        The same after visits of the others.
     reachable
         States that an exhaustive search finds.
     missing
@@ -156,7 +156,7 @@ class StateCoverage:
 def count_states(
     profile: str, *, examples: int, steps: int, random_seed: int, visits_all: bool = False
 ) -> StateCoverage:
-    """The states of `COUNTED` that a pair sees in some examples, and is steered to if it is to visit all.
+    """The states of `COUNTED` that a pair sees in some examples, and on visits of the others if all are wanted.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def count_states(
     seen = drawn | {pairing.machine.initial(pairing.constants).canonical()}
     for state in reversed(list(found.parents)):
         if visits_all and state not in seen:
-            seen |= steered_along(pairing, found.path_to(state))
+            seen |= states_along(pairing, found.path_to(state))
     missing = [state for state in found.parents if state not in seen]
     return StateCoverage(
         COUNTED.name,
@@ -183,7 +183,7 @@ def count_states(
     )
 
 
-def steered_along(pairing: Pairing, path: list[Step]) -> set[State]:
+def states_along(pairing: Pairing, path: list[Step]) -> set[State]:
     """The states on a path, up to the first step that is excluded from the lockstep."""
     pair = Pair(pairing)
     states = set()

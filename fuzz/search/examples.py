@@ -39,7 +39,7 @@ _BYTES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FuzzFailure:
     """A mismatch, and the script on which it was found."""
 
     mismatch: Mismatch
@@ -48,7 +48,7 @@ class Failure:
 
 @dataclass
 class Fuzzing:
-    """What some examples have shown.
+    """The result of some examples.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Fuzzing:
 
     examples: int = 0
     steps: int = 0
-    failure: Failure | None = None
+    failure: FuzzFailure | None = None
     states: set[tuple[int, ...]] = field(default_factory=set)
     seconds: float = 0.0
 
@@ -86,7 +86,7 @@ def fuzz(
     steps
         The most steps of an example.
     note
-        Is told of each step that was tried, and of what refused it.
+        Called with each step that was tried, and the rule that refused it.
     counts_states
         Whether to keep the canonical states, for small instances.
     report
@@ -104,7 +104,7 @@ def fuzz(
             _run(pair, table, workload, _numbers(drawn), steps, note, done.states if counts_states else None)
         except Mismatch as mismatch:
             if not is_replayed:
-                done.failure = Failure(mismatch, Script(tuple(pair.taken), pair.asked))
+                done.failure = FuzzFailure(mismatch, Script(tuple(pair.taken), pair.asked))
             raise
         finally:
             if not is_replayed:
@@ -136,7 +136,7 @@ def _generate_only(examples: int) -> settings:
 
 
 def leave_no_files_here() -> None:
-    """Hypothesis keeps what it reads out of modules; in the cache, unless it was told where, and not in this folder."""
+    """Let Hypothesis store the constants of modules in the project's cache, unless a folder is set."""
     if _HYPOTHESIS_FOLDER not in os.environ:
         set_hypothesis_home_dir(cache_folder() / "hypothesis")
 

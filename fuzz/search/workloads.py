@@ -1,4 +1,4 @@
-"""Workloads: what a drawn number makes of a state, so that most draws lead on and deep states are reached.
+"""Workloads: drawn numbers become moves by weights, so that most draws lead on and deep states are reached.
 
 A uniform choice among all steps hardly ever gets a transaction through two rounds. So a draw chooses a kind of move
 first, by weight, and then, from where the draw says, the first step of that kind that the specification allows.
@@ -29,7 +29,7 @@ USUAL_FAULTS: Final = (
 """Faults that each workload has its share of."""
 
 Note = Callable[["Step", "Refused | None"], None]
-"""Is told of each step that was tried, and of what refused it."""
+"""Called with each step that was tried, and the rule that refused it."""
 
 CHOICES: Final = 64
 """How many numbers stand for one kind of move: they choose where in its steps the search begins."""

@@ -25,11 +25,11 @@ from reference.format.broker_conf_remarks import remarks_on_file
 from reference.versions.versions import switches_of
 from wire.control.controller import order_of_words
 from wire.node.start import Start
-from wire.service import Ports, Service
+from wire.service import Service, ServicePorts
 
 if TYPE_CHECKING:
     from halfcheck.broker.broker_options import BrokerOptions
-    from wire.service import Told
+    from wire.service import ServiceAddresses
 
 
 def serve(options: BrokerOptions) -> ExitCode:
@@ -54,13 +54,13 @@ def serve(options: BrokerOptions) -> ExitCode:
             print_remarks(options.broker_conf, remarks_on_file(options.broker_conf, start.release))
         service = Service(
             start,
-            Ports(options.listen, options.port, options.control_port),
+            ServicePorts(options.listen, options.port, options.control_port),
             trace,
             orders,
             lambda line: typer.echo(f"halfcheck: {line}", err=True),
         )
 
-        def tell(told: Told) -> None:
+        def tell(told: ServiceAddresses) -> None:
             print_start(told, options.profile, options.store, as_json=options.json)
 
         node = asyncio.run(service.run(tell))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fuzz.defects.scenario import Played
+    from fuzz.defects.scenario import PlayedScenario
     from model_check.defects.catalogue import Defect
     from model_check.defects.findings import Finding, LassoFinding
     from model_check.defects.lasso_search import FoundLasso
@@ -72,13 +72,13 @@ def lassos_of(
     return lassos
 
 
-def plays(defects: list[Defect], failures: dict[str, str]) -> dict[str, Played]:
+def plays(defects: list[Defect], failures: dict[str, str]) -> dict[str, PlayedScenario]:
     """Play each scenario there is on the reference broker; what is not as it says goes to `failures`."""
     if not defects:
         return {}
     from fuzz.defects.scenario import ScenarioError, play, scenarios
 
-    played: dict[str, Played] = {}
+    played: dict[str, PlayedScenario] = {}
     for scenario in (scenarios()[d.identifier] for d in defects if d.identifier in scenarios()):
         try:
             played[scenario.identifier] = play(scenario)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from halfcheck.broker.run_verdict import RunVerdict
     from wire.node.answers import ChecksOfClient
-    from wire.service import Told
+    from wire.service import ServiceAddresses
 
 
-def print_start(told: Told, profile: str, store: Path | None, *, as_json: bool) -> None:
+def print_start(told: ServiceAddresses, profile: str, store: Path | None, *, as_json: bool) -> None:
     """Print what a client, and whoever controls the broker, must know; at once, also into a pipe."""
     if as_json:
         content = {"address": told.address, "control": told.control, "token": told.token}

@@ -10,7 +10,7 @@ from halfcheck.printing.fitting_table import FittingTable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fuzz.defects.scenario import Played
+    from fuzz.defects.scenario import PlayedScenario
     from model_check.defects.catalogue import Defect
     from model_check.defects.findings import BrokerFinding, Finding
     from model_check.defects.search import Found
@@ -34,7 +34,7 @@ def print_by_symptom(defects: Sequence[Defect]) -> None:
 
 
 def print_list(
-    defects: Sequence[Defect], on_record: OnRecord, searched: Mapping[str, Found], played: Mapping[str, Played]
+    defects: Sequence[Defect], on_record: OnRecord, searched: Mapping[str, Found], played: Mapping[str, PlayedScenario]
 ) -> None:
     """Print a row a defect, and how many are found."""
     table = FittingTable(

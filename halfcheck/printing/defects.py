@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from fuzz.defects.scenario import Played
+    from fuzz.defects.scenario import PlayedScenario
     from halfcheck.printing.defect_lists import OnRecord
     from model_check.defects.catalogue import Defect, WrongRepair
     from model_check.defects.lasso_search import FoundLasso
@@ -43,7 +43,7 @@ def print_answers(
     in_full: Sequence[Defect],
     on_record: OnRecord,
     searched: dict[str, Found],
-    played: dict[str, Played],
+    played: dict[str, PlayedScenario],
     lassos: Mapping[str, FoundLasso],
     release: str | None = None,
 ) -> None:
@@ -77,7 +77,7 @@ def _print_in_full(
     console: Console,
     defects: Sequence[Defect],
     searched: Mapping[str, Found],
-    played: Mapping[str, Played],
+    played: Mapping[str, PlayedScenario],
     lassos: Mapping[str, FoundLasso],
     release: str | None,
 ) -> None:
@@ -125,7 +125,7 @@ def _print_facts(console: Console, defect: Defect, release: str | None) -> None:
         console.print(f"found by: {defect.place}{': ' + defect.why if defect.why else ''}", soft_wrap=True)
 
 
-def _print_played(console: Console, played: Played) -> None:
+def _print_played(console: Console, played: PlayedScenario) -> None:
     scenario = played.scenario
     also = f"; also in {', '.join(scenario.also_in)}" if scenario.also_in else ""
     console.print(

@@ -8,7 +8,7 @@ from model_check.defects.in_releases import ranges_of
 from model_check.defects.symptoms import symptoms_of
 
 if TYPE_CHECKING:
-    from fuzz.defects.scenario import Played
+    from fuzz.defects.scenario import PlayedScenario
     from halfcheck.printing.defect_lists import OnRecord
     from model_check.defects.catalogue import Defect, WrongRepair
     from model_check.defects.findings import BrokerFinding, Finding, LassoFinding
@@ -20,7 +20,7 @@ def defect_to_json(
     defect: Defect,
     on_record: OnRecord,
     searched: dict[str, Found],
-    played: Played | None,
+    played: PlayedScenario | None,
     endless: LassoFinding | None,
 ) -> dict[str, Any]:
     """What scripts rely on: `where`, `profile`, `repaired_in`, `depth`, `seconds`, `property`; the rest was added."""
@@ -92,7 +92,9 @@ def _found_to_json(found: Found) -> dict[str, Any]:
     }
 
 
-def _broker_to_json(identifier: str, shown: BrokerFinding | None, played: Played | None) -> dict[str, Any] | None:
+def _broker_to_json(
+    identifier: str, shown: BrokerFinding | None, played: PlayedScenario | None
+) -> dict[str, Any] | None:
     """What is on record, or what was seen now and how long that took."""
     if shown is None:
         return None

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fuzz.lockstep.pairing import Pairing
-    from fuzz.mutants.kill_table import Kill
+    from fuzz.mutants.kill_table import HuntResult
     from fuzz.search.campaign import Campaign
-    from fuzz.search.examples import Failure
+    from fuzz.search.examples import FuzzFailure
 
 
 def print_campaign(campaign: Campaign, *, visited_all: bool) -> None:
@@ -62,12 +62,12 @@ def print_campaign(campaign: Campaign, *, visited_all: bool) -> None:
         listed(console, f"warning: {was} never possible", coverage.never_enabled)
 
 
-def _print_failure(console: Console, pairing: Pairing, failure: Failure) -> None:
+def _print_failure(console: Console, pairing: Pairing, failure: FuzzFailure) -> None:
     console.print(counterexample_table(replay(pairing.machine, pairing.constants, failure.script.steps).events))
     console.print(Text(str(failure.mismatch), style="bold red"))
 
 
-def print_kills(kills: Sequence[Kill]) -> None:
+def print_kills(kills: Sequence[HuntResult]) -> None:
     """A row a mutant, and how many were killed."""
     table = FittingTable("part", "mutant", "from", "killed by", "~at", ">examples", ">s")
     for kill in kills:

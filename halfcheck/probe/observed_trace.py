@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from halfcheck.probe.store_files import SavedOffsets
     from wire.probe.player import Done
-    from wire.probe.producers import Producers
-    from wire.probe.view import Baseline, Reading
+    from wire.probe.producers import ProbeProducers
+    from wire.probe.view import Baseline, BrokerSnapshot
 
 _RESTART_SLACK_MS = 150
 """No broker writes so soon after it was killed."""
@@ -47,9 +47,9 @@ class ProbedTrace:
 
     def __init__(
         self,
-        reading: Reading,
+        reading: BrokerSnapshot,
         baseline: Baseline,
-        producers: Producers,
+        producers: ProbeProducers,
         done: Sequence[Done],
         timeout_ms: int,
         saved: SavedOffsets | None = None,
@@ -80,7 +80,7 @@ class ProbedTrace:
             is_timed=True,
         )
 
-    def _has_others(self, producers: Producers) -> bool:
+    def _has_others(self, producers: ProbeProducers) -> bool:
         """Whether producers that nobody knows of sent halves, too."""
         own = {sent.name.unique_key for sent in producers.halves.values()}
         return any(key not in own for key in self.keys)
@@ -101,7 +101,7 @@ def _numbered_from(event: ObservedEvent, baseline: Baseline) -> ObservedEvent:
     )
 
 
-def _broker_ahead_ms(reading: Reading, producers: Producers) -> int:
+def _broker_ahead_ms(reading: BrokerSnapshot, producers: ProbeProducers) -> int:
     """How far the broker's clock is ahead of the probe's at least, by the halves that were sent."""
     stored = {
         record.properties.get(UNIQUE_KEY): record.store_timestamp
@@ -116,7 +116,7 @@ def _broker_ahead_ms(reading: Reading, producers: Producers) -> int:
     return max(answered, default=0) - 1
 
 
-def _requests(producers: Producers, baseline: Baseline, ahead: int) -> list[EndRequest]:
+def _requests(producers: ProbeProducers, baseline: Baseline, ahead: int) -> list[EndRequest]:
     return [
         EndRequest(
             end.sent_ms + ahead,

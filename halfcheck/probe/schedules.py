@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from halfcheck.probe.probe_options import ProbeOptions
-    from wire.probe.orders import Plan
+    from wire.probe.orders import ProbePlan
 
 _USUAL = "outcomes"
 _STEPS_OF_A_WALK = 40
@@ -40,7 +40,7 @@ class Schedule:
 
     name: str
     story: str
-    plan: Plan
+    plan: ProbePlan
 
 
 def counterexamples(profile: Profile) -> list[MinimalCounterexample]:
@@ -48,7 +48,7 @@ def counterexamples(profile: Profile) -> list[MinimalCounterexample]:
     return [each for each in read_counterexamples(VerdictFiles().schedules)[0] if profile in each.profiles]
 
 
-def plan_of(profile: Profile, one: MinimalCounterexample) -> Plan:
+def plan_of(profile: Profile, one: MinimalCounterexample) -> ProbePlan:
     """The orders of a counterexample.
 
     Raises
@@ -116,5 +116,5 @@ def _walks(options: ProbeOptions, world: World) -> Iterator[Schedule]:
                 path.pop()
 
 
-def _plan(world: World, steps: str) -> Plan:
+def _plan(world: World, steps: str) -> ProbePlan:
     return plan(world.constants, read_path(TRANSACTIONAL_MESSAGES, world.constants, steps))

@@ -17,14 +17,14 @@ from reference.format.broker_conf import settings as settings_in
 from reference.format.system_topics import OP_TOPIC
 from spark_trace_analysis.records.transaction_record import parse_op_body
 from spec.profiles import VERSIONS
-from wire.client.channel import Channel
-from wire.client.reading import end_of_queue, release_and_settings
+from wire.client.channel import BrokerChannel
+from wire.client.queries import end_of_queue, release_and_settings
 from wire.errors import WireError
 from wire.probe.player import LATE, Phase, Player
-from wire.probe.producers import Producers
+from wire.probe.producers import ProbeProducers
 from wire.probe.rhythm import Rhythm
 from wire.probe.tempo import Tempo
-from wire.probe.view import View
+from wire.probe.view import BrokerView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,7 +98,7 @@ def identify(address: Address, profile: Profile | None, broker_conf: Path | None
     UnknownBrokerError
         It does not say its release or its settings, and no option does.
     """
-    channel = Channel(address)
+    channel = BrokerChannel(address)
     try:
         release, settings = release_and_settings(channel)
     finally:
@@ -188,7 +188,7 @@ class Session:
         self.rhythm = Rhythm(self._tempo.check_interval / _SECOND)
         self._operator = operator
         self._beside_others = beside_others
-        self._channel = Channel(target.address)
+        self._channel = BrokerChannel(target.address)
         self._ended_at = -math.inf
 
     @property
@@ -213,11 +213,13 @@ class Session:
             The broker does not answer.
         """
         if not self._channel.is_open:
-            self._channel = Channel(self.target.address)
+            self._channel = BrokerChannel(self.target.address)
         has_played = bool(self.names)
-        producers = Producers(self.target.address, self.names[0]) if has_played else Producers(self.target.address)
+        producers = (
+            ProbeProducers(self.target.address, self.names[0]) if has_played else ProbeProducers(self.target.address)
+        )
         self.names = [producers.name]
-        view = View(self._channel, producers.name, self.target.setting("mappedFileSizeCommitLog"))
+        view = BrokerView(self._channel, producers.name, self.target.setting("mappedFileSizeCommitLog"))
         self._await_batch(view)
         if not self._beside_others and has_played:
             view.await_quiet(self._tempo.longest_settling())
@@ -254,7 +256,7 @@ class Session:
         )
 
     def _judged(
-        self, view: View, baseline: Baseline, producers: Producers, player: Player
+        self, view: BrokerView, baseline: Baseline, producers: ProbeProducers, player: Player
     ) -> tuple[ProbedTrace, Judgement | None, SavedOffsets | None, tuple[str, ...]]:
         """Read all, and judge it; again if nothing but the offsets is refused: their round's copies may be late."""
         timeout, looks = self.target.setting("transactionTimeOut"), 0
@@ -270,7 +272,7 @@ class Session:
                 return probed, judgement, saved, differs
             time.sleep(_LATE_S)
 
-    def _feel(self, view: View, producers: Producers) -> None:
+    def _feel(self, view: BrokerView, producers: ProbeProducers) -> None:
         """Learn when rounds come; the op message of the half that showed it may come after its half was discarded."""
         written = end_of_queue(view.channel, OP_TOPIC)
         self.rhythm.feel(view, producers)
@@ -284,14 +286,14 @@ class Session:
         is_batched = self.target.profile.switches.batches_ops
         return 2 * self.target.setting("transactionOpBatchInterval") / _SECOND if is_batched else 0.0
 
-    def _await_batch(self, view: View) -> None:
+    def _await_batch(self, view: BrokerView) -> None:
         """Wait for op messages that are still to come for the schedule before: they name none of its halves."""
         left = self._ended_at + self._batch_s - time.monotonic()
         if left > 0:
             time.sleep(left)
             view.await_quiet(3 * self.rhythm.interval_s)
 
-    def _await_last_records(self, view: View, baseline: Baseline, producers: Producers) -> bool:
+    def _await_last_records(self, view: BrokerView, baseline: Baseline, producers: ProbeProducers) -> bool:
         """Wait for what the last requests lead to: each that was accepted names its half in an op message once."""
         for sent in producers.halves.values():
             view.await_half(sent.name.queue_offset)

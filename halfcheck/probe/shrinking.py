@@ -10,7 +10,16 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from wire.probe.orders import AwaitCheck, AwaitCopy, AwaitDiscard, AwaitRound, AwaitTick, Plan, SendEnd, SendHalf
+from wire.probe.orders import (
+    AwaitCheck,
+    AwaitCopy,
+    AwaitDiscard,
+    AwaitRound,
+    AwaitTick,
+    ProbePlan,
+    SendEnd,
+    SendHalf,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,7 +120,7 @@ def _if_it_fails(plays: Plays, best: Played, orders: Sequence[Order], failure: F
     left = tuple(can_be_carried_out(orders))
     if not left or len(left) >= len(best.schedule.plan.orders):
         return None
-    schedule = replace(best.schedule, plan=Plan(left), story=f"{len(left)} orders of {best.schedule.name}")
+    schedule = replace(best.schedule, plan=ProbePlan(left), story=f"{len(left)} orders of {best.schedule.name}")
     played = plays.of(schedule, "shorter")
     return played if played is not None and failure.is_in(played) else None
 

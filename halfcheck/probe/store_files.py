@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from reference.format.consumer_offsets import ConsumerOffsets
     from spark_trace_analysis.audit.audit import Audit
-    from wire.probe.view import Reading
+    from wire.probe.view import BrokerSnapshot
 
 _LOOKS: Final = 4
 """So often in a row the same damage is seen before it is believed."""
@@ -87,7 +87,7 @@ class StoreFiles:
             time.sleep(_BETWEEN_LOOKS_S)
         return read_consumer_offsets(self.path)
 
-    def differences(self, reading: Reading, keys: Collection[str]) -> tuple[str, ...]:
+    def differences(self, reading: BrokerSnapshot, keys: Collection[str]) -> tuple[str, ...]:
         """Where the files hold other records than were read over the wire, from the first of these to the last.
 
         Parameters
@@ -114,7 +114,7 @@ class StoreFiles:
             raise OtherStoreError(message)
         return found
 
-    def _compared(self, reading: Reading, keys: Collection[str]) -> tuple[tuple[str, ...], int]:
+    def _compared(self, reading: BrokerSnapshot, keys: Collection[str]) -> tuple[tuple[str, ...], int]:
         """The differences, and how many records are not in the files."""
         log, told, missing = CommitLog.open(self.path), [], 0
         given = {record.physical_offset for record in reading.records}

@@ -1,1 +1,1 @@
-"""The broker: what its process is made of, and what it keeps beside its messages (``broker``)."""
+"""The broker: the parts of its process, and its tables beside the messages (``broker``)."""

@@ -1,4 +1,4 @@
-"""One broker process on one store: starts, serves, takes its steps when told to, crashes (``BrokerController``).
+"""One broker process on one store: starts, serves, runs step by step, crashes (``BrokerController``).
 
 Nothing happens here by itself. Time stands still unless somebody moves the clock. Each write that another thread or a
 crash could come before is a step of its own, so that a scheduler outside decides every interleaving.
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class BrokerController:
-    """A running broker; a master, if it is not told otherwise.
+    """A running broker; a master by default.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class BrokerController:
     producer_manager
         Who is connected; without it, nobody before the first send.
     role
-        What the process is to its group.
+        The role of the process in its group.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class BrokerController:
         return self.transaction_metrics_flush_service.save_if_due()
 
     def shutdown(self) -> None:
-        """Stop as told while nobody else does anything: the beginning, a last round, the end."""
+        """Shut down in order while nobody else does anything: the beginning, a last round, the end."""
         self.begin_shutdown()
         self.check_service.join()
         self.end_shutdown()

@@ -1,4 +1,4 @@
-"""What a broker is to its group, and its settings that bear on transactions, with the defaults of a release."""
+"""The role of a broker in its group, and its settings for transactions, with the defaults of a release."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DEFAULTS = defaults_of("5.3.3")
 
 
 class BrokerRole(Enum):
-    """What a broker is to its group (``BrokerRole``, ``BrokerConfig.brokerId``)."""
+    """The role of a broker in its group (``BrokerRole``, ``BrokerConfig.brokerId``)."""
 
     MASTER = "master"
     SLAVE = "slave"

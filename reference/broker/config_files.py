@@ -1,4 +1,4 @@
-"""How the broker writes and reads its small files below ``config/``, and the JSON that fastjson prints into them."""
+"""Writing and reading of the small files below ``config/``, and the JSON that fastjson prints into them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def config_json(value: Any, switches: VersionSwitches) -> str:
 
 
 class Printed(str):
-    """What was printed before, and goes into the text as it is."""
+    """JSON that is printed already, and goes into the text as it is."""
 
     __slots__ = ()
 

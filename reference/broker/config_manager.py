@@ -1,4 +1,4 @@
-"""Tables that a broker keeps in ``config/``: its topics, its consumer groups, and what stays empty here."""
+"""Tables of a broker in ``config/``: topics, consumer groups, and those that stay empty here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _READ, _WRITE, _INHERIT = 4, 2, 1
 
 
 class ConfigManager:
-    """One table with its version (``ConfigManager``); a file that is there is read and kept.
+    """One table with its version (``ConfigManager``); an existing file is read and carried on.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How far each group has read each queue, the check service the half and the op queue: in memory, and in a file."""
+"""Offsets of each group in each queue, also of the check service in half and op queue: in memory, and in a file."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ConsumerOffsetManager:
             self.saved = offsets
 
     def _encode(self, offsets: ConsumerOffsets) -> str:
-        """The text of the file (``ConsumerOffsetManager#encode``); how far consumers have pulled is nowhere kept."""
+        """The text of the file (``ConsumerOffsetManager#encode``); pull offsets of consumers are not stored."""
         keys = hash_map_order(tuple(offsets.table), self._buckets)
         table = {key: dict(sorted(offsets.table[key].items())) for key in keys}  # type: ignore[index]
         if not self._switches.versions_consumer_offsets:

@@ -38,7 +38,7 @@ class EscapeBridge:
     def put_message(self, half: MessageExt) -> bool:
         """Send a half on; whether SEND_OK came back (``#putMessage``, ``TransactionalMessageBridge#escapeMessage``).
 
-        What came back as anything else may be stored all the same, and the half will be sent once more (B22).
+        With any other answer the half may be stored all the same, and will be sent once more (B22).
         """
         if self.send_to_master is None:
             return False

@@ -1,4 +1,4 @@
-"""Which producers are connected: whom a check request can be sent to (``ProducerManager``)."""
+"""The connected producers, to which check requests can be sent (``ProducerManager``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RETRY_COUNT = 3
 
 @dataclass(slots=True)
 class Channel:
-    """What a broker knows of a connection."""
+    """A connection, as the broker sees it."""
 
     is_active: bool = True
     """False when the other side is gone and nobody has noticed yet (``Channel#isActive``)."""

@@ -1,4 +1,4 @@
-"""What a broker does, as rows of the trace that the specification's events describe (:mod:`spec.events`)."""
+"""The broker's actions as rows of a trace; the specification's events describe them (:mod:`spec.events`)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Recorder:
         self.record("half_stored", half=record.queue_offset)
 
     def record_resumed(self, copy: Record) -> None:
-        """An operator put a half back: the row names the copy, and the half as far as it can be told."""
+        """An operator put a half back: the row names the copy, and the half where that is known."""
         key = copy.properties.get(UNIQUE_KEY, "")
         transaction = self._transaction_of_key.get(key, -1)
         self._transaction_of_half[copy.queue_offset] = transaction

@@ -1,4 +1,4 @@
-"""What the broker answers to a request: a code and a remark (``RemotingCommand``, ``ResponseCode``)."""
+"""The broker's answer to a request: a code and a remark (``RemotingCommand``, ``ResponseCode``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Java client makes of a message before it sends it, where that decides what becomes of a transaction."""
+"""The Java client's changes to a message before it is sent, as far as they matter to transactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an application gives to a transaction producer and gets back from it, and what the network does for it."""
+"""The interface of a transaction producer: messages, listeners, results, and the network that it needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class LocalTransactionState(Enum):
-    """What a local transaction came to; the value is ``commitOrRollback`` of its END_TRANSACTION."""
+    """The outcome of a local transaction; the value is ``commitOrRollback`` of its END_TRANSACTION."""
 
     COMMIT_MESSAGE = TRANSACTION_COMMIT
     ROLLBACK_MESSAGE = TRANSACTION_ROLLBACK
@@ -69,7 +69,7 @@ class Message:
 
 
 class TransactionListener(Protocol):
-    """What an application implements (``TransactionListener``); an exception counts as UNKNOW."""
+    """The interface that an application implements (``TransactionListener``); an exception counts as UNKNOW."""
 
     def execute_local_transaction(self, message: Message, transaction_id: str) -> Steps[LocalTransactionState]:
         """Run the local transaction, once the half is stored."""

@@ -66,7 +66,7 @@ class Cluster:
     broker
         The process that serves; None before it has started, and between two.
     role
-        What the next process is to its group.
+        The role of the next process in its group.
     other_master
         Where halves escape to while a slave acts for the master.
     died_at
@@ -134,7 +134,7 @@ class Cluster:
     # --- running ------------------------------------------------------------------------------------------------------
 
     def shutdown(self) -> bool:
-        """Stop the broker as told; False if its disk stopped first, so that it died and will come back."""
+        """Shut the broker down; False if its disk stopped first, so that it died and will come back."""
         broker = self.broker
         if broker is None:
             return False

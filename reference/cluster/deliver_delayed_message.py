@@ -30,7 +30,7 @@ _DELAY_OFFSETS: Final = "config/delayOffset.json"
 
 
 class Serve(Protocol):
-    """How a thread of a broker does what may write: its process dies with its disk."""
+    """Runs a step of a broker's thread that may write: the process dies with its disk."""
 
     def __call__(self, broker: BrokerController, work: Callable[[], T]) -> T:
         """Do it."""

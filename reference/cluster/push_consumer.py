@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 PULL_BATCH_SIZE = 32
 PERSIST_INTERVAL_MS = 5_000
-"""``persistConsumerOffsetInterval``: how often the broker is told how far it has read."""
+"""``persistConsumerOffsetInterval``: how often the consumer commits its offsets at the broker."""
 
 _Queue = tuple[str, int]
 
@@ -145,13 +145,13 @@ class PushConsumer:
 
     def _persist(self) -> Steps[None]:
         """Tell the broker now and then how far each queue was read (``RemoteBrokerOffsetStore#persistAll``)."""
-        told: dict[_Queue, QueueOffset] = {}
+        persisted: dict[_Queue, QueueOffset] = {}
         while True:
-            yield Until(lambda before=told: self._offsets != before)  # type: ignore[misc]
+            yield Until(lambda before=persisted: self._offsets != before)  # type: ignore[misc]
             yield Sleep(PERSIST_INTERVAL_MS)
             broker = yield from self._cluster.connected()
-            told = dict(self._offsets)
-            for (topic, queue_id), offset in told.items():
+            persisted = dict(self._offsets)
+            for (topic, queue_id), offset in persisted.items():
                 broker.consumer_offset_manager.commit_offset(topic, queue_id, offset, self.group)
 
 

@@ -100,7 +100,7 @@ class BrokerConf:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a broker makes of a setting that it reads: the key, and its value; None where it swallows the value."""
+    """A setting as the broker takes it: the key, and the parsed value; None where it swallows the value."""
 
     setting: Setting
     key: Key
@@ -152,7 +152,7 @@ def broker_conf_of(given: Iterable[Setting], release: str | None = None) -> Brok
 
 
 def taken_settings(given: Iterable[Setting], release: str | None = None) -> dict[str, Taken]:
-    """What the broker of a release makes of the settings that it reads, by key, in the order of the last of each key.
+    """The settings that the broker of a release reads, as it takes them, by key, in the order of the last of each key.
 
     Without a release, a key is as the newest release has it that reads it.
     """
@@ -183,7 +183,7 @@ def settings(path: Path) -> tuple[Setting, ...]:
 
 
 def mqadmin_broker(path: Path) -> str:
-    """Which broker ``mqadmin getBrokerConfig`` was asked for that printed the file; '' for any other file.
+    """The broker whose settings the file holds, if ``mqadmin getBrokerConfig`` printed it; '' for any other file.
 
     Raises
     ------

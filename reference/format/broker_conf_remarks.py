@@ -1,6 +1,6 @@
-"""What a reader of any answer must know of a ``broker.conf``: what the broker ignores, swallows, or means by a setting.
+"""Remarks on a ``broker.conf``, line by line: ignored keys, swallowed values, settings that surprise.
 
-All that reads a file says the same of it, line by line. The rows about settings are data, in
+All commands give the same remarks. The rows about settings are data, in
 ``broker_conf_remarks.toml``; a remark names the line, the key and the value that is in force.
 """
 
@@ -51,7 +51,7 @@ class _Row:
 
 
 def remarks_on_file(path: Path, release: str, *, with_keys_of_others: bool = True) -> list[str]:
-    """What is to be said of a file as the ``broker.conf`` of a release, a line each, in the order of its lines.
+    """The remarks on a file as the ``broker.conf`` of a release, a line each, in the order of its lines.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def remarks_on_file(path: Path, release: str, *, with_keys_of_others: bool = Tru
     """
     given = settings(path)
     unknown = [key for key in unread_keys(path, release) if with_keys_of_others or not key.versions]
-    found = [*_repeated(given), *((key.line, key.told(release)) for key in unknown), *remarks_on(given, release)]
+    found = [*_repeated(given), *((key.line, key.remark(release)) for key in unknown), *remarks_on(given, release)]
     whole = _of_the_whole(given, release, mqadmin_broker(path), len(unknown))
     if whole and len(unknown) == len(given):
         found = [*sorted(found)[:_MOST_FOREIGN]]
@@ -90,7 +90,7 @@ def unread_keys(path: Path, release: str) -> tuple[UnknownKey, ...]:
 
 
 def remarks_on(given: Sequence[Setting], release: str) -> Iterator[tuple[int, str]]:
-    """What the broker of a release makes of settings that it reads: the line of each, and what is to be said of it."""
+    """The remarks on settings that the broker of a release reads, each with its line number."""
     taken = taken_settings(given, release)
     values = {name: each.value for name, each in taken.items() if each.value is not None}
     said = set()
@@ -99,13 +99,13 @@ def remarks_on(given: Sequence[Setting], release: str) -> Iterator[tuple[int, st
         if row.key in values and row.key not in said and row.is_of(release) and _fits(row, values, release):
             said.add(row.key)
             line = taken[row.key].setting.line
-            told = _filled(row, values, release)
-            between = " " if told.startswith("is ") else ": "
-            yield line, f"line {line}: {row.key}={_shown(values[row.key])}{between}{told}"
+            remark = _filled(row, values, release)
+            between = " " if remark.startswith("is ") else ": "
+            yield line, f"line {line}: {row.key}={_shown(values[row.key])}{between}{remark}"
 
 
 def swallowed_values(given: Sequence[Setting], release: str) -> Iterator[tuple[int, str]]:
-    """The values that the broker of a release passes over, or takes for false: the line, and what is to be said."""
+    """The remarks on values that the broker of a release passes over or takes for false, each with its line number."""
     for each in taken_settings(given, release).values():
         swallowed = _swallowed(each)
         if swallowed:
@@ -125,9 +125,9 @@ def _repeated(given: Sequence[Setting]) -> Iterator[tuple[int, str]]:
 
 
 def _swallowed(taken: Taken) -> str:
-    """What is said of a value that is not what its text looks like; '' where it is."""
+    """The remark on a value that is not what its text looks like; '' where it is."""
     setting, kind = taken.setting, taken.key.kind
-    place, told = (
+    place, value = (
         f"line {setting.line}: {setting.key} is {as_written(setting.value)[:_MOST_SHOWN]!r}",
         setting.value.strip(),
     )
@@ -137,9 +137,9 @@ def _swallowed(taken: Taken) -> str:
     elif "#" in setting.value:
         behind = " (a comment has a line of its own)"
     if kind == "boolean":
-        if told.lower() in {"true", "false"} and not behind:
+        if value.lower() in {"true", "false"} and not behind:
             return ""
-        return "" if told.lower() == "false" else f"{place}, and what is not true is false to the broker{behind}"
+        return "" if value.lower() == "false" else f"{place}, and what is not true is false to the broker{behind}"
     if taken.value is not None:
         return ""
     expected = _EXPECTED.get(kind) or " or ".join(kind.removesuffix("|int").split("|"))
@@ -148,7 +148,7 @@ def _swallowed(taken: Taken) -> str:
 
 
 def _of_the_whole(given: Sequence[Setting], release: str, mqadmin: str, unknown: int) -> list[str]:
-    """What the file looks like, if it is no broker.conf."""
+    """The kind of file that this seems to be, if it is no broker.conf."""
     keys = {setting.key for setting in given}
     if any("\0" in setting.key for setting in given):
         return ["it holds zero bytes, which Java takes for letters of a key: is it no text, or UTF-16?"]
@@ -223,11 +223,13 @@ def _shown(value: Value) -> str:
 def _rows() -> tuple[_Row, ...]:
     text = resources.files("reference.format").joinpath("broker_conf_remarks.toml").read_text(encoding="utf-8")
     content: dict[str, Any] = parse_toml(text)
-    return tuple(row for told in content["rows"] for row in _with_its_keys(_Row(**told)))
+    return tuple(row for content_of_row in content["rows"] for row in _with_its_keys(_Row(**content_of_row)))
 
 
 def _with_its_keys(row: _Row) -> Iterator[_Row]:
     """The row, or where its key begins with a star, one for each key that ends so."""
     ending = row.key.removeprefix("*")
     for key in [row.key] if ending == row.key else [name for name in all_keys() if name.endswith(ending)]:
-        yield replace(row, key=key, when={key if name == row.key else name: told for name, told in row.when.items()})
+        yield replace(
+            row, key=key, when={key if name == row.key else name: wanted for name, wanted in row.when.items()}
+        )

@@ -62,8 +62,8 @@ class KeyTable:
         """Read the table."""
         content = parse_json(text)
         runs = {}
-        for name, told in content["keys"].items():
-            parts = [run.split(" ", 2) for run in told]
+        for name, changes in content["keys"].items():
+            parts = [run.split(" ", 2) for run in changes]
             runs[name] = tuple(
                 (release, Key(name, kind[0], "".join(kind[1:])) if kind else None) for release, *kind in parts
             )
@@ -100,16 +100,16 @@ class UnknownKey:
     versions: tuple[str, ...]
     """Other releases that do read the key."""
 
-    def told(self, version: str) -> str:
-        """In one line, for whoever has written the file for the broker of that release."""
+    def remark(self, version: str) -> str:
+        """One line for the author of the file, whose broker is of that release."""
         name = as_written(self.key)
         name = name if name.isprintable() else repr(name)
         name = name[:_MOST_SHOWN] or "a value without a key"
-        told = f"line {self.line}: {name} is no setting of {version}, whose broker ignores it"
+        text = f"line {self.line}: {name} is no setting of {version}, whose broker ignores it"
         if self.versions:
-            told += f"; {_which(self.versions)} it"
+            text += f"; {_which(self.versions)} it"
         gone = not self.versions or release_numbers(self.versions[-1]) < release_numbers(version)
-        return told if self.nearest is None or not gone else f"{told}; did you mean {self.nearest}?"
+        return text if self.nearest is None or not gone else f"{text}; did you mean {self.nearest}?"
 
 
 def _which(releases: tuple[str, ...]) -> str:

@@ -1,8 +1,8 @@
 """The commit log: a folder of files, each named after the offset of its first byte, read record after record.
 
 A file may be shorter than its configured size: RocketMQ maps files that are zero until they are written, so what is
-missing at the end counts as zeros. Damage never stops the reading and is never passed over silently: it comes out of
-:meth:`CommitLog.read` as a :class:`CorruptRegion`, and reading goes on at the next record whose own physical offset
+missing at the end counts as zeros. Damage is neither fatal nor silent: :meth:`CommitLog.read` yields it
+as a :class:`CorruptRegion`, and continues at the next record whose own physical offset
 says that it belongs where it stands. What can be repaired (one wrong length, magic code or offset) is, after it was
 reported.
 """
@@ -161,8 +161,8 @@ def _files_in(folder: Path, where: StorePaths) -> list[CommitLogFile]:
         if not LOG_FILE.fullmatch(path.name):
             message = f"{path} is not a commit log file: its name is not a 20-digit offset"
             raise NotAStoreError(message)
-    kept = [path for path in paths if where.end is None or int(path.name) < where.end]
-    files = [map_file(path, where.name_of(path), where.end) for path in kept]
+    wanted = [path for path in paths if where.end is None or int(path.name) < where.end]
+    files = [map_file(path, where.name_of(path), where.end) for path in wanted]
     if not any(begins_with_entry(file.data, file.start) for file in files):
         return files
     for file in files:

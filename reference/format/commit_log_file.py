@@ -1,4 +1,4 @@
-"""One file of the commit log, read record after record, with what can be said of damage and repaired of it."""
+"""One file of the commit log, read record after record, with reports of damage and its repair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds the commit log against what repeats it: the consume queues, each queue's own counting, time and host.
+"""Holds the commit log against its redundancy: the consume queues, each queue's own counting, time and host.
 
 Only body and lengths of a record are protected by a checksum or by arithmetic. A wrong byte in its queue, its time or
 its topic shows where another file, or the records around it, say otherwise. Every rule here is one that a real broker
@@ -51,7 +51,7 @@ class Missing(NamedTuple):
 
 
 def wrong_count(key: tuple[str, int], queue_offset: int, expected: int) -> str:
-    """What is said of a record that does not continue its queue."""
+    """The complaint about a record that does not continue its queue."""
     return f"{key[0]}/{key[1]} goes on at {queue_offset}, expected {expected}"
 
 

@@ -1,6 +1,6 @@
-"""What can be wrong with a store: damage in a file of it, or with the whole, so that nothing of it can be read.
+"""Errors of a store: damage in one of its files, or to the whole, so that nothing of it can be read.
 
-A damaged record is not an error: it is a :class:`CorruptRegion`, and reading goes on.
+A damaged record is no error but a :class:`CorruptRegion`, and the records behind it are read.
 """
 
 from __future__ import annotations
@@ -42,4 +42,4 @@ class NoSpaceLeftError(StoreError):
 
 
 class DiskHasStoppedError(StoreError):
-    """The process died at this write; nothing that its memory held is left (a disk in memory, told to stop)."""
+    """The process died at this write; nothing that its memory held is left (a disk in memory with a limit)."""

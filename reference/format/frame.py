@@ -32,7 +32,7 @@ _PHYSICAL_OFFSET_AT = 28
 
 
 class Frame(NamedTuple):
-    """What the fixed part of a record says, and where the record lies."""
+    """The fixed part of a record, and where the record lies."""
 
     physical_offset: int
     """In the commit log, in bytes."""

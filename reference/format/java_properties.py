@@ -108,9 +108,9 @@ def _unescaped(text: str) -> str:
 
 
 def _character(escape: re.Match[str]) -> str:
-    told = escape[1]
-    if told[0] != "u":
-        return _ESCAPED.get(told, told)
-    if len(told) == 1:
+    character = escape[1]
+    if character[0] != "u":
+        return _ESCAPED.get(character, character)
+    if len(character) == 1:
         raise ValueError(escape)
-    return chr(int(told[1:], 16))
+    return chr(int(character[1:], 16))

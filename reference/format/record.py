@@ -1,4 +1,4 @@
-"""One record of the commit log: its layout, decoding, and what makes a stretch of bytes a sound record.
+"""One record of the commit log: its layout, decoding, and the criteria for a sound record.
 
 The layout is that of ``CommitLog#checkMessageAndReturnSize`` and ``MessageDecoder#decode``: big endian, every field
 fixed but the two hosts (4 or 16 bytes of address), body, topic and properties.

@@ -1,4 +1,4 @@
-"""What a broker makes of a setting's text: ``MixAll#properties2Object`` and the setters that it calls.
+"""Parsing of a setting's text: ``MixAll#properties2Object`` and the setters that it calls.
 
 An exception of Java is swallowed there, and the setting is as if it were not in the file. A truth is never refused:
 what is not ``true`` is false. From 5.2.0 on, blanks around a text count for nothing; around a number they always did.

@@ -1,4 +1,4 @@
-"""Where the files of a store lie: what ``broker.conf`` says of it, and how a copy on another machine is read.
+"""Paths of a store's files, by its ``broker.conf``, also in a copy on another machine.
 
 ``MessageStoreConfig`` has a root, below which everything lies that no key puts elsewhere. ``storePathCommitLog`` may
 name several folders, joined by commas (4.9.2 and later, ``MultiPathMappedFileQueue``: a file goes into the folder of
@@ -39,7 +39,7 @@ _WAY_OUT = "name each folder of the log by --commit-log DIR"
 
 @dataclass(frozen=True, slots=True)
 class StorePaths:
-    """Where the files of a store lie.
+    """The paths of a store's files.
 
     Attributes
     ----------

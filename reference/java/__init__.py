@@ -1,1 +1,1 @@
-"""What Java itself decides: the order of a map, what a text means as a number."""
+"""Behaviour of Java itself: the order of a map, the number that a text means."""

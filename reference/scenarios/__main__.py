@@ -34,13 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.name not in SCENARIOS:
         print(f"there is no walk-through {options.name!r}; there are {', '.join(SCENARIOS)}", file=sys.stderr)
         return _USAGE
-    told = run(SCENARIOS[options.name], options.seed)
-    cluster = told.cluster
+    scenario = SCENARIOS[options.name]
+    played = run(scenario, options.seed)
+    cluster = played.cluster
+    print(f"{scenario.name}, seed {options.seed}: {cluster.scheduler.steps} steps, {cluster.disk.write_count} writes")
     print(
-        f"{told.scenario.name}, seed {options.seed}: {cluster.scheduler.steps} steps, {cluster.disk.write_count} writes"
-    )
-    print(
-        f"delivered: {len(told.consumer.consumed)}, refused: {len(cluster.refused)}, order {cluster.scheduler.digest}"
+        f"delivered: {len(played.consumer.consumed)}, refused: {len(cluster.refused)}, order {cluster.scheduler.digest}"
     )
     if options.out is None:
         return 0

@@ -1,4 +1,4 @@
-"""What a walk-through consists of, and how it is run, crashed and written down."""
+"""A walk-through of a cluster: how it begins, runs, crashes and is written as a store."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Scenario:
     """Adds clients to a cluster that has not run yet, and starts what they do; gives the consumer."""
     settings: BrokerSettings = field(default_factory=BrokerSettings)
     """The broker's; times are in milliseconds."""
-    is_told: Callable[[Cluster], bool] = Cluster.is_at_rest
-    """When the story ends."""
+    is_over: Callable[[Cluster], bool] = Cluster.is_at_rest
+    """Whether the story has ended."""
 
 
 @dataclass
-class Run:
+class ScenarioRun:
     """One run of a scenario, from a seed."""
 
     scenario: Scenario
@@ -65,7 +65,7 @@ def write_store(cluster: Cluster, folder: Path) -> None:
         cluster.recorder.write_json_lines(stream)
 
 
-def begin(scenario: Scenario, seed: int, disk: MemoryDisk | None = None) -> Run:
+def begin(scenario: Scenario, seed: int, disk: MemoryDisk | None = None) -> ScenarioRun:
     """A run that has not gone anywhere yet.
 
     Parameters
@@ -76,15 +76,15 @@ def begin(scenario: Scenario, seed: int, disk: MemoryDisk | None = None) -> Run:
         Where the store is; it may stop at a write, which is a crash.
     """
     cluster = Cluster(seed, scenario.version, scenario.settings, FILE_SIZES, disk)
-    return Run(scenario, cluster, scenario.begin(cluster))
+    return ScenarioRun(scenario, cluster, scenario.begin(cluster))
 
 
-def run(scenario: Scenario, seed: int) -> Run:
-    """Tell the story once, and stop the broker as one is told to."""
-    told = begin(scenario, seed)
-    told.cluster.scheduler.run(lambda: scenario.is_told(told.cluster))
-    told.cluster.shutdown()
-    return told
+def run(scenario: Scenario, seed: int) -> ScenarioRun:
+    """Play the scenario once, and shut the broker down."""
+    started = begin(scenario, seed)
+    started.cluster.scheduler.run(lambda: scenario.is_over(started.cluster))
+    started.cluster.shutdown()
+    return started
 
 
 def broker_conf(settings: BrokerSettings, switches: VersionSwitches) -> str:

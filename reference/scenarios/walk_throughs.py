@@ -1,4 +1,4 @@
-"""Every walk-through by its name, and what the clients do in each."""
+"""Every walk-through by its name, with its clients' programs."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ TEN_MESSAGES = Scenario(
     about="5.3.3: ten messages, of which three are committed, three rolled back and four left unknown",
     version="5.3.3",
     begin=_begin_ten_messages,
-    is_told=lambda cluster: cluster.is_idle and rounds_ended(cluster) >= ROUNDS,
+    is_over=lambda cluster: cluster.is_idle and rounds_ended(cluster) >= ROUNDS,
 )
 
 
@@ -206,7 +206,7 @@ FAILED_CONSUMPTION = Scenario(
     about="5.3.3: a committed message that its consumer gives back sixteen times and that ends as a dead letter",
     version="5.3.3",
     begin=_begin_failed_consumption,
-    is_told=lambda cluster: (
+    is_over=lambda cluster: (
         cluster.is_idle
         and cluster.broker is not None
         and cluster.broker.message_store.get_max_offset_in_queue(dead_letter_topic(RETRY_CONSUMERS), 0) > 0

@@ -1,1 +1,1 @@
-"""Time that only moves when it is told to, and who runs next."""
+"""Virtual time and deterministic scheduling."""

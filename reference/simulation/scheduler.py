@@ -1,4 +1,4 @@
-"""Who runs next: one seed decides every interleaving of the threads of brokers and clients, and time is virtual.
+"""The scheduler: one seed decides every interleaving of the threads of brokers and clients, and time is virtual.
 
 A thread is a generator. It runs alone until it yields, which it does wherever another thread may come in between:
 behind each write, and where it waits. The scheduler draws the next thread from those that can run, lets a little time
@@ -40,7 +40,7 @@ class Until:
 
 
 Steps = Generator[Sleep | Until | None, None, T]
-"""What a thread does: it yields how long it waits, or None where others may come in between."""
+"""A thread as a generator: it yields how long it waits, or None where others may run in between."""
 
 
 @dataclass(eq=False)
@@ -84,16 +84,16 @@ class Scheduler:
     Examples
     --------
     >>> from reference.simulation.virtual_clock import VirtualClock
-    >>> told = []
-    >>> def tell(word):
-    ...     told.append(word)
+    >>> words = []
+    >>> def say(word):
+    ...     words.append(word)
     ...     yield Sleep(1_000)
-    ...     told.append(word.upper())
+    ...     words.append(word.upper())
     >>> scheduler = Scheduler(7, VirtualClock())
     >>> for word in ("half", "op"):
-    ...     _ = scheduler.start(word, tell(word))
+    ...     _ = scheduler.start(word, say(word))
     >>> scheduler.run(lambda: not scheduler.threads)
-    >>> sorted(told[:2]), sorted(told[2:])
+    >>> sorted(words[:2]), sorted(words[2:])
     (['half', 'op'], ['HALF', 'OP'])
     """
 

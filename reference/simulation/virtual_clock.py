@@ -33,7 +33,7 @@ class VirtualClock:
         return self._now
 
     def peek(self) -> int:
-        """The wall clock for what decides nothing: no reading of it is taken, where readings are counted."""
+        """The wall clock where it decides nothing; clocks that count their calls do not count this one."""
         return self._now
 
     @property

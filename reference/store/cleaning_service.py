@@ -1,4 +1,4 @@
-"""What is too old is deleted: files of the commit log, then what the queues say of them (``DefaultMessageStore``)."""
+"""Retention: old files of the commit log are deleted, then the queue entries for them (``DefaultMessageStore``)."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def queue_id_of_level(level: int) -> int:
 
 
 def queue_tags_code(topic: str, properties_text: str, store_timestamp: int) -> int:
-    """What a consume queue entry says beside offset and size (``CommitLog#checkMessageAndReturnSize``).
+    """The tags code of a consume queue entry (``CommitLog#checkMessageAndReturnSize``).
 
     The tags code; in the schedule topic it is when the message is due.
     """

@@ -1,4 +1,4 @@
-"""Where a store keeps its files: a directory of this machine, or memory (:mod:`reference.store.memory_disk`).
+"""The disk under a store: a directory of this machine, or memory (:mod:`reference.store.memory_disk`).
 
 RocketMQ maps its files in their full size and writes into them; a crash of the process leaves what was written in the
 page cache, a loss of power only what was flushed. So a disk gives mapped files, and small files that are written whole.
@@ -32,7 +32,7 @@ DELETION = "deletion"
 _STEPS_BITS = 11
 """A file is given its place in a thousand steps or two."""
 
-_KEPT_FREE_BYTES = 1 << 20
+_RESERVED_BYTES = 1 << 20
 """What a record leaves free on the disk, so that queues, settings and the next process find room. RocketMQ refuses
 messages long before, from a share of the disk on (``diskMaxUsedSpaceRatio``), beyond which a test's machine may be."""
 
@@ -152,32 +152,32 @@ class DirectoryFile:
         """
         end = at + len(data)
         if at // self._step not in self._placed or end // self._step not in self._placed:
-            self._make_room(at, end, _KEPT_FREE_BYTES if kind is LOG_RECORD else 0)
+            self._make_room(at, end, _RESERVED_BYTES if kind is LOG_RECORD else 0)
         self.buffer[at:end] = data
 
-    def _make_room(self, at: int, end: int, kept_free: int) -> None:
+    def _make_room(self, at: int, end: int, reserved: int) -> None:
         try:
             descriptor = os.open(self._path, os.O_RDWR)
             try:
                 for step in range(at // self._step, end // self._step + 1):
                     if step not in self._placed:
-                        self._place(descriptor, step * self._step, kept_free)
+                        self._place(descriptor, step * self._step, reserved)
             finally:
                 os.close(descriptor)
         except OSError as error:
             message = f"{self._path} has no room for {end - at} bytes more: {error.strerror}"
             raise NoSpaceLeftError(message) from error
 
-    def _place(self, descriptor: int, at: int, kept_free: int) -> None:
+    def _place(self, descriptor: int, at: int, reserved: int) -> None:
         """Give the step of the file in which a position is its place on the disk, if that leaves so much free."""
         step = at // self._step
         start = step * self._step
         length = min(self._step, self.size - start)
         if length <= 0:
             return
-        if kept_free:
+        if reserved:
             disk = os.fstatvfs(descriptor)
-            if disk.f_bavail * disk.f_frsize < length + kept_free:
+            if disk.f_bavail * disk.f_frsize < length + reserved:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         try:
             os.posix_fallocate(descriptor, start, length)

@@ -1,4 +1,4 @@
-"""What a read of a queue, or of a place in the commit log, finds (``DefaultMessageStore#getMessage``)."""
+"""Results of reads of a queue or of a place in the commit log (``DefaultMessageStore#getMessage``)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FILTERED_ENTRIES = 16_000 // ENTRY_BYTES
 
 
 class GetMessageStatus(Enum):
-    """What was found at a queue offset (``org.apache.rocketmq.store.GetMessageStatus``)."""
+    """The status of a read of a queue (``org.apache.rocketmq.store.GetMessageStatus``)."""
 
     FOUND = "FOUND"
     MESSAGE_WAS_REMOVING = "MESSAGE_WAS_REMOVING"
@@ -40,11 +40,11 @@ class GetMessageStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GetMessageResult:
-    """What the store answers when a queue is read (``GetMessageResult``)."""
+    """The store's answer to a read of a queue (``GetMessageResult``)."""
 
     status: GetMessageStatus
     next_begin_offset: QueueOffset
-    """Where the reader is told to go on."""
+    """Where the next read is to begin."""
     max_offset: QueueOffset
     """The queue's end."""
     records: tuple[Record | None, ...] = ()
@@ -115,7 +115,7 @@ def read_queue(
 def _out_of_range(
     queue: WritableConsumeQueue, offset: QueueOffset, *, corrects_offsets: bool, rewinds_beyond_end: bool
 ) -> GetMessageResult:
-    """Where a reader is sent that asks for what is below the queue or beyond its end (``#nextOffsetCorrection``)."""
+    """The next offset for a reader below the queue or beyond its end (``#nextOffsetCorrection``)."""
     end, begin = QueueOffset(queue.end), QueueOffset(queue.min_offset)
     if offset < begin:
         return GetMessageResult(GetMessageStatus.OFFSET_TOO_SMALL, begin if corrects_offsets else offset, end)

@@ -121,7 +121,7 @@ class MessageStore:
         return bool(self._reput.backlog)
 
     def records(self) -> tuple[Record, ...]:
-        """Every record, in the order of the commit log; they are read once and then kept."""
+        """Every record, in the order of the commit log; they are read once."""
         return self._log.records()
 
     # --- writing ------------------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ class MessageStore:
             self.checkpoint.flush()
 
     def shutdown(self) -> None:
-        """Stop as told (``DefaultMessageStore#shutdown``): dispatch, flush, and take the abort file away."""
+        """Shut down in order (``DefaultMessageStore#shutdown``): dispatch, flush, and take the abort file away."""
         self.dispatch()
         self.flush()
         self.disk.delete(ABORT)

@@ -1,4 +1,4 @@
-"""What the store asks before it puts a message (``HookUtils``), and what it answers.
+"""Checks before a message is put (``HookUtils``), and the result of a put.
 
 Is it too long, shall it wait in another topic?
 A half may come here as well as any other message, because its transaction bits were cleared before: then it is not in
@@ -97,8 +97,8 @@ def check_before_put_message(
     if len(topic.encode()) > (max_topic_length if switches.stores_long_topics else _MOST_TOPIC_BYTES):
         return PutMessageStatus.MESSAGE_ILLEGAL
     if properties_bytes > MOST_PROPERTIES:
-        is_told = switches.stores_long_topics
-        return PutMessageStatus.PROPERTIES_SIZE_EXCEEDED if is_told else PutMessageStatus.MESSAGE_ILLEGAL
+        has_own_status = switches.stores_long_topics
+        return PutMessageStatus.PROPERTIES_SIZE_EXCEEDED if has_own_status else PutMessageStatus.MESSAGE_ILLEGAL
     return None
 
 
@@ -108,7 +108,7 @@ def run_put_message_hooks(
     now: int,
     next_light_offset: Callable[[str], int] | None,
 ) -> PutMessageStatus | None:
-    """What comes before a put: whether the message shall wait elsewhere, or be in light queues, too.
+    """Run the hooks before a put, which send a message to wait elsewhere or enter it in light queues, too.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a starting store makes of the files that it finds (``CommitLog#recoverNormally`` and ``#recoverAbnormally``)."""
+"""Recovery: the files as a starting store takes them (``CommitLog#recoverNormally`` and ``#recoverAbnormally``)."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def recover(
     trusts_what_is_dispatched: bool,
     erases_what_it_takes_out: bool,
 ) -> int:
-    """Find the log's end, enter what is missing into the queues, and take out what points behind that end.
+    """Find the log's end, enter missing messages into the queues, and remove entries that point behind that end.
 
     Parameters
     ----------
     light_queues
         Gives, for the topic and the properties of a record, the queues that it is entered in beside its own.
     was_aborted
-        The last process did not stop as told: all that was stored before the checkpoint is trusted. Otherwise all but
-        the last three files are.
+        The last process did not shut down in order: all that was stored before the checkpoint is trusted. Otherwise
+        all but the last three files are.
     trusts_what_is_dispatched
         From 5.3.2 on: what is trusted otherwise is all that was dispatched, but for the last file of it.
     erases_what_it_takes_out

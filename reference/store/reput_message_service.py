@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ReputMessageService:
-    """What waits to be entered.
+    """The records that wait to be entered.
 
     Attributes
     ----------

@@ -171,7 +171,7 @@ class WritableCommitLog:
             offset += size
 
     def records(self) -> tuple[Record, ...]:
-        """Every record, in order; they are read once and then kept."""
+        """Every record, in order; they are read once."""
         for offset, size, file, at in self.walk(max(self._records_until, self.min_offset)):
             if offset >= self.max_offset:
                 break

@@ -1,4 +1,4 @@
-"""What differs between RocketMQ's versions, as named switches; no code asks for a version number.
+"""The differences between RocketMQ's versions, as named switches; no code asks for a version number.
 
 The first ten change what the half/op/check machinery decides. The others change what a record looks like, how long the
 check thread sleeps, what the store answers, or what lies around the machinery: delays, retries, topics, clients. The

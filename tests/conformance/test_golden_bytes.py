@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.broker_schedule import BrokerSchedule, End, RoundGoesOn, Send, read_schedule, write_schedule
+from conformance.broker_schedule import BrokerSchedule, EndAct, RoundGoesOn, SendAct, read_schedule, write_schedule
 from conformance.compare_stores import StoreSide, compare_stores
 from conformance.errors import BrokenScheduleError, NoScheduleError
 from conformance.extract_schedule import _round
@@ -194,9 +194,9 @@ def index_of(golden: GoldenStore, kind: type, number: int = 0) -> int:
 
 def test_a_clock_reading_that_is_one_millisecond_off_shows_in_its_field() -> None:
     golden = golden_store("5.3.3", "five")
-    index = index_of(golden, Send, 1)
+    index = index_of(golden, SendAct, 1)
     act = read_schedule(schedule_path(golden)).acts[index]
-    assert isinstance(act, Send)
+    assert isinstance(act, SendAct)
     comparison, _ = compare_with_reference(
         golden.path, changed(golden, index, replace(act, stored_at=act.stored_at + 1))
     )
@@ -210,9 +210,9 @@ def test_a_clock_reading_that_is_one_millisecond_off_shows_in_its_field() -> Non
 
 def test_a_missing_end_transaction_and_a_missing_reading_are_departures() -> None:
     golden = golden_store("4.9.7", "ten")
-    index = index_of(golden, End)
+    index = index_of(golden, EndAct)
     act = read_schedule(schedule_path(golden)).acts[index]
-    assert isinstance(act, End)
+    assert isinstance(act, EndAct)
     other = replace(act, request=replace(act.request, producer_group="another"))
     _, replay = compare_with_reference(golden.path, changed(golden, index, other))
     assert replay.departure is not None
@@ -236,12 +236,12 @@ def test_a_fit_is_whole_where_the_log_is_the_same_and_every_act_was_carried_out(
     schedule = read_schedule(schedule_path(golden))
     log = {int(path.name): path.read_bytes().rstrip(b"\0") for path in (golden.path / "commitlog").iterdir()}
     assert Fit(schedule, golden, log).is_whole
-    end, send = index_of(golden, End), index_of(golden, Send)
+    end, send = index_of(golden, EndAct), index_of(golden, SendAct)
     unknown = schedule.acts[end]
-    assert isinstance(unknown, End)
+    assert isinstance(unknown, EndAct)
     unknown = replace(unknown, request=replace(unknown.request, producer_group="another"))
     late = schedule.acts[send]
-    assert isinstance(late, Send)
+    assert isinstance(late, SendAct)
     for acts, goes_another_way in (
         ([*schedule.acts, unknown], True),
         ([*schedule.acts[:send], replace(late, stored_at=late.stored_at + 1), *schedule.acts[send + 1 :]], False),

@@ -15,11 +15,11 @@ from conformance.release_gate import __main__ as gate
 from conformance.release_gate import claims, comparison, page
 from conformance.release_gate.cited import cited
 from conformance.release_gate.claims import wrong_claims
-from conformance.release_gate.comparison import compared, differences, not_kept, stale_readings
+from conformance.release_gate.comparison import compared, differences, stale_evidence, without_digest
 from conformance.release_gate.digests import Classes
 from conformance.release_gate.jars import ARTIFACTS, jars_of, published_releases
-from conformance.release_gate.kept import Column, Readings, read_digests, read_readings, write_digests
-from conformance.release_gate.kept_keys import read_keys, write_keys
+from conformance.release_gate.recorded_digests import Column, Evidence, read_digests, read_evidence, write_digests
+from conformance.release_gate.recorded_keys import read_keys, write_keys
 from model_check import releases
 from model_check.defects.catalogue import catalogue
 from spec.releases import broker_defaults
@@ -49,11 +49,11 @@ def changed(columns: dict[str, Column], name: str, digest: str) -> dict[str, Col
 
 
 def test_what_is_kept_holds_and_the_page_shows_it(columns: dict[str, Column]) -> None:
-    readings = read_readings()
-    assert not_kept(columns) == [], "make releases ARGS=--update"
+    evidence = read_evidence()
+    assert without_digest(columns) == [], "make releases ARGS=--update"
     assert wrong_claims(columns) == []
-    assert stale_readings(columns, readings) == []
-    assert page.PAGE.read_text(encoding="utf-8") == page.page(columns, readings), "make releases ARGS=--update"
+    assert stale_evidence(columns, evidence) == []
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(columns, evidence), "make releases ARGS=--update"
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_what_can_not_be_read_is_told_in_one_line(tmp_path: Path, content: str |
     path = tmp_path / "kept.toml"
     if content is not None:
         path.write_text(content)
-    for read in (read_digests, read_readings):
+    for read in (read_digests, read_evidence):
         with pytest.raises(ReleaseGateError, match=f"^{path}: {complaint}"):
             read(path)
 
@@ -86,7 +86,7 @@ def test_what_can_not_be_read_is_told_in_one_line(tmp_path: Path, content: str |
 
 
 def test_a_changed_digest_is_named_with_all_who_speak_of_it(columns: dict[str, Column]) -> None:
-    found = compared(changed(columns, CHECK, "0123456789ab"), read_readings(), "5.5.9")
+    found = compared(changed(columns, CHECK, "0123456789ab"), read_evidence(), "5.5.9")
     assert (found.before, found.must_be_looked_at) == (list(columns)[-1], True)
     (change,) = found.without_evidence
     assert change.name == CHECK
@@ -97,13 +97,13 @@ def test_a_changed_digest_is_named_with_all_who_speak_of_it(columns: dict[str, C
 
 
 def test_a_reading_is_evidence_for_its_digest_alone(columns: dict[str, Column]) -> None:
-    read = Readings(("5.3.3",), "5.5.0", {CHECK: {"0123456789ab": "logs more"}})
+    read = Evidence(("5.3.3",), "5.5.0", {CHECK: {"0123456789ab": "logs more"}})
     known = compared(changed(columns, CHECK, "0123456789ab"), read, "5.5.9")
     assert [(change.name, change.evidence) for change in known.changes] == [(CHECK, "logs more")]
     assert known.without_evidence == ()
     other = changed(columns, CHECK, "ba9876543210")
     assert [change.name for change in compared(other, read, "5.5.9").without_evidence] == [CHECK]
-    assert stale_readings(other, read) == [
+    assert stale_evidence(other, read) == [
         f"the reading of {CHECK} is for 0123456789ab, which no release has: “logs more”"
     ]
     back = changed(columns, CHECK, columns["5.3.3"].digests[CHECK])
@@ -179,7 +179,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: dict[str, 
     monkeypatch.setattr(gate, "write_digests", lambda columns: write_digests(columns, tmp_path / "digests.toml"))
     monkeypatch.setattr(gate, "read_keys", lambda: read_keys(tmp_path / "keys.json"))
     monkeypatch.setattr(gate, "write_keys", lambda keys: write_keys(keys, tmp_path / "keys.json"))
-    monkeypatch.setattr(gate, "read_readings", lambda: Readings(("5.4.0",), "5.5.0", {}))
+    monkeypatch.setattr(gate, "read_evidence", lambda: Evidence(("5.4.0",), "5.5.0", {}))
     monkeypatch.setattr(gate, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(gate, "published_releases", lambda: ["5.5.1"])
     found = comparison.column_of(Classes(jars_of(["5.5.1"])["5.5.1"]))
@@ -208,7 +208,7 @@ def test_a_new_release_is_one_command_from_what_must_be_looked_at(
     assert "  specification\n" in out
     assert f"    check_round.pass_settled_half: {CHECK}\n" in out
     assert f"  switches\n    equal_age_is_young: {CHECK}\n" in out
-    assert "readings.toml" in out.splitlines()[-1]
+    assert "evidence.toml" in out.splitlines()[-1]
     told = json.loads(run(capsys, "5.5.2", "--json")[1])
     assert [change["name"] for change in told["releases"][0]["changes"]] == [CHECK]
     assert list(read_digests(project / "digests.toml")) == ["5.5.1"]

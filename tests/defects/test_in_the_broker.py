@@ -11,7 +11,7 @@ from functools import cache
 
 import pytest
 
-from fuzz.defects.scenario import TEST, Fact, Played, ScenarioError, Seen, listed, play, scenarios
+from fuzz.defects.scenario import TEST, Fact, PlayedScenario, ScenarioError, Seen, listed, play, scenarios
 from model_check.defects.catalogue import Where, catalogue
 from model_check.defects.findings import read_broker_findings
 from reference.versions.versions import switches_of
@@ -195,7 +195,7 @@ ELSEWHERE = [(name, profile) for name, scenario in SCENARIOS.items() for profile
 
 
 @cache
-def played(identifier: str) -> Played:
+def played(identifier: str) -> PlayedScenario:
     return play(SCENARIOS[identifier])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reference.format.consumer_offsets import NAME as OFFSET_FILE
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
-from reference.scenarios.scenario import Run, begin, rounds_ended
+from reference.scenarios.scenario import ScenarioRun, begin, rounds_ended
 from reference.store.disk import LOG_RECORD, SMALL_FILE
 from reference.store.memory_disk import MemoryDisk
 
@@ -88,7 +88,7 @@ def _kind(label: str, topics: Iterator[str]) -> str:
     return _NAMES.get(next(topics), "delivered record") if label == LOG_RECORD else label
 
 
-def crash(scenario: Scenario, seed: int, boundary: Boundary, manner: Manner) -> Run:
+def crash(scenario: Scenario, seed: int, boundary: Boundary, manner: Manner) -> ScenarioRun:
     """The run of a seed, cut at a boundary, with its broker restarted and run to rest."""
     disk = MemoryDisk(loses_power=manner is Manner.POWER)
     told = begin(scenario, seed, disk)
@@ -103,7 +103,7 @@ def crash(scenario: Scenario, seed: int, boundary: Boundary, manner: Manner) -> 
     return run_to_rest(told)
 
 
-def run_to_rest(told: Run) -> Run:
+def run_to_rest(told: ScenarioRun) -> ScenarioRun:
     """Go on until nothing happens any more, whatever dies meanwhile, and stop the broker as one is told to."""
     is_stopped = False
     while not is_stopped:

@@ -24,7 +24,7 @@ from reference.format.broker_conf import read_broker_conf
 from reference.format.consumer_offsets import read_consumer_offsets
 from reference.format.errors import StoreError
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
-from reference.scenarios.scenario import FILE_SIZES, Run, Scenario, begin, write_store
+from reference.scenarios.scenario import FILE_SIZES, Scenario, ScenarioRun, begin, write_store
 from reference.store.message_store import MessageStore
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, validation_settings
@@ -118,7 +118,7 @@ def judge_crash(scenario: Scenario, seed: int, boundary: Boundary, manner: Manne
     return judgement
 
 
-def _count(told: Run, expected: Fates, judgement: Judgement, manner: Manner) -> None:
+def _count(told: ScenarioRun, expected: Fates, judgement: Judgement, manner: Manner) -> None:
     records = _records(told)
     fates = Fates.of(records)
     acknowledged = {
@@ -157,7 +157,7 @@ def _count(told: Run, expected: Fates, judgement: Judgement, manner: Manner) -> 
         judgement.wrong += [f"{key} was acknowledged, and is not in the store" for key in acknowledged - body_of.keys()]
 
 
-def _cut_behind_the_end(told: Run, folder: Path) -> None:
+def _cut_behind_the_end(told: ScenarioRun, folder: Path) -> None:
     """Take away the rest of a torn record behind the log's end, where nothing came to be written over it.
 
     Every recovery ends before it, and a reader who has no broker's memory to ask calls it damage.
@@ -170,13 +170,13 @@ def _cut_behind_the_end(told: Run, folder: Path) -> None:
         log.truncate(_FILE_BYTES)
 
 
-def _records(told: Run) -> tuple[Record, ...]:
+def _records(told: ScenarioRun) -> tuple[Record, ...]:
     """The records as a broker finds them that opens the store once more."""
     cluster = told.cluster
     return MessageStore(cluster.switches, cluster.clock, cluster.disk.copy(), FILE_SIZES).records()
 
 
-def _ask_the_specification(told: Run, folder: Path, judgement: Judgement, manner: Manner) -> None:
+def _ask_the_specification(told: ScenarioRun, folder: Path, judgement: Judgement, manner: Manner) -> None:
     """Whether the specification has a path with just this crash, and what it breaks at that path's end.
 
     A loss of power may leave no log at all, where nothing was sent behind it; of that there is nothing to ask.

@@ -85,7 +85,7 @@ def test_the_op_offset_is_a_round_late_in_4_5_1_and_not_where_that_is_repaired(v
         after = replace(
             CODE_WALK,
             version=version,
-            is_told=lambda cluster, number=number: rounds_ended(cluster) >= number,  # type: ignore[misc]
+            is_over=lambda cluster, number=number: rounds_ended(cluster) >= number,  # type: ignore[misc]
         )
         seen.append(tell(after, tmp_path / str(number)).saved)
     assert seen == OFFSETS_AFTER_EACH_ROUND[version]

@@ -16,7 +16,7 @@ from tests.seeds.told_store import SEEDS, ToldStore, tell
 if TYPE_CHECKING:
     from pathlib import Path
 
-AFTER_THE_FIRST_ROUND = replace(STORAGE_FLOW, is_told=lambda cluster: rounds_ended(cluster) >= 1)
+AFTER_THE_FIRST_ROUND = replace(STORAGE_FLOW, is_over=lambda cluster: rounds_ended(cluster) >= 1)
 
 
 def pulls_of_the_first_round(store: ToldStore) -> list[int]:

@@ -11,7 +11,7 @@ from reference.format.consumer_offsets import ConsumerOffsets, read_consumer_off
 from reference.format.errors import CorruptRegion
 from reference.format.record import Record
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
-from reference.scenarios.scenario import Run, Scenario, run, write_store
+from reference.scenarios.scenario import Scenario, ScenarioRun, run, write_store
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, RecordedVerdict, judge_recorded
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for
@@ -29,7 +29,7 @@ SEEDS = range(1, 6)
 class ToldStore:
     """One run's store."""
 
-    run: Run
+    run: ScenarioRun
     records: list[Record]
     offsets: ConsumerOffsets
     audit: Audit
@@ -74,7 +74,7 @@ def tell(scenario: Scenario, folder: Path, seed: int = 1) -> ToldStore:
     return read(run(scenario, seed), folder)
 
 
-def read(told: Run, folder: Path) -> ToldStore:
+def read(told: ScenarioRun, folder: Path) -> ToldStore:
     """Write a run's store, and read it again; nothing in it is damaged."""
     write_store(told.cluster, folder)
     records = []

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from wire.broker_thread import BrokerThread
-from wire.client.channel import Address, Channel, NoAnswerError
+from wire.client.channel import Address, BrokerChannel, NoAnswerError
 from wire.node.start import Start
-from wire.service import Ports
+from wire.service import ServicePorts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ def broker(
     path.write_text("".join(f"{key}={value}\n" for key, value in {**(conf or {}), **more}.items()), encoding="utf-8")
     start = Start.of(profile, folder / "store", path, speed=speed, seed=seed, restart_ms=restart_ms)
     say = (lambda _: None) if log is None else log.append
-    with BrokerThread(start, ports=Ports(host, port), trace=folder / "trace.jsonl", say=say) as running:
+    with BrokerThread(start, ports=ServicePorts(host, port), trace=folder / "trace.jsonl", say=say) as running:
         yield running
 
 
@@ -53,7 +53,7 @@ def wait_until_it_serves(running: BrokerThread) -> None:
     """Wait until the process that follows one that has died listens."""
     while True:
         try:
-            Channel(Address.of(running.address)).close()
+            BrokerChannel(Address.of(running.address)).close()
         except NoAnswerError:
             time.sleep(0.002)
             continue

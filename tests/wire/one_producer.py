@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from wire.client.channel import Address, Channel
+from wire.client.channel import Address, BrokerChannel
 from wire.remoting.codes import RequestCode, ResponseCode, Serialization
 from wire.remoting.messages import decode_records, properties_text
 
@@ -32,7 +32,7 @@ def unique_key(key: str) -> str:
     return key.encode().hex().upper().ljust(32, "0")[:32]
 
 
-class OneProducer(Channel):
+class OneProducer(BrokerChannel):
     """One connection of a producer that answers nothing by itself."""
 
     def __init__(

@@ -1,1 +1,1 @@
-"""A raw client of the remoting protocol: what a probe asks of a broker, and nothing that changes others' state."""
+"""A raw client of the remoting protocol, with the requests of a probe, which leave the state of others alone."""

@@ -1,4 +1,4 @@
-"""One connection to a broker: requests with their answers, and what the broker asks by itself."""
+"""One connection to a broker: requests with their answers, and the broker's own requests."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Address:
         return f"{self.host}:{self.port}"
 
 
-class Channel:
+class BrokerChannel:
     """A connection that stands until it is closed, by either side (``NettyRemotingClient``).
 
     Parameters
@@ -176,7 +176,7 @@ class Channel:
         self._end("the connection was closed")
 
     def _send(self, code: int, fields: Mapping[str, object], body: bytes, *, is_answered: bool) -> int:
-        told = {key: java_text(value) for key, value in fields.items() if value is not None}
+        texts = {key: java_text(value) for key, value in fields.items() if value is not None}
         with self._lock:
             self._opaque += 1
             opaque = self._opaque
@@ -187,7 +187,7 @@ class Channel:
                 raise NoAnswerError(message)
             flag = 0 if is_answered else ONEWAY_FLAG
             command = RemotingCommand(
-                int(code), told, body, opaque, flag, version=_OWN_VERSION, serialization=self._serialization
+                int(code), texts, body, opaque, flag, version=_OWN_VERSION, serialization=self._serialization
             )
             try:
                 self._socket.sendall(encode(command))
@@ -204,7 +204,7 @@ class Channel:
                 for frame in reader.feed(data):
                     self._take(decode(frame))
         except ForeignProtocolError as error:
-            why = error.protocol.told(error.protocol.server)
+            why = error.protocol.described(error.protocol.server)
         except (OSError, MalformedFrameError) as error:
             why = str(error)
         self._end(why)

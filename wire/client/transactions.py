@@ -1,4 +1,4 @@
-"""What a transactional producer sends: heartbeats, halves, END_TRANSACTION (``MQClientAPIImpl``)."""
+"""A transactional producer's requests: heartbeats, halves, END_TRANSACTION (``MQClientAPIImpl``)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from wire.remoting.messages import properties_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wire.client.channel import Channel
+    from wire.client.channel import BrokerChannel
     from wire.remoting.command import RemotingCommand
 
 UNKNOWN: Final = TRANSACTION_NOT_TYPE
 COMMIT: Final = TRANSACTION_COMMIT
 ROLLBACK: Final = TRANSACTION_ROLLBACK
-"""What END_TRANSACTION may say."""
+"""The outcomes that END_TRANSACTION carries."""
 
 _PREPARED: Final = 4
 _AUTO_CREATED_TOPIC: Final = "TBW102"
@@ -39,7 +39,7 @@ class HalfName:
     message_id: str
 
 
-def heartbeat(channel: Channel, client_id: str, group: str) -> None:
+def heartbeat(channel: BrokerChannel, client_id: str, group: str) -> None:
     """Let the broker know a producer's group on this connection (``ClientManageProcessor#heartBeat``).
 
     Raises
@@ -52,12 +52,12 @@ def heartbeat(channel: Channel, client_id: str, group: str) -> None:
 
 def heartbeat_body(client_id: str, group: str) -> bytes:
     """What the heartbeat of a producer says (``HeartbeatData``)."""
-    told = {"clientID": client_id, "producerDataSet": [{"groupName": group}], "consumerDataSet": []}
-    return json.dumps(told).encode()
+    heartbeat = {"clientID": client_id, "producerDataSet": [{"groupName": group}], "consumerDataSet": []}
+    return json.dumps(heartbeat).encode()
 
 
 def send_half(
-    channel: Channel,
+    channel: BrokerChannel,
     group: str,
     topic: str,
     unique_key: str,
@@ -85,15 +85,17 @@ def send_half(
     }  # fmt: skip
     answer = channel.ask(RequestCode.SEND_MESSAGE_V2, fields, body)
     _require(answer, f"a half for {topic}", channel)
-    told = answer.fields
+    answered = answer.fields
     try:
-        return HalfName(int(told["queueOffset"]), int(told["msgId"][-16:], 16), unique_key, told["msgId"])
+        return HalfName(int(answered["queueOffset"]), int(answered["msgId"][-16:], 16), unique_key, answered["msgId"])
     except (KeyError, ValueError) as error:
         message = f"{channel.address}: the answer to a send lacks {error}; expected queueOffset and a msgId"
         raise NoAnswerError(message) from error
 
 
-def end_transaction(channel: Channel, group: str, half: HalfName, outcome: int, *, answers_check: bool = False) -> int:
+def end_transaction(
+    channel: BrokerChannel, group: str, half: HalfName, outcome: int, *, answers_check: bool = False
+) -> int:
     """Send END_TRANSACTION and wait for its answer, whose code is returned; UNKNOWN is sent one-way.
 
     Nobody answers UNKNOWN (``EndTransactionProcessor#processRequest``).
@@ -133,20 +135,20 @@ def half_of_check(request: RemotingCommand) -> HalfName:
     NoAnswerError
         It names none.
     """
-    told = request.fields
+    fields = request.fields
     try:
         return HalfName(
-            int(told["tranStateTableOffset"]),
-            int(told["commitLogOffset"]),
-            told.get("transactionId", ""),
-            told.get("msgId", ""),
+            int(fields["tranStateTableOffset"]),
+            int(fields["commitLogOffset"]),
+            fields.get("transactionId", ""),
+            fields.get("msgId", ""),
         )
     except (KeyError, ValueError) as error:
         message = f"a check that names no half: {error}"
         raise NoAnswerError(message) from error
 
 
-def _require(answer: RemotingCommand, what: str, channel: Channel) -> None:
+def _require(answer: RemotingCommand, what: str, channel: BrokerChannel) -> None:
     if answer.code != ResponseCode.SUCCESS:
         remark = next(iter((answer.remark or "").splitlines()), "no remark")
         message = f"{channel.address}: {what} is answered {answer.code}: {remark}"

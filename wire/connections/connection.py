@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wire.remoting.codes import RequestCode
 
 MOST_WAITING_BYTES: Final = 64 << 20
-"""What may wait to be sent to a client that reads nothing; beyond it, the connection is closed."""
+"""The most bytes that wait for a client that reads nothing; beyond it, the connection is closed."""
 
 MOST_IDLE_SECONDS: Final = 120.0
 """``serverChannelMaxIdleTimeSeconds``: what neither sends nor gets anything for so long is closed. A Java client that

@@ -44,7 +44,7 @@ class Listener:
         node.on_return = self.listen
 
     async def listen(self) -> None:
-        """Begin to listen; a port of 0 is chosen by the machine, and is kept then.
+        """Begin to listen; a port of 0 is chosen by the machine, and stays for later processes.
 
         Raises
         ------
@@ -60,13 +60,13 @@ class Listener:
             )
             raise WireError(message) from None
         self._port = self._server.sockets[0].getsockname()[1]
-        self.address = f"{self._told_host}:{self._port}"
+        self.address = f"{self._advertised_host}:{self._port}"
         if self._node.settings.store_host != self.address:
             self._node.settings = replace(self._node.settings, store_host=self.address)
 
     @property
-    def _told_host(self) -> str:
-        """Where clients are sent: ``brokerIP1``, or the address that is listened on if that is one."""
+    def _advertised_host(self) -> str:
+        """The host that clients are sent to: ``brokerIP1``, or else the address that is listened on."""
         host = self._node.start.broker_ip or (LOOPBACK if self._host in _EVERYWHERE else self._host)
         return f"[{host}]" if ":" in host else host
 

@@ -1,1 +1,1 @@
-"""How a test leads a broker on the wire: orders, the HTTP port that takes them, and a Python object that gives them."""
+"""Control of a broker on the wire by a test: orders, the HTTP port for them, and a Python object that gives them."""

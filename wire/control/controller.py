@@ -60,7 +60,7 @@ class Controller:
         raise kind(answer.get("error", f"HTTP {response.status}"))
 
     def status(self) -> dict[str, Any]:
-        """What the broker is doing."""
+        """The state of the broker."""
         return self.order("status")
 
     def push_clock(self, ms: int) -> None:
@@ -76,7 +76,7 @@ class Controller:
         self.order("crash", at_write=at_write)
 
     def restart(self) -> None:
-        """Stop the process as told, and start the next one."""
+        """Shut the process down, and start the next one."""
         self.order("restart")
 
     def role(self, role: str) -> None:

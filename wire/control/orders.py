@@ -1,4 +1,4 @@
-"""What a broker on the wire can be told, each order with what it takes: of the control port, an option, a fixture."""
+"""Orders to a broker on the wire, each with its arguments: by the control port, an option or a fixture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Arguments = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ControlOrder:
     """One order.
 
     Attributes
@@ -65,7 +65,7 @@ async def carry_out(node: BrokerNode, name: str, arguments: Mapping[str, Any]) -
     return answer
 
 
-def _require_arguments(name: str, order: Order, arguments: Mapping[str, Any]) -> None:
+def _require_arguments(name: str, order: ControlOrder, arguments: Mapping[str, Any]) -> None:
     for key, value in arguments.items():
         wanted = order.takes.get(key)
         if wanted is None:
@@ -180,20 +180,22 @@ LAST_MOMENT_MS: Final = 253_402_300_799_999
 
 _NAMES: Final = {int: "a whole number", str: "a text", bool: "true or false"}
 
-ORDERS: Final[dict[str, Order]] = {
-    "status": Order({}, _status, "what the broker is doing", waits=False),
-    "push_clock": Order({"ms": int}, _push_clock, "let time pass at once, and all that is due in it happen"),
-    "step_clock": Order({"ms": int}, _step_clock, "set the wall clock forward or back, while no time passes"),
-    "crash": Order({"at_write": int}, _crash, "kill the process now, or at a write from now on; it starts again"),
-    "restart": Order({}, _restart, "stop as told in the release's order, and start again"),
-    "role": Order({"role": str}, _change_role, "become slave, acting_master or master"),
-    "unreachable_producer": Order(
+ORDERS: Final[dict[str, ControlOrder]] = {
+    "status": ControlOrder({}, _status, "what the broker is doing", waits=False),
+    "push_clock": ControlOrder({"ms": int}, _push_clock, "let time pass at once, and all that is due in it happen"),
+    "step_clock": ControlOrder({"ms": int}, _step_clock, "set the wall clock forward or back, while no time passes"),
+    "crash": ControlOrder(
+        {"at_write": int}, _crash, "kill the process now, or at a write from now on; it starts again"
+    ),
+    "restart": ControlOrder({}, _restart, "stop as told in the release's order, and start again"),
+    "role": ControlOrder({"role": str}, _change_role, "become slave, acting_master or master"),
+    "unreachable_producer": ControlOrder(
         {"group": str, "ends": bool}, _unreachable, "no check reaches a group, until ends=true"
     ),
-    "fault": Order({}, _fault, "what is to befall messages and requests; see the page of faults"),
-    "clear": Order({}, _clear, "no fault any more; what was held back goes on"),
+    "fault": ControlOrder({}, _fault, "what is to befall messages and requests; see the page of faults"),
+    "clear": ControlOrder({}, _clear, "no fault any more; what was held back goes on"),
 }
 """By name."""
 
 REQUESTS: Final = tuple(code.name for code in RequestCode)
-"""What a refusal may name."""
+"""The kinds of request that a refusal may name."""

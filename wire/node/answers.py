@@ -1,4 +1,4 @@
-"""What a run shows beside its trace: checks that clients got and answered or not, and refused END_TRANSACTIONs.
+"""Answers of a run, beside its trace: checks that clients got and answered or not, and refused END_TRANSACTIONs.
 
 A real broker's log has neither: it hands a check to a channel, and what the client makes of it stays there.
 """
@@ -39,7 +39,7 @@ class ChecksOfClient:
 
 
 class Answers:
-    """What clients answered to a broker, over all its processes.
+    """The clients' answers to a broker, over all its processes.
 
     Attributes
     ----------

@@ -20,13 +20,13 @@ from reference.store.store_checkpoint import StoreCheckpoint
 from wire.node.answers import Answers
 from wire.node.consumer_groups import ConsumerGroups
 from wire.node.crashing_disk import CrashingDisk
-from wire.node.faults import Faults
+from wire.node.faults import NetworkFaults
 from wire.node.held_pulls import HeldPulls
 from wire.node.pace import MOST_STEPS, Pace
 from wire.node.producer_channels import CheckQueue, ProducerChannels
 from wire.node.schedule_thread import run_schedule_service, save_delay_offsets
 from wire.node.store_lock import lock_store
-from wire.node.trace_file import TraceFile
+from wire.node.trace_file import FileRecorder
 from wire.remoting.versions import version_of
 
 if TYPE_CHECKING:
@@ -82,13 +82,13 @@ class BrokerNode:
         self.clock = VirtualClock(now)
         self.pace = Pace(self.clock, start.speed)
         self.scheduler = Scheduler(start.seed, self.clock, longest_step_ms=0)
-        self.recorder = TraceFile(self.clock, None)
+        self.recorder = FileRecorder(self.clock, None)
         self.answers = Answers()
         self.connections: dict[str, Connection] = {}
         self.channels = ProducerChannels(start.switches)
         self.consumers = ConsumerGroups()
         self.pulls = HeldPulls(self)
-        self.faults = Faults(self, start.seed)
+        self.faults = NetworkFaults(self, start.seed)
         self.role = BrokerRole.MASTER
         self.settings = start.settings
         self.died = 0
@@ -202,7 +202,7 @@ class BrokerNode:
         await self.on_return()
 
     def restart(self) -> None:
-        """Stop the process as told, and start the next one at once; its connections end in between.
+        """Shut the process down, and start the next one at once; its connections end in between.
 
         Raises
         ------
@@ -217,7 +217,7 @@ class BrokerNode:
         self.poke()
 
     def stop(self) -> None:
-        """Stop the process as told, in the order of its release (``BrokerController#shutdown``)."""
+        """Shut the process down, in the order of its release (``BrokerController#shutdown``)."""
         broker = self._broker
         if broker is None:
             return
@@ -237,7 +237,7 @@ class BrokerNode:
     # --- time ---------------------------------------------------------------------------------------------------------
 
     def poke(self) -> None:
-        """Something has happened for which a thread of the broker may wait."""
+        """Wake the threads of the broker that wait for an event."""
         self._poked.set()
 
     async def run(self) -> None:

@@ -1,4 +1,4 @@
-"""Which consumers are connected, what each group reads, and who has locked which queue.
+"""The connected consumers, the subscriptions of their groups, and the locks on queues.
 
 ``ConsumerManager``, ``ConsumerGroupInfo`` and ``RebalanceLockManager``.
 """
@@ -30,7 +30,7 @@ class Consumer:
 
 @dataclass(slots=True)
 class ConsumerGroup:
-    """A group with its clients by their address, and its subscriptions by topic as the last heartbeat told them."""
+    """A group with its clients by their address, and its subscriptions by topic as in the last heartbeat."""
 
     name: str
     message_model: str = "CLUSTERING"
@@ -60,7 +60,7 @@ class ConsumerGroups:
         """A group that has clients."""
         return self._groups.get(name)
 
-    def reading(self, topic: str) -> list[str]:
+    def subscribed_to(self, topic: str) -> list[str]:
         """The groups that have subscribed to a topic (``#queryTopicConsumeByWho``)."""
         return [group.name for group in self._groups.values() if topic in group.subscriptions]
 

@@ -1,4 +1,4 @@
-"""What a test does to a broker: messages on the network lost, doubled, late or overtaken, requests refused.
+"""Faults that a test orders: messages on the network lost, doubled, late or overtaken, requests refused.
 
 A fault is named like the action of the specification that it stands for, where there is one; what befalls the process
 itself (crash, role, clock) is asked of the node at once and is nothing that waits here.
@@ -35,7 +35,7 @@ KINDS: Final = tuple(sorted(END_FAULTS | CHECK_FAULTS | REFUSALS))
 
 @dataclass(slots=True)
 class Fault:
-    """What befalls some of the messages of a kind.
+    """A fault of some of the messages of a kind.
 
     Attributes
     ----------
@@ -79,13 +79,13 @@ class _Held:
     go_on: Callable[[], None] = field(repr=False)
 
 
-class Faults:
-    """The network between the broker and its producers, and what it does to their messages.
+class NetworkFaults:
+    """The network between the broker and its producers, with the faults that befall their messages.
 
     Attributes
     ----------
     active
-        What is to befall messages, in the order in which it was asked for.
+        The faults that are to befall messages, in the order in which they were ordered.
     done
         By kind of fault how often it befell a message.
     """
@@ -138,7 +138,7 @@ class Faults:
         self._carry("check", CHECK_FAULTS, check.properties, send)
 
     def refusal(self, request: Request, *, is_done: bool) -> RemotingCommand | None:
-        """What is answered instead, if the request is to be refused."""
+        """The refusal to answer with instead, if the request is to be refused."""
         wanted = "refuse_answer" if is_done else "refuse"
         for fault in self.active:
             if fault.kind == wanted and fault.request == request.command.code and self._befalls(fault, {}):
@@ -192,7 +192,7 @@ class Faults:
         self._node.poke()
 
     def _guarded(self, go_on: Callable[[], None]) -> Callable[[], None]:
-        """What comes later may find its broker gone, or kill it; either way it is lost."""
+        """Guard a late message: it is lost if its broker is gone, or dies of it."""
 
         def carry() -> None:
             if not self._node.is_up:

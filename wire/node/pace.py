@@ -1,4 +1,4 @@
-"""How the broker's clock goes: with the real one, so many times as fast, or only when a test pushes it."""
+"""The pace of the broker's clock: that of the real one, so many times as fast, or only when a test pushes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_STEPS = 500
 
 
 class Pace:
-    """Where the broker's clock ought to stand.
+    """The time at which the broker's clock ought to stand.
 
     Parameters
     ----------

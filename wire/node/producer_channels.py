@@ -1,4 +1,4 @@
-"""Which producer a check goes to: the broker's table of channels, with the connection that it chose."""
+"""The producer that a check goes to: the broker's table of channels, with the connection that it chose."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ProducerChannels(ProducerManager):
 
 
 class CheckQueue(deque["CheckTransactionStateRequest"]):
-    """Where a broker puts its checks: each goes on at once, with the channel that was chosen for it."""
+    """The queue of a broker's checks, which passes each on at once to the channel that was chosen for it."""
 
     def __init__(
         self, channels: ProducerChannels, send: Callable[[CheckTransactionStateRequest, str | None], None]

@@ -1,4 +1,4 @@
-"""What a broker on the wire is started with."""
+"""The start of a broker on the wire: its release, settings and store."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Start:
     conf
         ``broker.conf`` as it was given, for GET_BROKER_CONFIG.
     broker_ip
-        ``brokerIP1``: where clients are told that the broker is; empty for where it listens.
+        ``brokerIP1``: the host that clients are sent to; empty for the one that it listens on.
     auto_create_topic
         ``autoCreateTopicEnable``: whoever sends to a topic that is not there makes it.
     """

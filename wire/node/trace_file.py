@@ -1,4 +1,4 @@
-"""The trace of a run on disk: each row is written when it comes, so that a broker does not grow by what it records."""
+"""A recorder that writes its trace to disk in batches, so that a long run needs no more memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ROWS_HELD = 256
 
 
-class TraceFile(Recorder):
+class FileRecorder(Recorder):
     """A recorder that writes its rows, one JSON object a line.
 
     Parameters

@@ -1,1 +1,1 @@
-"""The probe: a schedule of the specification played on a running broker by what a client can send, and what it left."""
+"""The probe: plays a schedule of the specification on a running broker by a client's requests, and reads the result."""

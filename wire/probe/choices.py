@@ -1,6 +1,6 @@
-"""Schedules out of what clients choose: the rest, time and the check service's rounds, goes as it goes.
+"""Schedules made of clients' choices; time and the check service's rounds follow by themselves.
 
-A schedule is told as visits: what clients do, in this order, between one round and the next. A choice that is not
+A schedule is a list of visits: the clients' actions, in order, between one round and the next. A choice that is not
 possible where it stands is passed over, so that any other choices may be left out of a schedule: what is left is a
 schedule, too.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spec.constants import Constants
     from spec.language import Step
     from spec.state import State
-    from wire.probe.orders import Plan
+    from wire.probe.orders import ProbePlan
 
 Choice = tuple[str, int]
 """An action, and which of its steps that are possible then, that of the latest half first."""
@@ -74,7 +74,7 @@ class ClientSchedules:
             steps.reverse()
         return found
 
-    def schedule(self, visits: Sequence[Sequence[Choice]]) -> tuple[tuple[Step, ...], Plan]:
+    def schedule(self, visits: Sequence[Sequence[Choice]]) -> tuple[tuple[Step, ...], ProbePlan]:
         """The steps of a schedule, and what they come to for a client; up to the first that it cannot bring about."""
         path = list(self._path(visits))
         while True:
@@ -93,7 +93,7 @@ class ClientSchedules:
                 yield from self._client(state, name, which)
 
     def _client(self, state: State, name: str, which: int) -> Iterator[Step]:
-        """What a client chooses, or the next that is possible; and what the broker does of it at once."""
+        """A client's choice, or the next that is possible, with the steps of the broker that follow at once."""
         at = self.actions.index(name)
         for other in (*self.actions[at:], *self.actions[:at]):
             for step in self._chosen(state, other, which):

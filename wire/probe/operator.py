@@ -1,4 +1,4 @@
-"""Somebody who can end and start the broker's process by commands of a shell."""
+"""An operator who ends and starts the broker's process by commands of a shell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
-from wire.client.channel import Channel, NoAnswerError
+from wire.client.channel import BrokerChannel, NoAnswerError
 from wire.errors import WireError
 from wire.probe.own_session import in_own_session
 from wire.probe.player import FIRST_SAVE_S
@@ -100,7 +100,7 @@ class ShellOperator:
         end = time.monotonic() + self.patience_s
         while time.monotonic() < end:
             try:
-                Channel(self.address).close()
+                BrokerChannel(self.address).close()
                 is_there = True
             except NoAnswerError:
                 is_there = False

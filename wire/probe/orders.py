@@ -1,4 +1,4 @@
-"""What a schedule comes to for somebody who stands outside the broker: requests, waits for what shows, and restarts.
+"""A schedule as orders to a client outside the broker: requests, waits for visible effects, and restarts.
 
 Halves are named as in the schedule: by their place in its half queue. The player knows which message of the real queue
 stands for each.
@@ -24,7 +24,7 @@ class SendHalf:
     skew
         How far the producer's clock is ahead, in ticks.
     is_too_old
-        Whether it is so far behind that the half is older than messages are kept (`fileReservedTime`, in hours).
+        Whether it is so far behind that the half is older than `fileReservedTime`, in hours.
     """
 
     transaction: int
@@ -132,7 +132,7 @@ class Kill:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Tell the broker to stop, and start it again when it has."""
+    """Shut the broker down, and start it again."""
 
     def __str__(self) -> str:
         return "stop the broker and start it again"
@@ -163,13 +163,13 @@ Order = (
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ProbePlan:
     """A schedule as orders.
 
     Attributes
     ----------
     finer
-        What of the schedule's order nobody can choose from outside, in words; empty if all of it can be.
+        The parts of the schedule's order that nobody can choose from outside, in words; empty if all of it can be.
     """
 
     orders: tuple[Order, ...]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, OP_TOPIC
-from wire.client.channel import Channel
-from wire.client.reading import end_of_queue
+from wire.client.channel import BrokerChannel
+from wire.client.queries import end_of_queue
 from wire.client.transactions import ROLLBACK, HalfName
 from wire.errors import WireError
 from wire.probe import orders
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reference.format.record import Record
-    from wire.probe.producers import Producers
+    from wire.probe.producers import ProbeProducers
     from wire.probe.rhythm import Rhythm
     from wire.probe.tempo import Tempo
-    from wire.probe.view import Baseline, View
+    from wire.probe.view import Baseline, BrokerView
 
 _A_LOOK_S: Final = 0.05
 _MARGIN_MS: Final = 60_000
@@ -38,7 +38,7 @@ FIRST_SAVE_S: Final = 11.0
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """Where in a tick things happen, in ticks: a round is behind what clients do in its tick.
+    """The phase of events within a tick, in ticks: a round comes behind the clients' actions of its tick.
 
     In the specification the age of a half may be just the timeout, which no clock shows: a little more counts as old,
     a little less as young.
@@ -63,7 +63,7 @@ EARLY: Final = Phase(-0.75, 0.35)
 
 
 class Operator(Protocol):
-    """Who can end and start the broker's process.
+    """The interface of an operator, who can end and start the broker's process.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Operator(Protocol):
         """Kill it, and start it again."""
 
     def restart(self) -> None:
-        """Tell it to stop, and start it again when it has."""
+        """Shut it down, and start it again."""
 
 
 class NoOperatorError(WireError):
@@ -107,13 +107,13 @@ class Player:
     say
         Called every half minute of a wait with what is waited for and how long it may take.
     done
-        What was carried out.
+        The orders that were carried out.
     missed
         The order that did not come true in time; None if all did.
     """
 
-    view: View
-    producers: Producers
+    view: BrokerView
+    producers: ProbeProducers
     baseline: Baseline
     tempo: Tempo
     rhythm: Rhythm
@@ -131,7 +131,7 @@ class Player:
     _ops: int = 0
     _began: float = 0.0
 
-    def play(self, plan: orders.Plan) -> None:
+    def play(self, plan: orders.ProbePlan) -> None:
         """Carry all orders out, until one does not come true.
 
         Raises
@@ -165,7 +165,7 @@ class Player:
                 at_ms = self.operator.died_ms
             self.done.append(Done(order, at_ms, answer))
 
-    def _begin(self, plan: orders.Plan) -> None:
+    def _begin(self, plan: orders.ProbePlan) -> None:
         """Begin so that the first round comes in its tick: what is before and behind it finds room."""
         tick_s, first = self.tempo.tick / 1_000, plan.rounds[0] if plan.rounds else 0
         ahead = self._moment_of(first) + self.phase.of_round * tick_s
@@ -177,7 +177,7 @@ class Player:
         return max(ticks + self.phase.of_tick, 0.0) * self.tempo.tick / 1_000
 
     def _carry_out(self, order: orders.Order) -> bool:
-        """Whether it came true."""
+        """Carry an order out; whether it came true."""
         match order:
             case orders.SendHalf(transaction, half, immunity, skew, is_too_old):
                 tick_s = self.tempo.tick // 1_000
@@ -267,11 +267,11 @@ class Player:
 
     def _is_discarded(self, key: str) -> bool:
         self._look()
-        kept = self.view.discards(self.baseline.discard)
-        if any(record.properties.get(UNIQUE_KEY) == key for record in kept):
+        discarded = self.view.discards(self.baseline.discard)
+        if any(record.properties.get(UNIQUE_KEY) == key for record in discarded):
             return True
-        is_kept = end_of_queue(self.view.channel, DISCARD_TOPIC) > 0
-        return not is_kept and self.view.is_quiet()
+        has_discard_record = end_of_queue(self.view.channel, DISCARD_TOPIC) > 0
+        return not has_discard_record and self.view.is_quiet()
 
     def _has_op(self) -> bool:
         length = end_of_queue(self.view.channel, OP_TOPIC)
@@ -309,6 +309,6 @@ class Player:
         else:
             self.operator.restart()
         self.view.channel.close()
-        self.view.channel = Channel(self.view.channel.address)
+        self.view.channel = BrokerChannel(self.view.channel.address)
         self.producers.connect()
         self.rhythm.seen = None

@@ -1,4 +1,4 @@
-"""The probe's producers: what they have sent, and what they were asked."""
+"""The probe's producers, with their halves, their ENDs and the checks that they got."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reference.format.properties import IMMUNITY_SECONDS, UNIQUE_KEY
-from wire.client.channel import Channel, NoAnswerError
+from wire.client.channel import BrokerChannel, NoAnswerError
 from wire.client.transactions import HalfName, end_transaction, half_of_check, heartbeat, send_half
 from wire.remoting.codes import RequestCode
 from wire.remoting.messages import decode_records
@@ -21,7 +21,7 @@ PREFIX: Final = "halfcheck_probe_"
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentHalf:
     """A half that was sent: when, by the probe's clock in milliseconds, and when its answer had come."""
 
     name: HalfName
@@ -40,7 +40,7 @@ class SentEnd:
 
 
 @dataclass(slots=True)
-class Producers:
+class ProbeProducers:
     """One producer group with one topic.
 
     Attributes
@@ -57,12 +57,12 @@ class Producers:
 
     address: Address
     name: str = field(default_factory=lambda: f"{PREFIX}{secrets.token_hex(4)}")
-    halves: dict[int, Sent] = field(default_factory=dict)
+    halves: dict[int, SentHalf] = field(default_factory=dict)
     ends: list[SentEnd] = field(default_factory=list)
     checks: dict[str, list[HalfName]] = field(default_factory=dict)
-    _channel: Channel | None = None
+    _channel: BrokerChannel | None = None
 
-    def connect(self) -> Channel:
+    def connect(self) -> BrokerChannel:
         """The connection, made where there is none, with a heartbeat.
 
         Raises
@@ -71,7 +71,7 @@ class Producers:
             There can't be one.
         """
         if self._channel is None or not self._channel.is_open:
-            self._channel = Channel(self.address)
+            self._channel = BrokerChannel(self.address)
             heartbeat(self._channel, f"probe@{self.name}", self.name)
         return self._channel
 
@@ -94,7 +94,7 @@ class Producers:
         own = {"KEYS": key, **({} if immunity_s is None else {IMMUNITY_SECONDS: str(immunity_s)})}
         channel, sent_ms = self.connect(), now_ms()
         name = send_half(channel, self.name, self.name, key, b"halfcheck", own, sent_ms + skew_ms)
-        self.halves[transaction] = Sent(name, sent_ms, now_ms())
+        self.halves[transaction] = SentHalf(name, sent_ms, now_ms())
 
     def end(self, half: HalfName, outcome: int, *, answers_check: bool) -> int:
         """Send END_TRANSACTION; the code of its answer.

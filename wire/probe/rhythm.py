@@ -1,4 +1,4 @@
-"""When the check service's rounds come: every interval, from a moment on that the probe has seen.
+"""The rhythm of the check service's rounds: every interval, from a moment on that the probe has seen.
 
 A round shows when it moves the half offset. The service waits for its interval behind each round
 (``TransactionalMessageCheckService#run``), so that rounds fall behind by what they take; a moment seen lately is best.
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reference.format.system_topics import HALF_TOPIC
-from wire.client.reading import check_offset
+from wire.client.queries import check_offset
 from wire.client.transactions import ROLLBACK
 
 if TYPE_CHECKING:
-    from wire.probe.producers import Producers
-    from wire.probe.view import View
+    from wire.probe.producers import ProbeProducers
+    from wire.probe.view import BrokerView
 
 _A_LOOK_S: Final = 0.02
 
@@ -43,7 +43,7 @@ class Rhythm:
             return moment
         return self.seen + max(0, math.ceil((moment - self.seen) / self.interval_s)) * self.interval_s
 
-    def watch(self, view: View, seconds: float) -> bool:
+    def watch(self, view: BrokerView, seconds: float) -> bool:
         """Look until both queues are settled, and keep the moment of the last round that moved the half offset.
 
         Raises
@@ -61,7 +61,7 @@ class Rhythm:
             time.sleep(_A_LOOK_S)
         return False
 
-    def feel(self, view: View, producers: Producers) -> bool:
+    def feel(self, view: BrokerView, producers: ProbeProducers) -> bool:
         """Learn it by a half that is rolled back at once; False if no round came to it in four intervals.
 
         Raises

@@ -1,4 +1,4 @@
-"""Schedules with a name, which ask every release the same: what a client does, and what it waits for."""
+"""Schedules with a name, the same for every release: a client's requests and waits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from wire.client.transactions import COMMIT, ROLLBACK
 from wire.errors import WireError
-from wire.probe.orders import AwaitCheck, AwaitCopy, AwaitDiscard, Kill, Order, Plan, SendEnd, SendHalf, Stop
+from wire.probe.orders import AwaitCheck, AwaitCopy, AwaitDiscard, Kill, Order, ProbePlan, SendEnd, SendHalf, Stop
 
 
 class UnknownScenarioError(WireError):
@@ -17,7 +17,7 @@ class UnknownScenarioError(WireError):
 
 
 @dataclass(frozen=True, slots=True)
-class Scenario:
+class ProbeScenario:
     """One scenario and its story."""
 
     story: str
@@ -49,12 +49,14 @@ _IMMUNE: Final = (
 )
 
 SCENARIOS: Final = {
-    "outcomes": Scenario(
+    "outcomes": ProbeScenario(
         "a commit, a rollback, and two that are left to the checks: a commit and a rollback", _OUTCOMES
     ),
-    "unanswered": Scenario("no check is answered, until the half is discarded", (SendHalf(0, 0), AwaitDiscard(0, 0))),
-    "twice": Scenario("a commit arrives twice (A13)", _TWICE),
-    "contradiction": Scenario(
+    "unanswered": ProbeScenario(
+        "no check is answered, until the half is discarded", (SendHalf(0, 0), AwaitDiscard(0, 0))
+    ),
+    "twice": ProbeScenario("a commit arrives twice (A13)", _TWICE),
+    "contradiction": ProbeScenario(
         "a rollback behind a commit, and a commit behind a rollback (A12)",
         (
             *_sent(0, 0, COMMIT),
@@ -63,7 +65,7 @@ SCENARIOS: Final = {
             SendEnd(1, 1, COMMIT, answers_check=False),
         ),
     ),
-    "late": Scenario(
+    "late": ProbeScenario(
         "a commit arrives when its half was checked already, and the check is answered, too",
         (
             SendHalf(0, 0),
@@ -72,12 +74,12 @@ SCENARIOS: Final = {
             SendEnd(0, 1, COMMIT, answers_check=True),
         ),
     ),
-    "immune": Scenario("a commit within the immunity for which the half was put back (B01)", _IMMUNE),
-    "kill": Scenario(
+    "immune": ProbeScenario("a commit within the immunity for which the half was put back (B01)", _IMMUNE),
+    "kill": ProbeScenario(
         "the broker is killed right behind a commit, and asks again (B02)",
         (*_sent(0, 0, COMMIT), Kill(), *_asked(0, 1, COMMIT)),
     ),
-    "stop": Scenario(
+    "stop": ProbeScenario(
         "the broker is stopped right behind a commit, and asks again (B03)",
         (*_sent(0, 0, COMMIT), Stop(), *_asked(0, 1, COMMIT)),
     ),
@@ -85,7 +87,7 @@ SCENARIOS: Final = {
 """By name."""
 
 
-def scenario_called(name: str) -> Plan:
+def scenario_called(name: str) -> ProbePlan:
     """The plan of a scenario.
 
     Raises
@@ -96,4 +98,4 @@ def scenario_called(name: str) -> Plan:
     if name not in SCENARIOS:
         message = f"--scenario {name}: there is none of that name; there are {', '.join(SCENARIOS)}"
         raise UnknownScenarioError(message)
-    return Plan(SCENARIOS[name].orders)
+    return ProbePlan(SCENARIOS[name].orders)

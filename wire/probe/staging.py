@@ -1,7 +1,7 @@
-"""What each action of the specification is to a client: a request, something to wait for, nothing, or out of reach.
+"""Staging: each action of the specification as a client's request, a wait, nothing, or out of reach.
 
-:data:`STAGED` is the table. A schedule becomes a :class:`~wire.probe.orders.Plan` by walking it in the specification:
-the state tells whose half a round is at, and what an END_TRANSACTION under way says.
+:data:`STAGED` is the table. A schedule becomes a :class:`~wire.probe.orders.ProbePlan` by walking it in the
+specification, whose states have the half that a round is at, and the outcome of an END_TRANSACTION under way.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from wire.probe.orders import (
     Disconnect,
     Kill,
     Order,
-    Plan,
+    ProbePlan,
     SendEnd,
     SendHalf,
     Stop,
@@ -67,10 +67,10 @@ class Stager:
     state: State
     before: State
     ticks: int = 0
-    told: set[int] = field(default_factory=set)
-    """Halves whose END_TRANSACTION that is being handled was sent already."""
+    ends_sent: set[int] = field(default_factory=set)
+    """Halves whose END_TRANSACTION is sent already, and still being handled."""
     too_old: set[int] = field(default_factory=set)
-    """Transactions whose half is born too old to be kept."""
+    """Transactions whose half is born older than `fileReservedTime`."""
     finer: dict[str, None] = field(default_factory=dict)
 
 
@@ -91,12 +91,12 @@ def _send(stager: Stager, step: Step) -> Iterator[Order]:
 def _end(stager: Stager, step: Step) -> Iterator[Order]:
     """The first step of handling an END_TRANSACTION is when it arrives; one that stores a message goes on by itself."""
     half = step.arguments[0]
-    if half in stager.told:
-        stager.told.discard(half)
+    if half in stager.ends_sent:
+        stager.ends_sent.discard(half)
         return
     says = stager.before.half[half].end
     if step.action.function is end_transaction.store_real_message:
-        stager.told.add(half)
+        stager.ends_sent.add(half)
     if stager.before.half[half].foreign:
         message = f"{step}: an END_TRANSACTION that names another transaction's half by its place"
         raise CannotStageError(message)
@@ -136,7 +136,7 @@ def _round(stager: Stager, _: Step) -> Iterator[Order]:
 def _die(stager: Stager, _: Step) -> Iterator[Order]:
     if any(stager.before.half[h].end == End.COMMIT_STORED for h in range(stager.constants.half_slots)):
         stager.finer["the process dies between the two writes of an END_TRANSACTION"] = None
-    stager.told.clear()
+    stager.ends_sent.clear()
     yield Kill()
 
 
@@ -153,7 +153,7 @@ _nothing: Final = _always()
 
 @dataclass(frozen=True, slots=True)
 class OutOfReach:
-    """What no client can bring about, whatever the state is, and why."""
+    """An action that no client can bring about in any state, and why."""
 
     why: str
 
@@ -303,7 +303,7 @@ STAGED: Final[dict[ActionFunction, Stage]] = {
 _OF_A_CLIENT: Final = (SendHalf, SendEnd, Disconnect)
 
 
-def plan(constants: Constants, path: Sequence[Step]) -> Plan:
+def plan(constants: Constants, path: Sequence[Step]) -> ProbePlan:
     """The orders that a schedule comes to.
 
     Raises
@@ -322,7 +322,7 @@ def plan(constants: Constants, path: Sequence[Step]) -> Plan:
         if refused is not None:
             message = f"step {number}, {step}, is refused ({refused.kind}): {refused.rule}"
             raise CannotStageError(message)
-        is_between = bool(stager.told)
+        is_between = bool(stager.ends_sent)
         given = list(STAGED[step.action.function](stager, step))
         if is_between and any(isinstance(order, AwaitRound | AwaitCopy | AwaitCheck) for order in given):
             stager.finer["a round comes between the two writes of an END_TRANSACTION"] = None
@@ -336,7 +336,7 @@ def plan(constants: Constants, path: Sequence[Step]) -> Plan:
         else:
             is_sent_inside = False
         orders += given
-    return Plan(tuple(_in_short(orders)), tuple(stager.finer))
+    return ProbePlan(tuple(_in_short(orders)), tuple(stager.finer))
 
 
 def _in_short(orders: Sequence[Order]) -> Iterator[Order]:

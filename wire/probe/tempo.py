@@ -1,4 +1,4 @@
-"""How a schedule's ticks and a broker's settings become waits, and about how long a plan takes."""
+"""The tempo of a plan: its ticks and a broker's settings as waits, and the time that it takes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from wire.probe import orders
 
 if TYPE_CHECKING:
-    from wire.probe.orders import Plan
+    from wire.probe.orders import ProbePlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tempo:
-    """How a schedule's ticks and the broker's settings become waits, in milliseconds.
+    """The waits of a schedule, in milliseconds, by its ticks and the broker's settings.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Tempo:
         """How many seconds a check may take: until the half is old enough, and some rounds."""
         return (max(self.timeout, immunity_ms) + 4 * self.check_interval + 2_000) / 1_000
 
-    def expected(self, plan: Plan) -> float:
+    def expected(self, plan: ProbePlan) -> float:
         """About how many seconds a plan takes: its ticks, or what it waits for."""
         waits = {
             orders.AwaitCheck: self.timeout + self.check_interval,

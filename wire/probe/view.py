@@ -1,4 +1,4 @@
-"""What of a broker shows from outside: where it stands before the probe, and its records in the order of its log."""
+"""A broker as seen from outside: its offsets before the probe, and its records in the order of its log."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
-from wire.client.reading import LogStretch, begin_of_queue, check_offset, end_of_queue, offset_at, pull_all, unpullable
+from wire.client.queries import LogStretch, begin_of_queue, check_offset, end_of_queue, offset_at, pull_all, unpullable
 from wire.errors import WireError
 
 if TYPE_CHECKING:
     from reference.format.record import Record
-    from wire.client.channel import Channel
+    from wire.client.channel import BrokerChannel
 
-_LONGEST_READING_S: Final = 30.0
+_LONGEST_SNAPSHOT_S: Final = 30.0
 _A_LOOK_S: Final = 0.1
 _DISPATCH_S: Final = 0.2
 """So long a message may be in the log before it is in its queue."""
@@ -28,12 +28,12 @@ class BusyBrokerError(WireError):
 
 
 class UnsteadyBrokerError(WireError):
-    """The broker writes so much that no consistent reading of it was had."""
+    """The broker writes so much that no consistent snapshot of it was had."""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Where the queues were when the probe began: their ends, or the check service's offsets beside others.
+    """Offsets of the queues when the probe began: their ends, or the check service's offsets beside others.
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What the broker has written since a baseline, as it was all at one moment.
+class BrokerSnapshot:
+    """All that the broker has written from a baseline up to one moment.
 
     Attributes
     ----------
@@ -72,8 +72,8 @@ class Reading:
 
 
 @dataclass(slots=True)
-class View:
-    """Looks at a broker.
+class BrokerView:
+    """Queries of a broker by which its state is observed.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ class View:
         ``mappedFileSizeCommitLog``.
     """
 
-    channel: Channel
+    channel: BrokerChannel
     group: str
     file_size: int
 
     def baseline(self, *, beside_others: bool) -> Baseline:
-        """Where the queues end now.
+        """The ends of the queues now.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class View:
 
         RocketMQ: DefaultMessageStore.ReputMessageService.
         """
-        end = time.monotonic() + _LONGEST_READING_S
+        end = time.monotonic() + _LONGEST_SNAPSHOT_S
         while end_of_queue(self.channel, HALF_TOPIC) <= offset and time.monotonic() < end:
             time.sleep(_A_LOOK_S)
 
@@ -159,11 +159,11 @@ class View:
         """The op topic since a baseline, where it can be pulled."""
         return pull_all(self.channel, self.group, OP_TOPIC, baseline.op)
 
-    def read(self, baseline: Baseline) -> Reading:
+    def read(self, baseline: Baseline) -> BrokerSnapshot:
         """All that was written since a baseline.
 
-        A queue is filled in the order of the log, so all that lies before the last record of one reading is there in
-        the next one. Offsets are read between two readings that are the same; the second is late enough for the copies
+        A queue is filled in the order of the log, so all that lies before the last record of one pass is there in
+        the next one. Offsets are read between two passes that are the same; the second is late enough for the copies
         of the round that has moved them.
 
         Raises
@@ -173,17 +173,17 @@ class View:
         NoAnswerError
             The broker does not answer.
         """
-        end = time.monotonic() + _LONGEST_READING_S
+        end = time.monotonic() + _LONGEST_SNAPSHOT_S
         before = self._records(baseline)
         while time.monotonic() < end:
             half, op = (check_offset(self.channel, topic) for topic in (HALF_TOPIC, OP_TOPIC))
             time.sleep(_DISPATCH_S)
             after = self._records(baseline)
             if [record.physical_offset for record in before] == [record.physical_offset for record in after]:
-                return Reading(after, half, op)
+                return BrokerSnapshot(after, half, op)
             before = after
         message = (
-            f"{self.channel.address}: no two readings in {_LONGEST_READING_S:.0f} s were the same; try a quiet one"
+            f"{self.channel.address}: no two readings in {_LONGEST_SNAPSHOT_S:.0f} s were the same; try a quiet one"
         )
         raise UnsteadyBrokerError(message)
 
@@ -201,6 +201,6 @@ class View:
 
 
 def _real_queue(half: Record) -> tuple[str, int]:
-    """Where a half is delivered to."""
-    told = half.properties
-    return told.get(REAL_TOPIC, ""), int(told.get(REAL_QUEUE_ID, HALF_QUEUE_ID))
+    """The real topic and queue of a half."""
+    properties = half.properties
+    return properties.get(REAL_TOPIC, ""), int(properties.get(REAL_QUEUE_ID, HALF_QUEUE_ID))

@@ -11,7 +11,7 @@ from typing import Final
 
 
 class RequestCode(IntEnum):
-    """What is asked for; those that are handled here, and those that a broker sends to a client."""
+    """Kinds of request: those that are handled here, and those that a broker sends to a client."""
 
     SEND_MESSAGE = 10
     PULL_MESSAGE = 11
@@ -63,7 +63,7 @@ class RequestCode(IntEnum):
 
 
 class ResponseCode(IntEnum):
-    """What is answered."""
+    """Codes of answers."""
 
     SUCCESS = 0
     SYSTEM_ERROR = 1

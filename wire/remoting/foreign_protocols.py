@@ -1,4 +1,4 @@
-"""What comes where a remoting frame was expected: the first bytes of other protocols, and what to do about each."""
+"""Recognition of other protocols by the first bytes of a connection, with a remedy for each."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _HTTP_2_FIRST_FRAMES: Final = (4, 7)
 """SETTINGS, with which a server begins, and GOAWAY."""
 
 
-class Side(NamedTuple):
-    """One who speaks a foreign protocol: who that may be, and what to do about it."""
+class Peer(NamedTuple):
+    """A speaker of a foreign protocol: who that may be, and the remedy."""
 
     to_do: str
     who: str = ""
@@ -26,35 +26,35 @@ class ForeignProtocol:
     ----------
     name : str
         As one says what somebody speaks.
-    client, server : Side
+    client, server : Peer
         One that speaks it to a broker, and a port that is taken for a broker's.
     """
 
     name: str
-    client: Side
-    server: Side
+    client: Peer
+    server: Peer
 
-    def told(self, side: Side) -> str:
-        """In one line, who speaks what, and what to do about it."""
-        who = f" ({side.who}?)" if side.who else ""
-        return f"it speaks {self.name}{who}, and RocketMQ's remoting protocol was expected; {side.to_do}"
+    def described(self, peer: Peer) -> str:
+        """One line: who speaks the protocol, and the remedy."""
+        who = f" ({peer.who}?)" if peer.who else ""
+        return f"it speaks {self.name}{who}, and RocketMQ's remoting protocol was expected; {peer.to_do}"
 
 
 _BROKER: Final = "give the address of a broker's listenPort, such as 10.0.0.5:10911"
 HTTP_2: Final = ForeignProtocol(
     "HTTP/2",
-    Side("gRPC SDKs (rocketmq-clients) need RocketMQ's proxy; take a client that speaks remoting", "a gRPC client"),
-    Side(_BROKER, "a gRPC proxy"),
+    Peer("gRPC SDKs (rocketmq-clients) need RocketMQ's proxy; take a client that speaks remoting", "a gRPC client"),
+    Peer(_BROKER, "a gRPC proxy"),
 )
 HTTP: Final = ForeignProtocol(
-    "HTTP", Side("this port is for RocketMQ clients; orders over HTTP go to the control port"), Side(_BROKER)
+    "HTTP", Peer("this port is for RocketMQ clients; orders over HTTP go to the control port"), Peer(_BROKER)
 )
 TLS: Final = ForeignProtocol(
     "TLS",
-    Side("connections are plain here; set tls.enable=false in the client"),
-    Side("give a port that takes plain connections (tls.server.mode=permissive or disabled)"),
+    Peer("connections are plain here; set tls.enable=false in the client"),
+    Peer("give a port that takes plain connections (tls.server.mode=permissive or disabled)"),
 )
-PROXY: Final = ForeignProtocol("the PROXY protocol of a load balancer", Side("connect without one"), Side(_BROKER))
+PROXY: Final = ForeignProtocol("the PROXY protocol of a load balancer", Peer("connect without one"), Peer(_BROKER))
 
 _BY_PREFIX: Final = {
     b"PRI ": HTTP_2,
@@ -95,6 +95,6 @@ def may_be_http_2(start: bytes | bytearray) -> bool:
 
 
 def shown_text(start: bytes | bytearray) -> str:
-    """The first bytes as text, where they are some, such as a greeting; else ''."""
-    told = bytes(start[:_PREFIX]).decode("latin-1")
-    return f" (it begins with the text {told!r})" if told.isascii() and told.isprintable() else ""
+    """The first bytes, if they are text, such as a greeting; else ''."""
+    text = bytes(start[:_PREFIX]).decode("latin-1")
+    return f" (it begins with the text {text!r})" if text.isascii() and text.isprintable() else ""

@@ -38,7 +38,7 @@ class FrameReader:
         ForeignProtocolError
             The first bytes are those of another protocol.
         MalformedFrameError
-            A length is negative, too small for a header's, or beyond :data:`MOST_FRAME`; nothing is kept of it.
+            A length is negative, too small for a header's, or beyond :data:`MOST_FRAME`; its bytes are dropped.
         """
         held = self._bytes
         held += data

@@ -1,6 +1,6 @@
 """Messages as they travel (``MessageDecoder``): the records of a pull's body, and the messages of one batch.
 
-What a consumer pulls are records as they stand in the commit log, one behind the other. A batch holds less of each
+A consumer pulls records as they stand in the commit log, one behind the other. A batch holds less of each
 message: flag, body and properties.
 """
 

@@ -1,4 +1,4 @@
-"""What a release calls itself in a header: its place in the enum ``MQVersion.Version``.
+"""The version of a release in a header: its place in the enum ``MQVersion.Version``.
 
 Each minor release has ten patch releases there, each behind a snapshot; they are counted from 4.3.0 on.
 """

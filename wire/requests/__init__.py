@@ -1,1 +1,1 @@
-"""What the broker does for each kind of request, by the processors of RocketMQ that it follows."""
+"""Handlers of each kind of request, after RocketMQ's processors."""

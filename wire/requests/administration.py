@@ -1,4 +1,4 @@
-"""What an operator asks and changes (``AdminBrokerProcessor``): topics, groups, settings, how far consumers are."""
+"""An operator's requests (``AdminBrokerProcessor``): topics, groups, settings, progress of consumers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def get_all_topic_config(node: BrokerNode, request: Request) -> RemotingCommand:
 
 
 def update_group(node: BrokerNode, request: Request) -> RemotingCommand:
-    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: the group is made; what is said of it otherwise is kept, and not heeded."""
+    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: the group is made; its settings are stored, and not heeded."""
     data = object_in(request.body, "UPDATE_AND_CREATE_SUBSCRIPTIONGROUP")
     name = legal_name(str(data.get("groupName", "")))
     groups = node.broker.subscription_group_manager
@@ -124,7 +124,7 @@ def query_consumers_of_topic(node: BrokerNode, request: Request) -> RemotingComm
         for key in node.broker.consumer_offset_manager.saved.table
         if str(key).startswith(ending)
     }
-    return request.answer(body=body_of({"groupList": sorted(saved | set(node.consumers.reading(topic)))}))
+    return request.answer(body=body_of({"groupList": sorted(saved | set(node.consumers.subscribed_to(topic)))}))
 
 
 def get_broker_config(node: BrokerNode, request: Request) -> RemotingCommand:

@@ -1,4 +1,4 @@
-"""Which function handles which kind of request; all others are answered REQUEST_CODE_NOT_SUPPORTED."""
+"""The handler of each kind of request; all others are answered REQUEST_CODE_NOT_SUPPORTED."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ READS: Final = frozenset(
         RequestCode.GET_TOPIC_STATS_INFO,
     }
 )
-"""What looks into queues: records that were stored before are dispatched first, however close behind them it comes."""
+"""Requests that read queues: records that were stored before are dispatched first."""
 
 _NOT_AS_EXPECTED: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, struct.error)
-"""What Python throws where Java would throw something of its own at a request of a strange form."""
+"""Python's exceptions at a malformed request, where Java would throw its own."""
 
 
 def handle(node: BrokerNode, request: Request) -> RemotingCommand | None:

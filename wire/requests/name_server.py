@@ -1,4 +1,4 @@
-"""What a name server is asked: where a topic is, which brokers there are (``ClientRequestProcessor``)."""
+"""Requests to a name server: routes of topics, the brokers (``ClientRequestProcessor``)."""
 
 from __future__ import annotations
 

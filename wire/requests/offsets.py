@@ -1,4 +1,4 @@
-"""Where consumers are and where queues begin and end (``ConsumerManageProcessor``, ``AdminBrokerProcessor``)."""
+"""Offsets of consumers, and begins and ends of queues (``ConsumerManageProcessor``, ``AdminBrokerProcessor``)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def query_consumer_offset(node: BrokerNode, request: Request) -> RemotingCommand
 def update_consumer_offset(node: BrokerNode, request: Request) -> RemotingCommand:
     """``#updateConsumerOffset``: anybody's, for any group (B57).
 
-    What is below 0 is none, and kept as -1, as the Go client says it of a queue that it has not read; of the check
-    service's offsets none is kept, since who reads a store takes it for damage.
+    An offset below 0 is none, and stored as -1, which the Go client sends for a queue that it has not read. For the
+    check service none is stored, since readers of a store take that for damage.
     """
     group, offset = request.text("consumerGroup"), max(-1, request.number("commitOffset"))
     if offset < 0 and group == CHECK_GROUP:

@@ -38,8 +38,8 @@ _CODES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Pull:
-    """What a pull asks for."""
+class PullMessageRequestHeader:
+    """The fields of a pull (``PullMessageRequestHeader``)."""
 
     group: str
     topic: str
@@ -73,7 +73,7 @@ def pull_message(node: BrokerNode, request: Request) -> RemotingCommand | None:
     tags, refused = _subscription(node, request, group, topic)
     if refused is not None:
         return refused
-    pull = Pull(
+    pull = PullMessageRequestHeader(
         group,
         topic,
         queue_id,
@@ -126,7 +126,7 @@ def _subscription(
     return frozenset(map(java_string_hash, names)), None
 
 
-def _read(broker: BrokerController, request: Request, pull: Pull) -> RemotingCommand:
+def _read(broker: BrokerController, request: Request, pull: PullMessageRequestHeader) -> RemotingCommand:
     store = broker.message_store
     result = store.get_message(pull.topic, pull.queue_id, QueueOffset(pull.offset), pull.most)
     if result.status is GetMessageStatus.NO_ANSWER:

@@ -98,10 +98,10 @@ class Request:
         A real broker answers in JSON even where a request came with a binary header, as the type of its answers is set
         for the whole process (``RemotingCommand#serializeTypeConfigInThisServer``).
         """
-        told = {} if fields is None else fields
+        given = {} if fields is None else fields
         return RemotingCommand(
             code=int(code),
-            fields={name: java_text(value) for name, value in told.items() if value is not None},
+            fields={name: java_text(value) for name, value in given.items() if value is not None},
             body=body,
             opaque=self.command.opaque,
             flag=RESPONSE_FLAG,

@@ -121,7 +121,7 @@ def _create_topic(node: BrokerNode, request: Request, topic: str, queues: int, q
 
 
 def end_transaction(node: BrokerNode, request: Request) -> RemotingCommand | None:
-    """Hand an END_TRANSACTION to the network, which loses, doubles or delays it where it is told to."""
+    """Hand an END_TRANSACTION to the network, which loses, doubles or delays it by the faults that are ordered."""
     header = EndTransactionRequestHeader(
         producer_group=request.text("producerGroup"),
         tran_state_table_offset=QueueOffset(request.number("tranStateTableOffset")),

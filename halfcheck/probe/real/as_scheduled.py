@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from model_check.trace_validation.observed import Trace
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from spec.state import State
-    from wire.probe.orders import Plan
+    from wire.probe.orders import ProbePlan
 
 _OF_PRODUCERS: Final = frozenset(
     {
@@ -42,7 +42,7 @@ _OF_PRODUCERS: Final = frozenset(
 _OF_ITS_PROCESS: Final = frozenset({"crash", "graceful_stop"})
 
 
-def depends_on_producers(profile: str, one: MinimalCounterexample, plan: Plan) -> bool:
+def depends_on_producers(profile: str, one: MinimalCounterexample, plan: ProbePlan) -> bool:
     """Whether a counterexample turns on what only its producers know, and else on nothing that a probe does not see.
 
     That is a fault of theirs; or when a rollback arrived, which no record tells where its op message comes later.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.real.real_broker import RealBroker
 from conformance.real.releases import fetched_jars, release_called
-from wire.client.channel import Address, Channel
+from wire.client.channel import Address, BrokerChannel
 from wire.errors import WireError
 from wire.probe.player import FIRST_SAVE_S
 from wire.probe.producers import now_ms
@@ -81,7 +81,7 @@ class HostedBroker:
         WireError
             It refuses.
         """
-        channel = Channel(self.address)
+        channel = BrokerChannel(self.address)
         try:
             body = "".join(f"{name}={value}\n" for name, value in settings.items()).encode()
             answer = channel.ask(RequestCode.UPDATE_BROKER_CONFIG, {}, body)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from model_check.verdicts.counterexamples import MinimalCounterexample
-    from wire.probe.orders import Plan
+    from wire.probe.orders import ProbePlan
 
 RELEASES: Final = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.0")
 """Those whose packages are started."""
@@ -71,7 +71,7 @@ class Task:
 
     release: str
     one: MinimalCounterexample
-    plan: Plan
+    plan: ProbePlan
 
     @property
     def key(self) -> tuple[str, str, str]:

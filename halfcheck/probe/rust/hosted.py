@@ -15,8 +15,8 @@ from conformance.real.processes import Processes
 from halfcheck.probe.rust.configuration import LOOPBACK, SETTINGS, broker_toml, conf_text
 from halfcheck.probe.rust.crates import BROKER, NAME_SERVER
 from reference.format.system_topics import HALF_TOPIC
-from wire.client.channel import Address, Channel, NoAnswerError
-from wire.client.reading import end_of_queue
+from wire.client.channel import Address, BrokerChannel, NoAnswerError
+from wire.client.queries import end_of_queue
 from wire.probe.player import FIRST_SAVE_S
 from wire.probe.producers import now_ms
 
@@ -147,14 +147,14 @@ class RustBroker:
     def _name_server_listens(self) -> bool:
         """A broker that finds no name server gives its start up."""
         try:
-            Channel(Address(LOOPBACK, self._ports.name_server)).close()
+            BrokerChannel(Address(LOOPBACK, self._ports.name_server)).close()
         except NoAnswerError:
             return False
         return True
 
     def _answers(self) -> bool:
         try:
-            with Channel(self.address) as channel:
+            with BrokerChannel(self.address) as channel:
                 end_of_queue(channel, HALF_TOPIC)
         except NoAnswerError:
             return False

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 from reference.format.properties import PRODUCER_GROUP, TRANSACTION_PREPARED, UNIQUE_KEY
 from reference.format.system_topics import CHECK_GROUP, DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.records.transaction_record import parse_op_body
-from wire.client.channel import Channel, NoAnswerError
-from wire.client.reading import check_offset, end_of_queue, pull_all, release_and_settings
+from wire.client.channel import BrokerChannel, NoAnswerError
+from wire.client.queries import check_offset, end_of_queue, pull_all, release_and_settings
 from wire.client.transactions import HalfName, end_transaction_fields, half_of_check, heartbeat_body
 from wire.probe.producers import PREFIX, now_ms
 from wire.remoting.codes import RequestCode, ResponseCode
@@ -64,21 +64,21 @@ class Stage:
     longest_s: float
     operator: Operator | None = None
     name: str = field(default_factory=lambda: f"{PREFIX}{secrets.token_hex(4)}")
-    _channel: Channel | None = None
+    _channel: BrokerChannel | None = None
     _keys: dict[str, str] = field(default_factory=dict)
     _halves: dict[str, HalfName] = field(default_factory=dict)
     _checks: list[tuple[RemotingCommand, Record]] = field(default_factory=list)
     _begins: dict[str, int] = field(default_factory=dict)
-    _others: list[Channel] = field(default_factory=list)
+    _others: list[BrokerChannel] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._begins = {topic: end_of_queue(self.channel, topic) for topic in (HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC)}
 
     @property
-    def channel(self) -> Channel:
+    def channel(self) -> BrokerChannel:
         """The connection, made anew where the broker has ended it."""
         if self._channel is None or not self._channel.is_open:
-            self._channel = Channel(self.address, _PATIENCE_S)
+            self._channel = BrokerChannel(self.address, _PATIENCE_S)
         return self._channel
 
     def close(self) -> None:
@@ -106,7 +106,7 @@ class Stage:
 
     def connect_other(self, *, same_client: bool) -> str:
         """A second connection, with a heartbeat of another group; with the client id of the first, or its own."""
-        self._others.append(Channel(self.address, _PATIENCE_S))
+        self._others.append(BrokerChannel(self.address, _PATIENCE_S))
         client_id = "probe" if same_client else "another"
         return self._heartbeat(self._others[-1], f"{client_id}@{self.name}", f"{self.name}_other")
 
@@ -150,7 +150,7 @@ class Stage:
         return release_and_settings(self.channel)[0] or "none: the number is a snapshot's"
 
     @staticmethod
-    def _heartbeat(channel: Channel, client_id: str, group: str) -> str:
+    def _heartbeat(channel: BrokerChannel, client_id: str, group: str) -> str:
         return _told(_answer(channel, RequestCode.HEART_BEAT, {}, heartbeat_body(client_id, group)))
 
     def _ask_in_json(self, more: Mapping[str, str]) -> str:
@@ -206,7 +206,7 @@ class Stage:
     def end_and_wait(self, letter: str, outcome: int) -> str:
         """END_TRANSACTION on a connection of its own, where no answer may come."""
         fields = end_transaction_fields(self.name, self._halves[letter], outcome)
-        with Channel(self.address, _NO_ANSWER_S) as channel:
+        with BrokerChannel(self.address, _NO_ANSWER_S) as channel:
             return _told(_answer(channel, RequestCode.END_TRANSACTION, fields))
 
     # --- what shows ---------------------------------------------------------------------------------------------------
@@ -298,7 +298,9 @@ class Stage:
         return [each for each in pull_all(self.channel, self.name, topic, self._begins[topic]) if _key(each) == key]
 
 
-def _answer(channel: Channel, code: int, fields: Mapping[str, object], body: bytes = b"") -> RemotingCommand | str:
+def _answer(
+    channel: BrokerChannel, code: int, fields: Mapping[str, object], body: bytes = b""
+) -> RemotingCommand | str:
     """The answer to a request, or why there is none."""
     try:
         return channel.ask(code, fields, body)

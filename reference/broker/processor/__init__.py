@@ -1,1 +1,1 @@
-"""What a broker does for each kind of request (``broker.processor``)."""
+"""The handlers of each kind of request (``broker.processor``)."""

@@ -1,4 +1,4 @@
-"""What an operator may ask of a broker about its halves (``AdminBrokerProcessor``)."""
+"""An operator's requests about halves (``AdminBrokerProcessor``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a consumer tells of how far it is, for any group that it names (``ConsumerManageProcessor``)."""
+"""A consumer's commits of offsets, for any group that it names (``ConsumerManageProcessor``)."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class EndTransactionRequestHeader:
 
 
 class EndTransactionOutcome(Enum):
-    """What a step of END_TRANSACTION did."""
+    """The outcome of a step of END_TRANSACTION."""
 
     DROPPED = "dropped"
     """UNKNOWN: nothing is done and nothing answered."""

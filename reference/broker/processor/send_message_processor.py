@@ -110,7 +110,7 @@ _REFUSED = {
         SYSTEM_ERROR, "create mapped file failed, server is busy or broken."
     ),
 }
-"""What a client is told of a message that was not stored (``#handlePutMessageResult``)."""
+"""The answer to a client whose message was not stored (``#handlePutMessageResult``)."""
 
 
 class SendMessageProcessor:

@@ -194,13 +194,13 @@ class CheckRound:
         self.escape_fail_count = 0
         return self._moved_on(CheckBranch.GIVEN_UP, half)
 
-    def _discard(self, half: MessageExt, *, is_kept_as_it_was: bool = False) -> CheckStep:
+    def _discard(self, half: MessageExt, *, as_stored: bool = False) -> CheckStep:
         """Give the half up; that its record was not stored is only logged, unless that is repaired (B31)."""
-        given_up = MessageExt.of(half.record) if is_kept_as_it_was else half
-        kept = self._broker.check_listener.resolve_discard_msg(given_up)
-        if kept is None and self._broker.switches.retries_discards:
+        given_up = MessageExt.of(half.record) if as_stored else half
+        discarded = self._broker.check_listener.resolve_discard_msg(given_up)
+        if discarded is None and self._broker.switches.retries_discards:
             return self._stays(CheckBranch.DISCARD_FAILED, half)
-        return self._moved_on(CheckBranch.DISCARDED, half, record=kept)
+        return self._moved_on(CheckBranch.DISCARDED, half, record=discarded)
 
     def _need_discard(self, half: MessageExt) -> bool:
         """Count the half's checks up in memory, unless they have reached the maximum (``#needDiscard``)."""
@@ -260,7 +260,7 @@ class CheckRound:
         copy = stored.record
         if copy is None:
             if stored.status.is_of_the_message and self._broker.switches.parks_poison:
-                return self._discard(half, is_kept_as_it_was=True)
+                return self._discard(half, as_stored=True)
             return self._stays(CheckBranch.PUT_BACK_FAILED, half)
         half.become_copy(copy)
         request = self._broker.check_listener.resolve_half_msg(half)

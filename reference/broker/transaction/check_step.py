@@ -1,4 +1,4 @@
-"""What one step of a check round did: one pass through the loop of ``TransactionalMessageServiceImpl#check``."""
+"""The outcome of one step of a check round: one pass through the loop of ``TransactionalMessageServiceImpl#check``."""
 
 from __future__ import annotations
 

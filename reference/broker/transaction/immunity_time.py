@@ -6,7 +6,7 @@ from reference.java.numbers import get_long, wrap_long
 
 
 def check_immunity_time(text: str, transaction_timeout_ms: int) -> int:
-    """How long a check round leaves a half alone (``TransactionalMessageServiceImpl#getImmunityTime``).
+    """The time in which a check round leaves a half alone (``TransactionalMessageServiceImpl#getImmunityTime``).
 
     -1 and what is no number mean the timeout. Nothing else is bounded: 0 and negative numbers protect from nothing.
 

@@ -1,4 +1,4 @@
-"""What a check round has learned from the op queue: which halves are done, and which op messages may be forgotten.
+"""The removeMap of a check round, filled from the op queue: halves that are done, and op messages that may go.
 
 Written after ``TransactionalMessageServiceImpl#fillOpRemoveMap``, ``#check`` and ``#calculateOpOffset``.
 """

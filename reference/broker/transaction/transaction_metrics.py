@@ -1,4 +1,4 @@
-"""How many halves of each topic are open, as the broker counts them (``TransactionMetrics``, 5.2.0 and later).
+"""The broker's count of the open halves of each topic (``TransactionMetrics``, 5.2.0 and later).
 
 One more for each half that is stored, one less for each END_TRANSACTION that is carried out and each half that is given
 up. Nobody asks whether the half was open, so that the count goes below zero (B46).

@@ -1,4 +1,4 @@
-"""Between the transaction services and the store: what half, copy and op messages look like, and how they are read."""
+"""Between the transaction services and the store: the form of half, copy and op messages, and their reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a half that a check round can't leave alone: its producer is asked, or it is given up.
+"""Checking and discarding: a check round asks the producer of an open half, or gives the half up.
 
 Written after ``AbstractTransactionalMessageCheckListener`` and ``DefaultTransactionalMessageCheckListener``.
 """
@@ -116,7 +116,7 @@ class TransactionalMessageCheckListener:
         Returns
         -------
         Record or None
-            What was kept of it, if anything.
+            Its record in the topic for discarded halves; None where none was stored.
         """
         if not self._broker.switches.keeps_discarded:
             return None
@@ -124,7 +124,7 @@ class TransactionalMessageCheckListener:
         properties = message.properties
         text = message_properties_to_string(properties, self._broker.switches)
         discarded = MessageExtBrokerInner.of(message.record, DISCARD_TOPIC, DISCARD_QUEUE_ID, text, properties)
-        kept = self._broker.message_store.put_message(discarded).record
-        if kept is not None and self._broker.switches.counts_halves and REAL_TOPIC in properties:
+        record = self._broker.message_store.put_message(discarded).record
+        if record is not None and self._broker.switches.counts_halves and REAL_TOPIC in properties:
             self._broker.transaction_metrics.half_left(properties[REAL_TOPIC], properties.get(UNIQUE_KEY, ""))
-        return kept
+        return record

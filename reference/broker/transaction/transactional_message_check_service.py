@@ -1,4 +1,4 @@
-"""When check rounds begin: one at a time, an interval after the last ended (``TransactionalMessageCheckService``)."""
+"""Timing of check rounds: one at a time, an interval after the last ended (``TransactionalMessageCheckService``)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TransactionalMessageCheckService:
         return began
 
     def wake_up(self) -> None:
-        """Run once more, whatever the time, as a thread that is told to stop does (``ServiceThread#shutdown``)."""
+        """Run once more, whatever the time, as a thread does when it is stopped (``ServiceThread#shutdown``)."""
         if self.round is None and self.is_alive and self._broker.role is not BrokerRole.SLAVE:
             self._begin()
 

@@ -1,4 +1,4 @@
-"""What END_TRANSACTION does to halves: finds one, and marks it as removed, at once or by the batch."""
+"""Settling of halves by END_TRANSACTION: a half is found and marked as removed, at once or by the batch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OFFSET_SEPARATOR = ","
 
 @dataclass(frozen=True, slots=True)
 class OpBatch:
-    """What one run of the batch service did."""
+    """The result of one run of the batch service."""
 
     written: tuple[Record, ...]
     """The op messages that were stored, at most one an op queue."""

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from fuzz.mutants.kill_table import MUTANTS, hunt
-from fuzz.mutants.mutant import Edit, Mutant, Part
+from fuzz.mutants.mutant import Edit, Mutant, MutatedPart
 
 SOME = MUTANTS[2::6]
 """`make verify` and `make fuzz` hunt them all, as the sweep does."""
@@ -33,9 +33,13 @@ def test_an_error_in_the_specification_is_noticed_beside_the_sound_broker() -> N
 
 
 def test_there_are_enough_mutants_of_each_part() -> None:
-    assert Counter(mutant.part for mutant in MUTANTS) == {Part.BROKER: 49, Part.SPEC: 18, Part.PROPERTY: 9}
+    assert Counter(mutant.part for mutant in MUTANTS) == {
+        MutatedPart.BROKER: 49,
+        MutatedPart.SPEC: 18,
+        MutatedPart.PROPERTY: 9,
+    }
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
-    assert {mutant.part for mutant in SOME} == set(Part)
+    assert {mutant.part for mutant in SOME} == set(MutatedPart)
 
 
 def test_a_mutant_that_changes_nothing_survives(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +48,9 @@ def test_a_mutant_that_changes_nothing_survives(monkeypatch: pytest.MonkeyPatch)
         "waited >= self._broker",
         "self._broker.settings is not None and waited >= self._broker",
     )
-    harmless = Mutant("harmless", Part.BROKER, "says the same in more words", (), words, frozenset({"round.running"}))
+    harmless = Mutant(
+        "harmless", MutatedPart.BROKER, "says the same in more words", (), words, frozenset({"round.running"})
+    )
     monkeypatch.setattr("fuzz.mutants.kill_table.MOST_EXAMPLES", 30)
     kill = hunt(harmless, random_seed=7)
     assert (kill.variable, kill.step, kill.examples, kill.failure) == ("", "", 30, None)
@@ -52,7 +58,7 @@ def test_a_mutant_that_changes_nothing_survives(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_kill_for_another_reason_is_told_apart() -> None:
     mutant = next(mutant for mutant in MUTANTS if mutant.name == "round a moment late")
-    other = Mutant("other", Part.BROKER, mutant.what, (), mutant.edit, frozenset({"half.born_at"}))
+    other = Mutant("other", MutatedPart.BROKER, mutant.what, (), mutant.edit, frozenset({"half.born_at"}))
     kill = hunt(other, random_seed=7)
     assert kill.variable == "whether a round begins"
     assert kill.variable not in other.seen_in

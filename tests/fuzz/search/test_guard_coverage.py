@@ -11,7 +11,7 @@ from fuzz.lockstep.forbidden import is_allowed
 from fuzz.lockstep.pairing import DRIVEN, Pair, Pairing
 from fuzz.search import coverage
 from fuzz.search.campaign import run_campaign
-from fuzz.search.coverage import EXCLUDED_RULES, LISTED, GuardCoverage, Guards, count_states, steered_along
+from fuzz.search.coverage import EXCLUDED_RULES, LISTED, GuardCoverage, Guards, count_states, states_along
 from fuzz.search.workloads import MoveTable
 from model_check.counterexample.steps import read_path
 from model_check.errors import ModelCheckError
@@ -131,6 +131,6 @@ def test_an_excluded_step_ends_the_way_to_a_state(monkeypatch: pytest.MonkeyPatc
     pairing = Pairing.of("4.9.7", (), "counted")
     schedule = "send_half t=0 immunity=-1; leave_it_unknown t=0; tick; tick; tick; begin_round"
     path = read_path(pairing.machine, pairing.constants, schedule)
-    assert len(steered_along(pairing, path)) == 6
+    assert len(states_along(pairing, path)) == 6
     monkeypatch.setattr("fuzz.lockstep.pairing.is_excluded", lambda record, *state: record is begin_round)
-    assert len(steered_along(pairing, path)) == 5
+    assert len(states_along(pairing, path)) == 5

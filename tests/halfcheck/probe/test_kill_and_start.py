@@ -13,7 +13,7 @@ import pytest
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
 from tests.wire.probe.own_broker import SETTINGS
-from wire.client.channel import Address, Channel, NoAnswerError
+from wire.client.channel import Address, BrokerChannel, NoAnswerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ def commands(tmp_path: Path) -> Iterator[Commands]:
     try:
         while True:
             try:
-                Channel(given.address).close()
+                BrokerChannel(given.address).close()
                 break
             except NoAnswerError:
                 continue

@@ -15,7 +15,7 @@ from halfcheck.probe.answer import Answer
 from tests.wire.clients.relay import Relay
 from tests.wire.one_broker import broker
 from tests.wire.probe.own_broker import own_broker
-from wire.client.channel import Channel
+from wire.client.channel import BrokerChannel
 from wire.client.transactions import send_half
 from wire.remoting.codes import RequestCode
 from wire.remoting.command import decode
@@ -80,7 +80,7 @@ def test_a_broker_with_pending_halves_of_others_is_left_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with own_broker("5.5.0", tmp_path, transactionTimeOut=60_000) as address:
-        channel = Channel(address)
+        channel = BrokerChannel(address)
         send_half(channel, "others", "Others", "0" * 32, b"x")
         assert run(["probe", str(address)]) == ExitCode.BAD_CONTENT
         told = capsys.readouterr().err

@@ -21,7 +21,7 @@ from model_check.clauses import chosen_clauses
 from tests.wire.one_broker import broker
 from wire.client.channel import Address
 from wire.client.transactions import COMMIT
-from wire.probe.orders import AwaitCheck, AwaitCopy, AwaitDiscard, AwaitTick, Order, Plan, SendEnd, SendHalf
+from wire.probe.orders import AwaitCheck, AwaitCopy, AwaitDiscard, AwaitTick, Order, ProbePlan, SendEnd, SendHalf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def plays_of(session: Session, most: int = 40, until: float = math.inf) -> Plays
 
 
 def played(session: Session, orders: tuple[Order, ...]) -> Played:
-    return session.play(Schedule("given", "", Plan(orders)), asks_others=False)
+    return session.play(Schedule("given", "", ProbePlan(orders)), asks_others=False)
 
 
 def orders_of(search: Search) -> tuple[Order, ...]:

@@ -17,11 +17,11 @@ from halfcheck.probe.session import identify
 from halfcheck.probe.store_files import OtherStoreError, SavedOffsets, StoreFiles
 from reference.format.consumer_offsets import NAME
 from tests.wire.probe.own_broker import own_broker
-from wire.client.channel import Channel
+from wire.client.channel import BrokerChannel
 from wire.probe.orders import Kill
 from wire.probe.player import Done
-from wire.probe.producers import Producers
-from wire.probe.view import Reading, View
+from wire.probe.producers import ProbeProducers
+from wire.probe.view import BrokerSnapshot, BrokerView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,9 @@ LOG = "commitlog/00000000000000000000"
 class Probed:
     """A broker on which a transaction was committed, what it gives, and what its store holds."""
 
-    def __init__(self, target: Target, baseline: Baseline, reading: Reading, producers: Producers, store: Path) -> None:
+    def __init__(
+        self, target: Target, baseline: Baseline, reading: BrokerSnapshot, producers: ProbeProducers, store: Path
+    ) -> None:
         self.target, self.baseline, self.reading, self.producers, self.store = (
             target,
             baseline,
@@ -58,9 +60,9 @@ class Probed:
 @pytest.fixture(scope="module")
 def probed(tmp_path_factory: pytest.TempPathFactory) -> Probed:
     folder = tmp_path_factory.mktemp("broker")
-    with own_broker("5.3.3", folder, mappedFileSizeCommitLog=1 << 16) as address, Channel(address) as channel:
-        producers = Producers(address)
-        view = View(channel, producers.name, 1 << 16)
+    with own_broker("5.3.3", folder, mappedFileSizeCommitLog=1 << 16) as address, BrokerChannel(address) as channel:
+        producers = ProbeProducers(address)
+        view = BrokerView(channel, producers.name, 1 << 16)
         baseline = view.baseline(beside_others=False)
         producers.send(0, None, 0)
         producers.end(producers.halves[0].name, 8, answers_check=False)
@@ -100,7 +102,7 @@ def test_another_byte_in_the_files_is_said(probed: Probed, copy: Path) -> None:
 
 def test_a_record_that_was_not_given_is_said(probed: Probed) -> None:
     first, delivered, last = probed.reading.records
-    less = Reading((first, last), None, None)
+    less = BrokerSnapshot((first, last), None, None)
     (told,) = StoreFiles(probed.store).differences(less, probed.keys)
     place = f"{delivered.topic}/{delivered.queue_id} at 0 (commit log {delivered.physical_offset})"
     assert told == f"{place} is in the files, and was not given"

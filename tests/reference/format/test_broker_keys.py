@@ -129,10 +129,10 @@ def test_misspelled_foreign_and_later_keys_are_told_apart() -> None:
 )
 def test_an_ignored_key_is_told_with_the_releases_that_read_it(key: str, release: str, expected: str) -> None:
     (unknown,) = unknown_keys(given(key), release)
-    assert unknown.told(release).endswith(expected)
+    assert unknown.remark(release).endswith(expected)
 
 
 def test_a_key_of_a_range_of_releases_is_told_with_both_ends() -> None:
-    assert "; releases from 5.1.0 to 5.2.0 have it" in UnknownKey(1, "a", None, ("5.1.0", "5.1.4", "5.2.0")).told(
+    assert "; releases from 5.1.0 to 5.2.0 have it" in UnknownKey(1, "a", None, ("5.1.0", "5.1.4", "5.2.0")).remark(
         "5.3.3"
     )

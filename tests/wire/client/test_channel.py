@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from wire.client.channel import Address, Channel, NoAnswerError
-from wire.client.reading import check_offset
+from wire.client.channel import Address, BrokerChannel, NoAnswerError
+from wire.client.queries import check_offset
 from wire.client.transactions import heartbeat, send_half
 from wire.remoting.codes import RequestCode
 from wire.remoting.command import RESPONSE_FLAG, RemotingCommand, decode, encode
@@ -50,14 +50,14 @@ def answered(code: int, opaque: int = 1, **fields: str) -> bytes:
 
 
 def test_an_answer_belongs_to_the_request_of_its_number() -> None:
-    channel = Channel(serve(answered(0, opaque=7) + answered(22)))
+    channel = BrokerChannel(serve(answered(0, opaque=7) + answered(22)))
     assert channel.ask(RequestCode.GET_MAX_OFFSET, {}).code == 22
     channel.close()
 
 
 def test_a_request_of_the_broker_is_no_answer() -> None:
     check = encode(RemotingCommand(RequestCode.CHECK_TRANSACTION_STATE, {"msgId": "m"}, opaque=1, flag=2))
-    channel = Channel(serve(check + answered(0)))
+    channel = BrokerChannel(serve(check + answered(0)))
     assert channel.ask(RequestCode.HEART_BEAT, {}).code == 0
     asked = channel.asked()
     assert asked is not None
@@ -75,7 +75,7 @@ def test_a_request_of_the_broker_is_no_answer() -> None:
     ],
 )
 def test_a_broker_that_answers_nonsense_or_nothing_is_named(bytes_sent: bytes, said: str) -> None:
-    channel = Channel(serve(bytes_sent))
+    channel = BrokerChannel(serve(bytes_sent))
     with pytest.raises(NoAnswerError, match=f"{channel.address}: request 30: .*{said}"):
         channel.ask(RequestCode.GET_MAX_OFFSET, {})
     assert not channel.is_open
@@ -84,7 +84,7 @@ def test_a_broker_that_answers_nonsense_or_nothing_is_named(bytes_sent: bytes, s
 @pytest.mark.parametrize(("remark", "said"), [("no such group\nat x.java:3", "no such group"), (None, "no remark")])
 def test_what_is_refused_is_named_with_its_code_and_the_first_line_of_the_remark(remark: str | None, said: str) -> None:
     refusal = encode(RemotingCommand(16, opaque=1, flag=RESPONSE_FLAG, remark=remark))
-    channel = Channel(serve(refusal))
+    channel = BrokerChannel(serve(refusal))
     with pytest.raises(NoAnswerError, match=f"^{channel.address}: the heartbeat is answered 16: {said}$"):
         heartbeat(channel, "client", "group")
     channel.close()
@@ -92,7 +92,7 @@ def test_what_is_refused_is_named_with_its_code_and_the_first_line_of_the_remark
 
 def test_who_is_silent_is_not_waited_for_longer_than_patience_lasts() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        channel = Channel(Address("127.0.0.1", listening.getsockname()[1]), patience=0.05)
+        channel = BrokerChannel(Address("127.0.0.1", listening.getsockname()[1]), patience=0.05)
         with pytest.raises(NoAnswerError, match="no answer in 0 s"):
             channel.ask(RequestCode.GET_MAX_OFFSET, {})
         channel.close()
@@ -100,7 +100,7 @@ def test_who_is_silent_is_not_waited_for_longer_than_patience_lasts() -> None:
 
 def test_an_offset_that_is_not_there_is_none_and_asked_for_without_a_default() -> None:
     seen: list[bytes] = []
-    channel = Channel(serve(answered(22), seen=seen))
+    channel = BrokerChannel(serve(answered(22), seen=seen))
     assert check_offset(channel, "RMQ_SYS_TRANS_HALF_TOPIC") is None
     channel.close()
     assert decode(seen[0][4:]).fields["setZeroIfNotFound"] == "false"
@@ -109,7 +109,7 @@ def test_an_offset_that_is_not_there_is_none_and_asked_for_without_a_default() -
 def test_a_half_is_sent_as_a_message_of_its_own_in_no_unit_for_the_first_time() -> None:
     """The fields of ``SendMessageRequestHeaderV2``: unit mode, batch, and how often it was consumed before."""
     seen: list[bytes] = []
-    channel = Channel(serve(answered(0, queueOffset="3", msgId="0" * 31 + "a"), seen=seen))
+    channel = BrokerChannel(serve(answered(0, queueOffset="3", msgId="0" * 31 + "a"), seen=seen))
     assert send_half(channel, "g", "T", "K1", b"x", born_ms=7).commit_log_offset == 10
     channel.close()
     sent = decode(seen[0][4:]).fields

@@ -14,7 +14,7 @@ from conformance.real.releases import fetched_jars, release_called
 from tests.wire.clients.brokers import java_client, paced_broker, real_broker
 from tests.wire.clients.go_client import go_client
 from tests.wire.clients.scenario_client import ScenarioClient, lead
-from wire.client.channel import Address, Channel
+from wire.client.channel import Address, BrokerChannel
 from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _lead(name: str, broker: LedBroker) -> dict[str, Any]:
         jars = fetched_jars(release_called(name.split("-")[1]), JARS)
         headers = "ROCKETMQ" if name.endswith("binary") else "JSON"
         command = java_client(jars, broker.folder, broker.address, headers=headers)
-    with Channel(Address.of(broker.broker_address)) as operator:
+    with BrokerChannel(Address.of(broker.broker_address)) as operator:
         topic = {"topic": "Orders", "defaultTopic": "TBW102", "readQueueNums": 4, "writeQueueNums": 4, "perm": 6}
         more = {"topicFilterType": "SINGLE_TAG", "topicSysFlag": 0, "order": False}
         assert operator.ask(RequestCode.UPDATE_AND_CREATE_TOPIC, topic | more).code == ResponseCode.SUCCESS

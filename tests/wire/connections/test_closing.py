@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.wire.one_broker import broker
-from wire.client.channel import Address, Channel, NoAnswerError
+from wire.client.channel import Address, BrokerChannel, NoAnswerError
 from wire.connections.connection import Connection
 
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ def test_a_client_that_has_lost_its_connection_to_a_broker_that_died_finds_nobod
 
     with broker(tmp_path, restart_ms=60_000) as running:
         address = Address.of(running.address)
-        with Channel(address) as first, Channel(address):
+        with BrokerChannel(address) as first, BrokerChannel(address):
             monkeypatch.setattr(Connection, "connection_lost", slowly_lost)
             crash = threading.Thread(target=running.controller.crash)
             crash.start()
             while first.is_open:
                 time.sleep(0.01)
             with pytest.raises(NoAnswerError, match="no connection"):
-                Channel(address)
+                BrokerChannel(address)
             crash.join()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.wire.one_broker import broker
-from wire.client.channel import Address, Channel
+from wire.client.channel import Address, BrokerChannel
 from wire.errors import WireError
 from wire.remoting.codes import RequestCode
 
@@ -30,7 +30,7 @@ def test_a_route_names_an_address_at_which_clients_find_it(
     with broker(tmp_path, host=host, conf=conf) as running:
         address, _, port = running.address.rpartition(":")
         assert address == told
-        with Channel(Address("::1" if host == "::1" else "127.0.0.1", int(port))) as client:
+        with BrokerChannel(Address("::1" if host == "::1" else "127.0.0.1", int(port))) as client:
             route = client.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "TBW102"})
             assert f'"brokerAddrs":{{"0":"{told}:{port}"}}'.encode() in route.body
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wire.client.channel import Address
 from wire.node.start import Start
-from wire.service import Service, Told
+from wire.service import Service, ServiceAddresses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,11 +30,11 @@ def own_broker(profile: str, folder: Path, **changed: int) -> Iterator[Address]:
     conf = folder / "broker.conf"
     conf.write_text("".join(f"{name}={value}\n" for name, value in {**SETTINGS, **changed}.items()), encoding="utf-8")
     service = Service(Start.of(profile, folder / "store", conf))
-    told: list[Told] = []
+    told: list[ServiceAddresses] = []
     is_ready = threading.Event()
     loops: list[asyncio.AbstractEventLoop] = []
 
-    def on_ready(address: Told) -> None:
+    def on_ready(address: ServiceAddresses) -> None:
         told.append(address)
         loops.append(asyncio.get_running_loop())
         is_ready.set()

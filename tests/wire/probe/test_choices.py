@@ -15,7 +15,7 @@ from model_check.world import World
 from spec.language import holds, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from wire.probe.choices import ClientSchedules
-from wire.probe.orders import AwaitTick, Kill, Plan, SendEnd, Stop
+from wire.probe.orders import AwaitTick, Kill, ProbePlan, SendEnd, Stop
 from wire.probe.staging import plan
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def broken_by(schedules: ClientSchedules, visits: Sequence[Sequence[Choice]]) ->
     return found
 
 
-def orders_of(schedules: ClientSchedules, *visits: Sequence[Choice]) -> Plan:
+def orders_of(schedules: ClientSchedules, *visits: Sequence[Choice]) -> ProbePlan:
     return schedules.schedule(visits)[1]
 
 

@@ -8,7 +8,7 @@ from model_check.counterexample.steps import read_path
 from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from wire.client.transactions import COMMIT, ROLLBACK
-from wire.probe.orders import AwaitCheck, AwaitCopy, AwaitRound, AwaitTick, Kill, Plan, SendEnd, SendHalf
+from wire.probe.orders import AwaitCheck, AwaitCopy, AwaitRound, AwaitTick, Kill, ProbePlan, SendEnd, SendHalf
 from wire.probe.staging import STAGED, CannotStageError, plan
 
 IMMUNE = (
@@ -18,7 +18,7 @@ IMMUNE = (
 )
 
 
-def planned(steps: str, *faults: str, profile: str = "5.3.3") -> Plan:
+def planned(steps: str, *faults: str, profile: str = "5.3.3") -> ProbePlan:
     constants = World.of(profile, faults, "tiny").constants
     return plan(constants, read_path(TRANSACTIONAL_MESSAGES, constants, steps))
 
@@ -28,7 +28,7 @@ def test_each_action_of_the_specification_is_something_to_a_client() -> None:
 
 
 def test_a_commit_within_an_immunity_is_sent_behind_the_put_back_that_was_waited_for() -> None:
-    assert planned(IMMUNE) == Plan(
+    assert planned(IMMUNE) == ProbePlan(
         (
             SendHalf(0, 0, immunity=3),
             AwaitTick(1),

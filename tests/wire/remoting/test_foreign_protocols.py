@@ -13,8 +13,8 @@ import pytest
 
 from halfcheck.probe.session import identify
 from tests.wire.one_broker import broker
-from wire.client.channel import Address, Channel, NoAnswerError
-from wire.client.reading import NameServerError
+from wire.client.channel import Address, BrokerChannel, NoAnswerError
+from wire.client.queries import NameServerError
 from wire.errors import ForeignProtocolError, MalformedFrameError
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.remoting.command import RESPONSE_FLAG, RemotingCommand, decode, encode
@@ -113,7 +113,7 @@ def test_a_port_of_another_protocol_is_named(data: bytes, said: str) -> None:
         connection.recv(1 << 16)
         connection.sendall(data)
 
-    channel = Channel(serve(talk))
+    channel = BrokerChannel(serve(talk))
     with pytest.raises(NoAnswerError, match=rf"{channel.address}: request 26: {said}"):
         channel.ask(RequestCode.GET_BROKER_CONFIG)
 
@@ -122,7 +122,7 @@ def test_a_port_of_another_protocol_is_named(data: bytes, said: str) -> None:
 def test_a_name_server_in_a_brokers_place_is_named_with_the_brokers_that_it_knows(
     is_silent: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Channel.__init__, "__defaults__", (0.5, Channel.__init__.__defaults__[1]))  # type: ignore[index]
+    monkeypatch.setattr(BrokerChannel.__init__, "__defaults__", (0.5, BrokerChannel.__init__.__defaults__[1]))  # type: ignore[index]
     body = json.dumps({"brokerAddrTable": {"a": {"brokerAddrs": {"0": "10.0.0.5:10911"}}}}).encode()
 
     def talk(connection: socket.socket) -> None:

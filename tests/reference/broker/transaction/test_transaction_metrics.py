@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.broker_schedule import Kill, read_schedule
+from conformance.broker_schedule import KillAct, read_schedule
 from conformance.golden import schedule_path
 from conformance.golden_stores import GoldenStore, golden_stores
 from conformance.scheduled_run import ScheduledRun
@@ -46,7 +46,7 @@ def counts(content: bytes | None) -> tuple[int, list[tuple[str, int]]]:
 
 def with_empty_store(golden: GoldenStore) -> bool:
     """Whether the run began without counts; that of 5.3.3/late read those of a run before it."""
-    kills = sum(isinstance(act, Kill) for act in read_schedule(schedule_path(golden)).acts)
+    kills = sum(isinstance(act, KillAct) for act in read_schedule(schedule_path(golden)).acts)
     return loads_in_log(golden) <= kills
 
 

@@ -1,4 +1,4 @@
-"""What is kept of the keys of each release: ``reference/format/broker_keys.json``, written here and read there.
+"""The record of the keys of each release: ``reference/format/broker_keys.json``, written here and read there.
 
 A key's line says from which release on it is of a type and has a default; a release alone is the first without it.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.errors import ReleaseGateError
-from conformance.release_gate.kept import release_order
+from conformance.release_gate.recorded_digests import release_order
 from files.reading import read_text
 from model_check.counterexample.files import write_whole
 from reference.format.broker_keys import TABLE, KeyTable
@@ -48,22 +48,22 @@ def write_keys(keys: Mapping[str, Mapping[str, str]], path: Path = KEYS) -> None
         runs: list[str] = []
         last = ""
         for release in releases:
-            told = keys[release].get(key, "")
-            if told != last:
-                runs.append(f"{release} {told}".rstrip())
-            last = told
+            value = keys[release].get(key, "")
+            if value != last:
+                runs.append(f"{release} {value}".rstrip())
+            last = value
         lines.append(f"    {json.dumps(key)}: {json.dumps(runs)}")
     joined = ",\n".join(lines)
     write_whole(path, f'{{\n  "releases": {json.dumps(releases)},\n  "keys": {{\n{joined}\n  }}\n}}\n')
 
 
-def different_keys(kept: Mapping[str, Mapping[str, str]], found: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Where the setters of a release are not what is kept of it, a sentence each."""
+def different_keys(recorded: Mapping[str, Mapping[str, str]], found: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Where the setters of a release differ from its record, a sentence each."""
     return [
         f"the key {key} of {release} is {new.get(key, 'not there')}, and kept as {old.get(key, 'not there')}"
         for release, new in found.items()
-        if release in kept
-        for old in [kept[release]]
+        if release in recorded
+        for old in [recorded[release]]
         for key in sorted(old.keys() | new.keys())
         if old.get(key) != new.get(key)
     ]

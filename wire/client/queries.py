@@ -1,4 +1,4 @@
-"""What a broker tells anybody: queues, the offsets of the check service, its version and its settings.
+"""Queries that any client may make: queues, the offsets of the check service, a broker's version and settings.
 
 Pulls never carry the bit that commits an offset (``PullSysFlag#FLAG_COMMIT_OFFSET``).
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reference.format.record import Record
-    from wire.client.channel import Channel
+    from wire.client.channel import BrokerChannel
 
 _MOST_BROKERS: Final = 8
 _SUBSCRIPTION: Final = 4
@@ -31,7 +31,7 @@ _EMPTY: Final = (ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_OFFSET_MOVED, Re
 _NO_QUEUE: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
 
 
-def pull_all(channel: Channel, group: str, topic: str, begin: int, queue_id: int = 0) -> list[Record]:
+def pull_all(channel: BrokerChannel, group: str, topic: str, begin: int, queue_id: int = 0) -> list[Record]:
     """All messages of a queue from an offset on, as they are stored; none of a topic that is not there.
 
     Raises
@@ -83,7 +83,7 @@ class LogStretch:
     file_size: int
 
 
-def walk_log(channel: Channel, stretch: LogStretch) -> Iterator[Record]:
+def walk_log(channel: BrokerChannel, stretch: LogStretch) -> Iterator[Record]:
     """All messages of the commit log from one on (VIEW_MESSAGE_BY_ID), up to the first place where none is.
 
     Raises
@@ -105,7 +105,7 @@ def walk_log(channel: Channel, stretch: LogStretch) -> Iterator[Record]:
         at = next_file
 
 
-def unpullable(channel: Channel, topic: str, begin: int, stretch: LogStretch | None) -> list[Record]:
+def unpullable(channel: BrokerChannel, topic: str, begin: int, stretch: LogStretch | None) -> list[Record]:
     """The messages of queue 0 from an offset on where no pull gives them: 4.x has no config of the op topic.
 
     By the entries of the consume queue; 4.5 tells none (``AdminBrokerProcessor#queryConsumeQueue``), so that its log is
@@ -134,14 +134,14 @@ def unpullable(channel: Channel, topic: str, begin: int, stretch: LogStretch | N
 
 
 def _places(body: bytes) -> list[int]:
-    """Where the messages of a consume queue's entries lie; none where the broker does not tell."""
+    """The commit log offsets in a consume queue's entries; none where the broker gives no entries."""
     try:
         return [int(entry["physicOffset"]) for entry in parse_json(body)["queueData"]]
     except (ValueError, KeyError, TypeError):
         return []
 
 
-def end_of_queue(channel: Channel, topic: str, queue_id: int = 0) -> int:
+def end_of_queue(channel: BrokerChannel, topic: str, queue_id: int = 0) -> int:
     """GET_MAX_OFFSET: how many messages the queue has had; 0 where there is none.
 
     Raises
@@ -152,7 +152,7 @@ def end_of_queue(channel: Channel, topic: str, queue_id: int = 0) -> int:
     return _offset(channel, RequestCode.GET_MAX_OFFSET, {"topic": topic, "queueId": queue_id})
 
 
-def begin_of_queue(channel: Channel, topic: str, queue_id: int = 0) -> int:
+def begin_of_queue(channel: BrokerChannel, topic: str, queue_id: int = 0) -> int:
     """GET_MIN_OFFSET: the first message that is left; 0 where there never was one.
 
     Raises
@@ -163,7 +163,7 @@ def begin_of_queue(channel: Channel, topic: str, queue_id: int = 0) -> int:
     return max(_offset(channel, RequestCode.GET_MIN_OFFSET, {"topic": topic, "queueId": queue_id}), 0)
 
 
-def offset_at(channel: Channel, topic: str, queue_id: int, since_ms: int) -> int:
+def offset_at(channel: BrokerChannel, topic: str, queue_id: int, since_ms: int) -> int:
     """SEARCH_OFFSET_BY_TIMESTAMP: the first message that was stored at that time or later; 0 where there is no queue.
 
     Raises
@@ -175,8 +175,8 @@ def offset_at(channel: Channel, topic: str, queue_id: int, since_ms: int) -> int
     return max(_offset(channel, RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, fields), 0)
 
 
-def check_offset(channel: Channel, topic: str) -> int | None:
-    """Where the check service stands in the half or the op topic, in the broker's memory; None before its first round.
+def check_offset(channel: BrokerChannel, topic: str) -> int | None:
+    """The check service's offset in the half or the op topic, from the broker's memory; None before its first round.
 
     Raises
     ------
@@ -197,7 +197,7 @@ class OtherClockError(WireError):
     """The broker's clock does not go as the probe's does."""
 
 
-def release_and_settings(channel: Channel) -> tuple[str | None, tuple[Setting, ...] | None]:
+def release_and_settings(channel: BrokerChannel) -> tuple[str | None, tuple[Setting, ...] | None]:
     """The release that a broker calls itself, and its settings; None for what it does not tell.
 
     Raises
@@ -230,7 +230,7 @@ def release_and_settings(channel: Channel) -> tuple[str | None, tuple[Setting, .
     return release, tuple(Setting(number, key, value) for number, (key, eq, value) in enumerate(pairs, 1) if eq)
 
 
-def _require_broker(channel: Channel) -> None:
+def _require_broker(channel: BrokerChannel) -> None:
     """Raise `NameServerError` if the other side lists the brokers of a cluster, as name servers only do."""
     try:
         answer = channel.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
@@ -243,7 +243,7 @@ def _require_broker(channel: Channel) -> None:
         raise NameServerError(message)
 
 
-def _offset(channel: Channel, code: RequestCode, fields: Mapping[str, object]) -> int:
+def _offset(channel: BrokerChannel, code: RequestCode, fields: Mapping[str, object]) -> int:
     answer = channel.ask(code, fields)
     if answer.code in _NO_QUEUE:
         return 0

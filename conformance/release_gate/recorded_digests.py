@@ -1,7 +1,7 @@
-"""What is kept of each release: the digests of what rules cite, and the facts that somebody read in its sources.
+"""The record of each release: digests of the classes and methods that rules cite, and facts found in its sources.
 
-`digests.toml` is written by the gate, `readings.toml` by hand. A reading is made for a digest, so that it says nothing
-of what a later release makes of the same method.
+`digests.toml` is written by the gate, `evidence.toml` by hand. A fact belongs to a digest, so that it says nothing of
+a later release in which the same method is another one.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 FOLDER: Final = Path(__file__).parent
 DIGESTS: Final = FOLDER / "digests.toml"
-READINGS: Final = FOLDER / "readings.toml"
+EVIDENCE: Final = FOLDER / "evidence.toml"
 
 _HEAD: Final = """\
 # Written by `make releases ARGS=--update`: of each class or method that is cited, and of each default, the first
-# release of every digest or number that it had; no digest where it is gone. Edit readings.toml, not this.
+# release of every digest or number that it had; no digest where it is gone. Edit evidence.toml, not this.
 """
 
 
@@ -40,8 +40,8 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
-    """What is known of a digest other than by the sources that the specification was written from."""
+class Evidence:
+    """Facts about digests, beside the releases whose sources the specification was written from."""
 
     written_from: tuple[str, ...]
     """The releases whose sources the specification and the reference broker were written from."""
@@ -57,7 +57,7 @@ def release_order(releases: Iterable[str]) -> list[str]:
 
 
 def read_digests(path: Path = DIGESTS) -> dict[str, Column]:
-    """The kept columns by release, the oldest first.
+    """Read the columns on record by release, the oldest first.
 
     Raises
     ------
@@ -117,8 +117,8 @@ def _spread(runs: Iterable[str], releases: Iterable[str]) -> list[tuple[str, str
     return found
 
 
-def read_readings(path: Path = READINGS) -> Readings:
-    """The readings.
+def read_evidence(path: Path = EVIDENCE) -> Evidence:
+    """Read `evidence.toml`.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def read_readings(path: Path = READINGS) -> Readings:
             str(name): {str(digest): str(fact) for digest, fact in facts.items()}
             for name, facts in content["facts"].items()
         }
-        return Readings(tuple(content["written_from"]), str(content["watched_from"]), facts)
+        return Evidence(tuple(content["written_from"]), str(content["watched_from"]), facts)
     except (KeyError, AttributeError, TypeError) as error:
         message = f"{path}: not as its head says ({error}); expected written_from, watched_from and [facts.NAME]"
         raise ReleaseGateError(message) from error
