@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 from conformance.errors import BrokenScheduleError, NoScheduleError
 from files.content import parse_json
 from files.reading import decompress, read_bytes
+from files.writing import write_whole
 from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
@@ -184,9 +185,7 @@ def write_schedule(schedule: BrokerSchedule, path: Path) -> None:
     with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as stream:
         stream.write(text.encode())
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.tmp")
-    beside.write_bytes(raw.getvalue())
-    beside.replace(path)
+    write_whole(path, raw.getvalue())
 
 
 def read_schedule(path: Path) -> BrokerSchedule:

@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.errors import ConformanceError
+from document.markdown import markdown
+from document.parts import Heading, Part, prose, tabulated
 from files.reading import read_text
+from files.writing import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,17 +119,19 @@ def _names(text: str, outer: str) -> Iterator[tuple[str, str]]:
 def page() -> str:
     """The page's text."""
     found = rules()
-    lines = [_HEAD]
+    parts: list[Part] = [*prose(_HEAD)]
     for java in sorted({name for name, _ in found}):
-        lines += [f"## {java}\n", "| method | the specification | the reference broker |", "|---|---|---|"]
-        for method in sorted(method for name, method in found if name == java):
-            cells = (_cell(found[java, method], f"{package}/") for package in _SOURCES)
-            lines.append(f"| {f'`{method}`' if method else 'the class'} | {' | '.join(cells)} |")
-        lines.append("")
-    return "\n".join(lines)
+        methods = sorted(method for name, method in found if name == java)
+        rows = [
+            (f"`{m}`" if m else "the class", *(_links(found[java, m], f"{package}/") for package in _SOURCES))
+            for m in methods
+        ]
+        parts.append(Heading(java))
+        parts.append(tabulated("method", "the specification", "the reference broker", rows=rows))
+    return markdown(parts)
 
 
-def _cell(places: list[Mention], folder: str) -> str:
+def _links(places: list[Mention], folder: str) -> str:
     links = (
         f"[`{place.name or Path(place.path).stem}`](../../{place.path})"
         for place in sorted(set(places))
@@ -137,8 +142,7 @@ def _cell(places: list[Mention], folder: str) -> str:
 
 def main() -> int:
     """Write the page."""
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(page(), encoding="utf-8")
+    write_whole(PAGE, page())
     return 0
 
 

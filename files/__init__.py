@@ -1,1 +1,1 @@
-"""What every package needs: the one door for whatever is read, folders that go with a command, and times in words."""
+"""What every package needs: files read and written in one way, folders that go with a command, and times in words."""

@@ -1,4 +1,4 @@
-"""What can be wrong with a file that is read: what it is, how large it is, or what it holds."""
+"""What can be wrong with a file: what it is, how large it is, what it holds; or why it cannot be written."""
 
 from __future__ import annotations
 
@@ -28,6 +28,21 @@ class UnreadableFileError(OSError):
 
     def __str__(self) -> str:
         return f"{self.filename}: {self.strerror}"
+
+
+class UnwritableFileError(OSError):
+    """A file that cannot be written; its ``strerror`` says why.
+
+    It is an :class:`OSError`, so that whoever writes for somebody says it as any other.
+    """
+
+    exit_code: int = 150
+
+    def __init__(self, path: Path | str, why: str, number: int | None = None) -> None:
+        super().__init__(number or errno.EINVAL, why, os.fspath(path))
+
+    def __str__(self) -> str:
+        return f"{self.filename}: cannot be written: {self.strerror}"
 
 
 class BadContentError(ValueError):

@@ -32,7 +32,7 @@ QUICK: Final = (
     "tests/halfcheck/printing",
     "tests/halfcheck/test_app.py",
     "tests/spark_trace_analysis/ingest",
-    *("files", "fuzz", "reference", "spec", "wire"),
+    *("document", "files", "fuzz", "reference", "spec", "wire"),
 )
 """Tests, and packages whose examples in docstrings are tests."""
 

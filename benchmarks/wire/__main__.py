@@ -10,7 +10,7 @@ from typing import Final
 from benchmarks.computer import computer
 from benchmarks.wire import by_bad_bytes, by_generator, by_java
 from conformance.errors import ConformanceError
-from model_check.counterexample.files import write_whole
+from files.writing import write_whole
 
 RESULTS: Final = Path(__file__).with_name("RESULTS.md")
 WANTED_A_SECOND: Final = 5_000

@@ -21,7 +21,7 @@ from benchmarks.computer import computer
 from benchmarks.wire.java_load import JavaLoad, Work
 from benchmarks.wire.processes import Served, open_files, own_memory, processor, served, stored_bytes, threads
 from conformance.errors import ConformanceError
-from model_check.counterexample.files import write_whole
+from files.writing import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

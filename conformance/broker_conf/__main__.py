@@ -19,6 +19,7 @@ from conformance.broker_conf.generated_files import generated_files
 from conformance.broker_conf.java_side import JavaSetting, ask_java, differences, java_version, own_settings
 from conformance.errors import ConformanceError
 from conformance.real.releases import fetched_jars, release_called
+from files.writing import write_whole
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -116,12 +117,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for one in all_different[:_SHOWN]:
         print(one)
     if (options.files, options.seed) == (_FILES, _SEED) and not all_different:
-        RESULTS.write_text(
-            _HEAD.format(files=options.files, seed=options.seed, java=java) + "\n".join(rows) + "\n",
-            encoding="utf-8",
-        )
+        write_whole(RESULTS, _HEAD.format(files=options.files, seed=options.seed, java=java) + "\n".join(rows) + "\n")
         lines = ",\n".join(json.dumps(vector) for vector in vectors_of_all)
-        VECTORS.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+        write_whole(VECTORS, f"[\n{lines}\n]\n")
     return 255 if all_different else 0
 
 

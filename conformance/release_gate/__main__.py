@@ -43,8 +43,8 @@ from conformance.release_gate.recorded_digests import (
 )
 from conformance.release_gate.recorded_keys import different_keys, read_keys, write_keys
 from conformance.release_gate.setters import keys_of
-from model_check.counterexample.files import write_whole
-from model_check.errors import BadFile
+from files.errors import UnwritableFileError
+from files.writing import write_whole
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def find(asked: Sequence[str], *, update: bool) -> Findings:
         A name is none of a release, or jars or the record can't be read.
     MavenError
         The jars can't be fetched.
-    BadFile
+    UnwritableFileError
         The record or the page can't be written.
     """
     for release in asked:
@@ -196,7 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             _print(findings, all_of_them=bool(options.releases))
         sys.stdout.flush()
-    except (ConformanceError, BadFile) as error:
+    except (ConformanceError, UnwritableFileError) as error:
         print(error, file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:

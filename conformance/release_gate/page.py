@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.release_gate.cited import cited
 from conformance.release_gate.comparison import compared
+from document.markdown import markdown
+from document.parts import Heading, prose, tabulated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from conformance.release_gate.comparison import ReleaseComparison
     from conformance.release_gate.recorded_digests import Column, Evidence
+    from document.parts import Part, Table
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "generated" / "releases.md"
 
@@ -26,38 +29,35 @@ each one and each of {releases} releases a digest of the bytecode is kept; [rele
 release from whose source the specification was written ({written_from}), and of which no reading is
 kept. Before {watched_from} it is only counted: the profiles were chosen by reading those sources, and what was
 read of each method is not on record.
-
-| release | judged by | changed | without evidence |
-|---|---|---|---|
 """
 
 
 def page(columns: Mapping[str, Column], evidence: Evidence) -> str:
     """The page's text."""
     comparisons = [compared(columns, evidence, release) for release in columns]
-    lines = [
-        _HEAD.format(
-            names=len(cited()),
-            releases=len(columns),
-            written_from=", ".join(evidence.written_from),
-            watched_from=evidence.watched_from,
-        ).rstrip("\n")
+    head = _HEAD.format(
+        names=len(cited()),
+        releases=len(columns),
+        written_from=", ".join(evidence.written_from),
+        watched_from=evidence.watched_from,
+    )
+    rows = [
+        (each.release, each.profile, *((len(each.changes), len(each.without_evidence)) if each.before else "––"))
+        for each in comparisons
     ]
-    for each in comparisons:
-        counted = f"{len(each.changes)} | {len(each.without_evidence)}" if each.before else "– | –"
-        lines.append(f"| {each.release} | {each.profile} | {counted} |")
+    parts: list[Part] = [*prose(head), tabulated("release", "judged by", "changed", "without evidence", rows=rows)]
     for each in comparisons:
         if each.must_be_looked_at:
-            lines += _of_release(each)
-    return "\n".join(lines) + "\n"
+            parts += [Heading(f"{each.release} beside {each.before}"), _changes(each)]
+    return markdown(parts)
 
 
-def _of_release(comparison: ReleaseComparison) -> Iterator[str]:
-    """The changes of a release, each with its speakers and its evidence."""
-    yield from ("", f"## {comparison.release} beside {comparison.before}", "")
-    yield from ("| class or method | who speaks of it | what is known |", "|---|---|---|")
+def _changes(comparison: ReleaseComparison) -> Table:
+    """What changed in a release, what that means, and who speaks of it."""
+    rows = []
     for change in comparison.changes:
         speakers = change.speakers
         code = ", ".join(f"`{name}`" for name in (*speakers.specification, *speakers.reference, *speakers.switches))
         who = ", ".join(part for part in (code, *speakers.catalogue) if part)
-        yield f"| `{change.name}` | {who} | {change.evidence or '**nothing**'} |"
+        rows.append((f"`{change.name}`", who, change.evidence or "**nothing**"))
+    return tabulated("class or method", "who speaks of it", "what is known", rows=rows)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.errors import ReleaseGateError
 from files.content import read_toml
 from files.errors import BadContentError
-from model_check.counterexample.files import write_whole
+from files.writing import write_whole
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:

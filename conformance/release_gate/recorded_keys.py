@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.errors import ReleaseGateError
 from conformance.release_gate.recorded_digests import release_order
 from files.reading import read_text
-from model_check.counterexample.files import write_whole
+from files.writing import write_whole
 from reference.format.broker_keys import TABLE, KeyTable
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from files.writing import write_whole
 from fuzz.lockstep.script import shortest, write
 from fuzz.search.coverage import GuardCoverage, Guards, count_states
 from fuzz.search.examples import FuzzFailure, Fuzzing, fuzz
-from model_check.counterexample.files import write_whole
 from model_check.errors import ModelCheckError
 
 if TYPE_CHECKING:

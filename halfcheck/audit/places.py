@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from model_check.counterexample.files import what_is_no_file
+from files.writing import what_is_no_file
 from spark_trace_analysis.audit.audit_folders import require_takes_files
 
 if TYPE_CHECKING:

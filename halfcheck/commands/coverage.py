@@ -46,8 +46,8 @@ def command(
     halfcheck coverage --instance tiny --max-states 100000
     halfcheck coverage --instance small --page docs/generated/coverage.md
     """
+    from files.writing import write_whole
     from halfcheck.printing.progress import live_line
-    from model_check.counterexample.files import write_whole
     from model_check.coverage.expected import read_expected
     from model_check.coverage.matrix import cover_matrix
     from model_check.coverage.page import coverage_page

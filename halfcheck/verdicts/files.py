@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from files.reading import read_text
+from files.writing import write_whole
 from model_check.clauses import name_of
-from model_check.counterexample.files import write_whole
 from model_check.verdicts.counterexamples import (
     MinimalCounterexample,
     in_order_of,

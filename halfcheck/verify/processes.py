@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from files.reading import read_bytes
+from files.writing import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -58,7 +59,8 @@ def _leave_interrupts_to_the_parent() -> None:
 
 
 PACKAGES = (
-    "spec", "files", "model_check", "reference", "fuzz", "spark_trace_analysis", "conformance", "wire", "halfcheck",
+    "spec", "files", "document", "model_check", "reference", "fuzz", "spark_trace_analysis", "conformance", "wire",
+    "halfcheck",
 )  # fmt: skip
 _MISSING = object()
 
@@ -125,6 +127,4 @@ def _read(place: Path) -> Any:
 
 def _write(place: Path, result: object) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = place.with_suffix(f".{os.getpid()}.unfinished")
-    unfinished.write_bytes(pickle.dumps(result))
-    unfinished.replace(place)
+    write_whole(place, pickle.dumps(result))

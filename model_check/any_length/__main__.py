@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from files.writing import write_whole
 from model_check.any_length.page import compared, page
-from model_check.counterexample.files import write_whole
 
 if __name__ == "__main__":
     results = compared(lambda what: print(what, file=sys.stderr, flush=True))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from document.markdown import markdown
+from document.parts import prose, tabulated
 from model_check.any_length.bisimulation import compare
 from model_check.explicit.search import explore
 from model_check.instances import alike, constants_for, load_instance
@@ -48,30 +50,25 @@ def page(results: Mapping[tuple[str, tuple[str, ...]], Compared]) -> str:
     profiles = list(dict.fromkeys(profile for profile, _ in results))
     every = [one for one, _ in results.values()]
     differing = sum(one.difference is not None for one in every)
-    lines = [
-        "# Is a state as good as what forgetting makes of it?",
-        "",
+    parts = prose(
+        "# Is a state as good as what forgetting makes of it?\n\n"
         f"Written by `make any-length`. Instance `lasting` with {NARROW.check_max} checks, {NARROW.half_slots} places "
         f"in the half queue and {NARROW.op_slots} in the op queue. In all states that a search finds, each successor "
         "of which something is forgotten is compared with what is left of it: the same steps up to numbering, the same "
-        "results up to forgetting, the same new violations ([why](../any-length.md#why-to-believe-it)).",
-        "",
+        "results up to forgetting, the same new violations ([why](../any-length.md#why-to-believe-it)).\n\n"
         f"**{sum(one.compared - one.without_room for one in every):,} successors were compared, in "
-        f"{sum(one.states for one in every):,} states of {len(results)} worlds; {differing or 'none'} differed.**",
-        "",
+        f"{sum(one.states for one in every):,} states of {len(results)} worlds; {differing or 'none'} differed.**\n\n"
         "A cell has the states, and how many successors were compared. *First* stands where a search was cut short, "
-        "and a number in brackets for successors with a full queue, of which nothing is known.",
-        "",
-        f"| | {' | '.join(map(alike, profiles))} |",
-        "|---|" + "---|" * len(profiles),
+        "and a number in brackets for successors with a full queue, of which nothing is known."
+    )
+    rows = [
+        (in_words(faults), *(_compared(*results[profile, faults]) for profile in profiles))
+        for faults in dict.fromkeys(faults for _, faults in results)
     ]
-    for faults in dict.fromkeys(faults for _, faults in results):
-        cells = [_cell(*results[profile, faults]) for profile in profiles]
-        lines.append(f"| {in_words(faults)} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    return markdown([*parts, tabulated("", *map(alike, profiles), rows=rows)])
 
 
-def _cell(found: Comparison, is_complete: bool) -> str:
+def _compared(found: Comparison, is_complete: bool) -> str:
     if found.difference is not None:
         return f"**{found.difference}**"
     left_out = f" ({found.without_room:,})" if found.without_room else ""

@@ -1,4 +1,4 @@
-"""A counterexample written to files: ITF, SVG, Mermaid, pytest; each appears by rename, whole or not at all."""
+"""A counterexample written to files: ITF, SVG, Mermaid, pytest."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from files.errors import UnwritableFileError
+from files.writing import what_is_no_file, write_whole
 from model_check.counterexample.itf import to_itf
 from model_check.counterexample.sequence_diagram import draw, drawn_lasso, drawn_path, to_mermaid
-from model_check.errors import BadFile
 from model_check.instances import constants_for
 from model_check.wording.faults import in_world
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -60,7 +61,7 @@ def refuse_unwritable(wanted: Written) -> None:
 
     Raises
     ------
-    BadFile
+    UnwritableFileError
         When a file's folder is not there, or what stands at its name is no file; names it.
     """
     for file in (wanted.itf, wanted.svg, wanted.mermaid, wanted.pytest):
@@ -74,8 +75,7 @@ def refuse_unwritable(wanted: Written) -> None:
         elif not os.access(file.parent, os.W_OK):
             why = os.strerror(errno.EACCES)
         if why:
-            msg = f"{file}: cannot be written: {why}"
-            raise BadFile(msg)
+            raise UnwritableFileError(file, why)
 
 
 def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None:
@@ -83,7 +83,7 @@ def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None
 
     Raises
     ------
-    BadFile
+    UnwritableFileError
         When a file cannot be written; names it and why.
     """
     if row.path is None or row.replayed is None:
@@ -110,7 +110,7 @@ def write_lasso(result: LivenessResult, row: ResponseResult, wanted: Written) ->
 
     Raises
     ------
-    BadFile
+    UnwritableFileError
         When a file cannot be written; names it and why.
     """
     lasso, name = row.lasso, row.response.name
@@ -147,37 +147,3 @@ def _pytest_file(result: CheckResult, row: ClauseResult, replayed: Replay) -> st
         violated=json.dumps([f"{clause.identifier}.{clause.clause}" for clause in replayed.violated]),
         depth=len(replayed.events),
     )
-
-
-def what_is_no_file(path: Path) -> str:
-    """What stands at a name where a file is to appear by rename, if that is no file; '' if one can.
-
-    A link would be replaced, and not what it names: so would ``/dev/stdout``.
-    """
-    if path.is_symlink():
-        return "a link, which the file would replace"
-    if path.is_dir():
-        return "a directory"
-    return "a device or a pipe" if path.exists() and not path.is_file() else ""
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Write a file that appears by rename.
-
-    Raises
-    ------
-    BadFile
-        When it cannot be written; names it and why.
-    """
-    kind = what_is_no_file(file)
-    if kind:
-        msg = f"{file}: cannot be written: it is {kind}"
-        raise BadFile(msg)
-    unfinished = file.with_name(f".{file.name}.{os.getpid()}.unfinished")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(file)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        msg = f"{file}: cannot be written: {error.strerror}"
-        raise BadFile(msg) from error

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from document.markdown import markdown
+from document.parts import Heading, Paragraph, prose, tabulated
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from document.parts import Part
     from model_check.coverage.matrix import CoverageMatrix
 
 HEAD = """# Coverage
@@ -21,59 +25,51 @@ is never *enabled* does not exist. Counted are pairs of a state and a choice of 
 
 def coverage_page(result: CoverageMatrix, most_states: int) -> str:
     """The page: gaps and their reasons, each action with its rules, the clauses and witnesses, and the searches."""
-    return "\n".join([HEAD, *_gaps(result), *_actions(result), *_claims(result), *_searches(result, most_states)])
-
-
-def _gaps(result: CoverageMatrix) -> Iterator[str]:
-    rules = sum(len(action.conjuncts) for action in result.coverage.actions)
-    yield (
-        f"On the instance `{result.instance}`, over {len(result.searches)} worlds, {len(result.coverage.actions)} "
-        f"actions with {rules} rules leave these gaps:\n"
+    return markdown(
+        [*prose(HEAD), *_gaps(result), *_actions(result), *_claims(result), *_searches(result, most_states)]
     )
-    yield "| action | gap | accepted, because |"
-    yield "|---|---|---|"
-    for accepted in result.accepted:
-        yield f"| `{accepted.what.action}` | {accepted.what.rule or 'never enabled'} | {accepted.reason} |"
-    for gap in result.unexplained:
-        yield f"| `{gap.action}` | {gap.rule or 'never enabled'} | **not accepted** |"
-    yield ""
 
 
-def _actions(result: CoverageMatrix) -> Iterator[str]:
-    yield "## Actions and their rules\n"
-    yield "| action | kind | rule | first false |"
-    yield "|---|---|---|--:|"
+def _gaps(result: CoverageMatrix) -> Iterator[Part]:
+    rules = sum(len(action.conjuncts) for action in result.coverage.actions)
+    yield Paragraph(
+        f"On the instance `{result.instance}`, over {len(result.searches)} worlds, {len(result.coverage.actions)} "
+        f"actions with {rules} rules leave these gaps:"
+    )
+    gaps = [(one.what, one.reason) for one in result.accepted]
+    gaps += [(gap, "**not accepted**") for gap in result.unexplained]
+    rows = [(f"`{gap.action}`", gap.rule or "never enabled", reason) for gap, reason in gaps]
+    yield tabulated("action", "gap", "accepted, because", rows=rows)
+
+
+def _actions(result: CoverageMatrix) -> Iterator[Part]:
+    yield Heading("Actions and their rules")
+    rows = []
     for action in result.coverage.actions:
-        yield f"| **`{action.name}`** | | *enabled* | **{action.enabled:,}** |"
-        for conjunct in action.conjuncts:
-            yield f"| | {conjunct.kind} | {conjunct.label} | {conjunct.first_false:,} |"
-    yield ""
+        rows.append((f"**`{action.name}`**", "", "*enabled*", f"**{action.enabled:,}**"))
+        rows += [("", each.kind, each.label, f"{each.first_false:,}") for each in action.conjuncts]
+    yield tabulated("action", "kind", "rule", ">first false", rows=rows)
 
 
-def _claims(result: CoverageMatrix) -> Iterator[str]:
-    yield "## Clauses and witnesses\n"
-    yield "| clause | states that violate it |"
-    yield "|---|--:|"
-    for clause, states in result.coverage.violated.items():
-        yield f"| `{clause}` | {states:,} |"
-    yield ""
-    yield "| witness | states that show it |"
-    yield "|---|--:|"
-    for witness, states in result.coverage.witnessed.items():
-        yield f"| `{witness}` | {states:,} |"
-    yield ""
+def _claims(result: CoverageMatrix) -> Iterator[Part]:
+    yield Heading("Clauses and witnesses")
+    for what, verb, states in (
+        ("clause", "violate", result.coverage.violated),
+        ("witness", "show", result.coverage.witnessed),
+    ):
+        rows = [(f"`{name}`", f"{number:,}") for name, number in states.items()]
+        yield tabulated(what, f">states that {verb} it", rows=rows)
 
 
-def _searches(result: CoverageMatrix, most_states: int) -> Iterator[str]:
-    yield "## Worlds\n"
-    yield f"A search that has stored {most_states:,} states is left: what it has covered by then is covered.\n"
-    yield "| version | environment | states | all of them | gaps left |"
-    yield "|---|---|--:|---|--:|"
+def _searches(result: CoverageMatrix, most_states: int) -> Iterator[Part]:
+    yield Heading("Worlds")
+    yield Paragraph(f"A search that has stored {most_states:,} states is left: what it has covered by then is covered.")
+    rows = []
     for search in result.searches:
         version = "+".join((search.world.profile, *search.world.switches))
         environment = ", ".join(search.world.faults) or "quiet"
         if search.world.instance is not None:
             environment += f", on `{search.world.instance}`"
         complete = "yes" if search.complete else "no"
-        yield f"| {version} | {environment} | {search.distinct:,} | {complete} | {search.uncovered} |"
-    yield ""
+        rows.append((version, environment, f"{search.distinct:,}", complete, search.uncovered))
+    yield tabulated("version", "environment", ">states", "all of them", ">gaps left", rows=rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, TypeVar
 
+from files.writing import write_whole
 from model_check.defects import page
 from model_check.defects.catalogue import catalogue, defect_called
 from model_check.defects.findings import (
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str]) -> int:
         lassos(), searched_for_a_lasso, wanted, read_lasso_findings() if LASSO_FILE.exists() else {}
     )
     write_lasso_findings(endless)
-    page.FILE.write_text(page.page(catalogue(), findings, read_broker_findings(), endless), encoding="utf-8")
+    write_whole(page.FILE, page.page(catalogue(), findings, read_broker_findings(), endless))
     return failed or failed_too
 
 

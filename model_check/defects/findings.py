@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from files.content import read_toml
-from model_check.counterexample.files import write_whole
+from files.writing import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,19 +5,50 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from document.markdown import markdown
+from document.parts import Heading, Paragraph, prose, tabulated
 from model_check.defects.catalogue import Where
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator, Mapping
 
+    from document.parts import Part
     from model_check.defects.catalogue import Defect, WrongRepair
     from model_check.defects.findings import BrokerFinding, Finding, LassoFinding
     from model_check.defects.question import Search
 
 FILE = Path(__file__).parents[2] / "docs" / "generated" / "defects.md"
 
-_TEST_FILE = "tests/defects/test_in_the_broker.py"
 _GITHUB = "https://github.com/apache/"
+
+HEAD = """\
+# Known defects of RocketMQ's transactional messages
+
+Written by `make defects` from `model_check/defects/` and `fuzz/defects/`. `halfcheck defects B01` searches
+for one again and shows the shortest schedule; `halfcheck defects A06` plays one on the reference broker.
+
+Of {all} defects, {found} are found by a search of the specification and {awaited} are still to be found by one.
+The reference broker shows {shown}, {broker} of which no search finds; {out_of_reach} are out of reach.
+
+Evidence: X, the algorithm was run; C, the code was read; R, it is known from a report. Depth: steps of the
+shortest schedule. Seconds: of the search with one thread, the machine made ready before. Readings: who has
+found this depth; `replay` has taken the schedule, and not looked for a shorter one. Repaired: the profile in
+which the same search finds nothing; `+NAME` and `-NAME` turn a switch of it.
+"""
+
+FOR_EVER = """\
+## In runs that never end
+
+Whether a defect [keeps something from ever happening](../liveness.md), or a safety clause that looks at one
+or two rounds only makes it look so. *a + b*: the shortest way of *a* steps into a cycle of *b* steps.
+"""
+
+IN_THE_BROKER = """\
+## Found in the broker
+
+A scenario is played on the reference broker in two profiles, of which only the first has the defect. What
+was seen stands below with each; `tests/defects/test_in_the_broker.py` asks for it.
+"""
 
 
 def page(
@@ -27,148 +58,102 @@ def page(
     lassos: Mapping[str, LassoFinding],
 ) -> str:
     """The page's text, in Markdown: the catalogue, what the searches found, and what the reference broker has shown."""
-    lines = [*_head(defects, shown), *_searches(defects, findings), *_for_ever(defects, lassos), *_in_the_broker(shown)]
-    lines += [*_wrong_repairs(defects, findings), "", "## How each comes about"]
+    parts = [*_head(defects, shown), *_searches(defects, findings), *_for_ever(defects, lassos), *_in_the_broker(shown)]
+    parts += [*_wrong_repairs(defects, findings), Heading("How each comes about")]
     for defect in defects.values():
-        lines += _story(defect, shown.get(defect.identifier))
-    return "\n".join(lines) + "\n"
+        parts += _story(defect, shown.get(defect.identifier))
+    return markdown(parts)
 
 
-def _head(defects: Mapping[str, Defect], shown: Mapping[str, BrokerFinding]) -> list[str]:
+def _head(defects: Mapping[str, Defect], shown: Mapping[str, BrokerFinding]) -> Iterator[Part]:
     found = sum(defect.search is not None for defect in defects.values())
     awaited = sum(defect.where is Where.SEARCH and defect.search is None for defect in defects.values())
     broker = sum(defect.where is Where.BROKER for defect in defects.values())
-    return [
-        "# Known defects of RocketMQ's transactional messages",
-        "",
-        "Written by `make defects` from `model_check/defects/` and `fuzz/defects/`. `halfcheck defects B01` searches",
-        "for one again and shows the shortest schedule; `halfcheck defects A06` plays one on the reference broker.",
-        "",
-        f"Of {len(defects)} defects, {found} are found by a search of the specification and {awaited} are still to be "
-        f"found by one.",
-        f"The reference broker shows {len(shown)}, {broker} of which no search finds; "
-        f"{len(defects) - found - awaited - broker} are out of reach.",
-        "",
-        "Evidence: X, the algorithm was run; C, the code was read; R, it is known from a report. Depth: steps of the",
-        "shortest schedule. Seconds: of the search with one thread, the machine made ready before. Readings: who has",
-        "found this depth; `replay` has taken the schedule, and not looked for a shorter one. Repaired: the profile in",
-        "which the same search finds nothing; `+NAME` and `-NAME` turn a switch of it.",
-        "",
-        *_table(
-            ("id", "defect", "issues", "affected → fixed", "effect", "properties", "evidence", "found by"),
-            (
-                (
-                    f"[{d.identifier}](#{d.identifier.lower()})",
-                    d.name,
-                    " ".join(_link(issue) for issue in d.issues),
-                    d.versions,
-                    d.effect,
-                    " ".join(d.properties),
-                    " ".join(d.evidence),
-                    d.found_by(shown),
-                )
-                for d in defects.values()
-            ),
-        ),
+    out_of_reach = len(defects) - found - awaited - broker
+    yield from prose(
+        HEAD.format(
+            all=len(defects), found=found, awaited=awaited, shown=len(shown), broker=broker, out_of_reach=out_of_reach
+        )
+    )
+    rows = [
+        (
+            f"[{d.identifier}](#{d.identifier.lower()})",
+            d.name,
+            " ".join(_link(issue) for issue in d.issues),
+            d.versions,
+            d.effect,
+            " ".join(d.properties),
+            " ".join(d.evidence),
+            d.found_by(shown),
+        )
+        for d in defects.values()
     ]
+    columns = ("id", "defect", "issues", "affected → fixed", "effect", "properties", "evidence", "found by")
+    yield tabulated(*columns, rows=rows)
 
 
-def _searches(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> list[str]:
-    return [
-        "",
-        "## Found by a search",
-        "",
-        *_table(
-            ("id", "clause", "profile", "environment", "instance", "depth", "seconds", "readings", "repaired"),
-            (
-                (d.identifier, *_searched(d.search, findings.get(d.identifier)))
-                for d in defects.values()
-                if d.search is not None
-            ),
-        ),
+def _searches(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> Iterator[Part]:
+    yield Heading("Found by a search")
+    rows = [
+        (d.identifier, *_searched(d.search, findings.get(d.identifier)))
+        for d in defects.values()
+        if d.search is not None
     ]
+    columns = ("id", "clause", "profile", "environment", "instance", "depth", "seconds", "readings", "repaired")
+    yield tabulated(*columns, rows=rows)
 
 
-def _for_ever(defects: Mapping[str, Defect], lassos: Mapping[str, LassoFinding]) -> list[str]:
+def _for_ever(defects: Mapping[str, Defect], lassos: Mapping[str, LassoFinding]) -> Iterator[Part]:
+    yield from prose(FOR_EVER)
     asked = [(d.identifier, d.lasso, lassos.get(d.identifier)) for d in defects.values() if d.lasso is not None]
-    return [
-        "",
-        "## In runs that never end",
-        "",
-        "Whether a defect [keeps something from ever happening](../liveness.md), or a safety clause that looks at one",
-        "or two rounds only makes it look so. *a + b*: the shortest way of *a* steps into a cycle of *b* steps.",
-        "",
-        *_table(
-            ("id", "what never comes", "profile", "environment", "instance", "stem + cycle", "the cycle", "holds in"),
-            (
-                (
-                    name,
-                    *(question.response, question.profile, question.environment, question.instance),
-                    f"{found.stem} + {found.cycle}" if found else "",
-                    ", ".join(question.shows),
-                    question.repaired_in,
-                )
-                for name, question, found in asked
-                if not question.vanishes
-            ),
-        ),
-        "",
-        "These stop nothing for ever: the response holds although the defect is there.",
-        "",
-        *_table(
-            ("id", "what comes at last", "profile", "environment", "instance", "why"),
-            (
-                (name, q.response, q.profile, q.environment, q.instance, q.vanishes)
-                for name, q, _ in asked
-                if q.vanishes
-            ),
-        ),
+    rows = [
+        (
+            name,
+            *(question.response, question.profile, question.environment, question.instance),
+            f"{found.stem} + {found.cycle}" if found else "",
+            ", ".join(question.shows),
+            question.repaired_in,
+        )
+        for name, question, found in asked
+        if not question.vanishes
     ]
+    columns = ("id", "what never comes", "profile", "environment", "instance", "stem + cycle", "the cycle", "holds in")
+    yield tabulated(*columns, rows=rows)
+    yield Paragraph("These stop nothing for ever: the response holds although the defect is there.")
+    vain = [(name, q.response, q.profile, q.environment, q.instance, q.vanishes) for name, q, _ in asked if q.vanishes]
+    yield tabulated("id", "what comes at last", "profile", "environment", "instance", "why", rows=vain)
 
 
-def _in_the_broker(shown: Mapping[str, BrokerFinding]) -> list[str]:
-    return [
-        "",
-        "## Found in the broker",
-        "",
-        "A scenario is played on the reference broker in two profiles, of which only the first has the defect. What",
-        "was seen stands below with each; `" + _TEST_FILE + "` asks for it.",
-        "",
-        *_table(
-            ("id", "what happens", "property", "profile", "also in", "gone in"),
-            (
-                (name, one.story, one.property_id, one.affected, " ".join(one.also_in), one.repaired_in)
-                for name, one in shown.items()
-            ),
-        ),
+def _in_the_broker(shown: Mapping[str, BrokerFinding]) -> Iterator[Part]:
+    yield from prose(IN_THE_BROKER)
+    rows = [
+        (name, one.story, one.property_id, one.affected, " ".join(one.also_in), one.repaired_in)
+        for name, one in shown.items()
     ]
+    yield tabulated("id", "what happens", "property", "profile", "also in", "gone in", rows=rows)
 
 
-def _wrong_repairs(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> list[str]:
+def _wrong_repairs(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> Iterator[Part]:
+    yield Heading("Wrong repairs")
+    yield Paragraph(
+        "Without: what the same search says of the profile without the wrong repair, or with the right one."
+    )
     wrong = [(d, w) for d in defects.values() for w in d.wrong_repairs]
-    return [
-        "",
-        "## Wrong repairs",
-        "",
-        "Without: what the same search says of the profile without the wrong repair, or with the right one.",
-        "",
-        *_table(
-            ("of", "source", "what it does", "what breaks", "shown by", "depth", "seconds", "without"),
-            ((d.identifier, w.source, w.proposal, w.breaks, *_shown(d, w, findings)) for d, w in wrong),
-        ),
-    ]
+    rows = [(d.identifier, w.source, w.proposal, w.breaks, *_shown(d, w, findings)) for d, w in wrong]
+    columns = ("of", "source", "what it does", "what breaks", "shown by", "depth", "seconds", "without")
+    yield tabulated(*columns, rows=rows)
 
 
-def _story(defect: Defect, shown: BrokerFinding | None) -> list[str]:
-    lines = ["", f"### {defect.identifier}", "", f"{defect.name}. {defect.mechanism}"]
+def _story(defect: Defect, shown: BrokerFinding | None) -> Iterator[Part]:
+    yield Heading(defect.identifier, 3)
+    yield Paragraph(f"{defect.name}. {defect.mechanism}")
     if defect.repair:
-        lines += ["", f"Repair: {defect.repair}"]
+        yield Paragraph(f"Repair: {defect.repair}")
     if defect.why:
-        lines += ["", f"Not found by a search: {defect.why}"]
+        yield Paragraph(f"Not found by a search: {defect.why}")
     if shown is not None:
-        lines += ["", f"In the reference broker: {shown.story}", ""]
-        lines += _table(("seen", shown.affected, shown.repaired_in), shown.seen)
-    return lines
+        yield Paragraph(f"In the reference broker: {shown.story}")
+        yield tabulated("seen", shown.affected, shown.repaired_in, rows=shown.seen)
 
 
 def _link(issue: str) -> str:
@@ -195,8 +180,3 @@ def _shown(defect: Defect, wrong: WrongRepair, findings: Mapping[str, Finding]) 
         return shown, "", "", asked.repaired_in
     without = f"{asked.repaired_in or asked.profile}: {finding.repaired}"
     return shown, str(finding.depth), f"{finding.seconds:.3f}", without
-
-
-def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
-    lines = [heads, tuple("---" for _ in heads), *rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines]

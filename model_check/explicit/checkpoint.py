@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from files.content import parse_json, read_json
+from files.writing import write_whole
 from model_check.errors import BadFile, ModelCheckError, OutOfRoom
 from model_check.explicit.state_store.resources import EXACT
 from model_check.explicit.state_store.state_files import make_folder
@@ -155,17 +156,7 @@ class Checkpoints:
                 "distinct": position.distinct,
                 "position": {**asdict(position), "checksums": files.checksums},
             }
-            temporary = self.folder / f"{FILE}.tmp"
-            with temporary.open("w", encoding="utf-8") as file:
-                json.dump(content, file)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(self.folder / FILE)
-            directory = os.open(self.folder, os.O_RDONLY)
-            try:
-                os.fsync(directory)
-            finally:
-                os.close(directory)
+            write_whole(self.folder / FILE, json.dumps(content), is_lasting=True)
         except OSError as error:
             message = f"{self.folder}: {os.strerror(error.errno or 0)} where the checkpoint is written"
             raise OutOfRoom(message) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from model_check.counterexample.files import write_whole
+from files.writing import write_whole
 from model_check.liveness.page import page, searched
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from document.markdown import markdown
+from document.parts import Heading, Paragraph, tabulated
 from model_check.instances import alike
 from model_check.liveness.check import check_responses
 from model_check.wording.faults import in_world
@@ -13,6 +15,7 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from document.parts import Part
     from model_check.liveness.check import LivenessResult, ResponseResult
 
 ENVIRONMENTS = ((), ("crash",), ("lose_check",), ("offline_producer",), ("slow_round",))
@@ -34,32 +37,29 @@ def searched(report: Callable[[str], None]) -> list[LivenessResult]:
 
 def page(results: Sequence[LivenessResult]) -> str:
     """The page as Markdown."""
-    lines = [
-        "# What must happen in the end",
-        "",
-        "Written by `make liveness`. Instances `endless` and, where that has no room for all that is alive, `roomy`: "
-        "one transaction at a time, any number in a row, 15 checks. "
-        "**a + b** is a violation: the shortest way of *a* steps into a cycle of *b* steps. *holds* is for runs of any "
-        f"length; *?* is not known: a queue was full, or there are more than {MOST_STATES:,} states.",
-        "",
-        "| response | what is claimed |",
-        "|---|---|",
-        *(f"| {one.name} | {one.sentence} |" for one in TRANSACTIONAL_MESSAGES.responses),
+    parts: list[Part] = [
+        Heading("What must happen in the end", 1),
+        Paragraph(
+            "Written by `make liveness`. Instances `endless` and, where that has no room for all that is alive, "
+            "`roomy`: one transaction at a time, any number in a row, 15 checks. "
+            "**a + b** is a violation: the shortest way of *a* steps into a cycle of *b* steps. *holds* is for runs of "
+            f"any length; *?* is not known: a queue was full, or there are more than {MOST_STATES:,} states."
+        ),
+        tabulated(
+            "response", "what is claimed", rows=[(one.name, one.sentence) for one in TRANSACTIONAL_MESSAGES.responses]
+        ),
     ]
     for faults in dict.fromkeys(result.faults for result in results):
         mine = [result for result in results if result.faults == faults]
-        title, profiles = in_world(faults).capitalize(), (alike(result.profile) for result in mine)
-        lines += ["", f"## {title}", "", f"| response | {' | '.join(profiles)} |"]
-        lines.append("|---|" + "---|" * len(mine))
-        for rows in zip(*(result.rows for result in mine), strict=True):
-            lines.append(f"| {rows[0].response.name} | {' | '.join(map(_cell, rows))} |")
-        states = [f"{result.distinct:,}{'' if result.complete else ' and more'}" for result in mine]
-        lines.append(f"| distinct states | {' | '.join(states)} |")
-        lines.append(f"| instance | {' | '.join(result.instance.name for result in mine)} |")
-    return "\n".join(lines) + "\n"
+        rows = [(row[0].response.name, *map(_verdict, row)) for row in zip(*(each.rows for each in mine), strict=True)]
+        states = (f"{result.distinct:,}{'' if result.complete else ' and more'}" for result in mine)
+        rows += [("distinct states", *states), ("instance", *(result.instance.name for result in mine))]
+        parts.append(Heading(in_world(faults).capitalize()))
+        parts.append(tabulated("response", *(alike(result.profile) for result in mine), rows=rows))
+    return markdown(parts)
 
 
-def _cell(row: ResponseResult) -> str:
+def _verdict(row: ResponseResult) -> str:
     if row.lasso is None:
         return "?" if row.reason else "holds"
     return f"**{len(row.lasso.stem)} + {len(row.lasso.cycle)}**"

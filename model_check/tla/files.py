@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from files.reading import read_lines
+from files.writing import write_whole
 from model_check.errors import ModelCheckError
 from model_check.tla.text import MARK
 
@@ -43,12 +43,7 @@ def write_export(exported: TlaModule, folder: Path) -> tuple[Path, Path]:
             raise ModelCheckError(msg)
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(path, text)
     module, config = texts
     return module, config
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
-from model_check.verdicts.environment import in_words
+from document.markdown import markdown
+from document.parts import Code, Details, Heading, Paragraph, prose, tabulated
+from model_check.instances import load_instance
+from model_check.verdicts.counted_faults import counted_faults
+from model_check.verdicts.environment import QUIET, faults_of, in_words
 from model_check.verdicts.implications import implied_by
-from model_check.verdicts.page_of_any_length import any_length
-from model_check.verdicts.page_of_bounds import bounds
 from model_check.verdicts.table import by_size
+from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from document.parts import Part
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from model_check.verdicts.implications import Implication
-    from model_check.verdicts.table import Minimal, Table
+    from model_check.verdicts.table import Entry, Table
     from spec.language import Property
 
 MAP = "verdicts.svg"
@@ -62,66 +67,93 @@ The table is of the specification `{specification}`.
 """
 
 
+ANY_LENGTH = """\
+## In runs of any length
+
+{names} [forget what is over](../any-length.md), so that a clause which they do not break holds there however
+long the broker runs. In each environment: how many of the {clauses} clauses hold in all of them, how many are broken in
+some. *?* says which of them did not decide: a queue was full, or there were more states than are searched.
+"""
+
+ALONE = """\
+What takes such a run, and is broken in no other instance of this page, or only by more faults:
+"""
+
+
+BOUNDS = """\
+## What bounds a search
+
+"Holds" says that no state violates the clause in any of these instances, with these faults, and no more than that. An
+instance ends where its queues are full; no transaction, no check and no fault beyond its numbers is looked at.
+"""
+
+BOUND_COLUMNS = (
+    ">faults at once", ">transactions", ">half slots", ">op slots", ">checks", ">immunities", ">mishaps", ">stray ENDs",
+    ">clock steps", ">cut at states",
+)  # fmt: skip
+
+COUNTS = """\
+Some faults strike only so often in a run, whatever else happens:
+
+- *mishaps* bounds, all together: {mishaps}. Two of them both strike only where an instance has
+  two mishaps ({two}).{once}
+- *stray ENDs* bounds, all together, END_TRANSACTIONs that are repeated or wrong: {stray_ends}.
+- *clock steps* bounds {clock_steps}.
+
+All other faults strike as often as the sizes of the instance let them.
+"""
+
+
 def page_of(table: Table, schedules: Sequence[MinimalCounterexample], implications: Sequence[Implication]) -> str:
     """The text of the page."""
-    plan = list(table.plan)
-    most = max(plan.most_faults for plan in table.plan.values())
-    lines = [
-        INTRO.format(
-            instances=_and([f"`{name}` ({plan.most_faults})" for name, plan in table.plan.items()]),
-            fixed=_last_version(table),
-        ),
-        *_summary(table, most),
-        PICTURE.format(map=MAP),
+    instances = [f"`{name}` ({plan.most_faults})" for name, plan in table.plan.items()]
+    last = next((name for name in reversed(table.profiles) if name[:1].isdigit()), "the last version")
+    parts = (
+        *prose(INTRO.format(instances=_and(instances), fixed=last)),
+        *_summary(table),
+        *prose(PICTURE.format(map=MAP)),
         *_clauses(table, schedules, implications),
         *_implications(implications),
-        *any_length(table),
-        *bounds(table),
-        HOW.format(instance=plan[0], specification=table.specification),
-    ]
-    return "\n".join(lines).rstrip() + "\n"
+        *_any_length(table),
+        *_bounds(table),
+        *prose(HOW.format(instance=next(iter(table.plan)), specification=table.specification)),
+    )
+    return markdown(parts)
 
 
-def _last_version(table: Table) -> str:
-    return next((name for name in reversed(table.profiles) if name[:1].isdigit()), "the last version")
-
-
-# --- in short ---------------------------------------------------------------------------------------------------------
-
-
-def _summary(table: Table, most: int) -> Iterator[str]:
+def _summary(table: Table) -> Iterator[Part]:
+    most = max(plan.most_faults for plan in table.plan.values())
     sizes = [in_words(()), "one fault", *(f"{SMALL_NUMBERS.get(n, n)} faults" for n in range(2, most + 1))]
-    yield "## In short"
-    yield ""
-    yield f"How many of the {len(table.clauses)} clauses it takes how much to break:"
-    yield ""
-    yield f"| | {' | '.join(sizes)} | unbroken | of these not decided |"
-    yield f"|---|{'--:|' * (len(sizes) + 2)}"
-    for profile in table.profiles:
-        sizes_of = {clause: weakest(table, profile, clause) for clause in table.clauses}
-        unbroken = [clause for clause, size in sizes_of.items() if size is None]
-        open_ones = [clause for clause in unbroken if table.undecided(profile, clause)]
-        left = {faults for clause in open_ones for faults in table.undecided(profile, clause)}
-        told = f"{len(open_ones)}, for {len(left)} {'set' if len(left) == 1 else 'sets'} of faults" if left else "0"
-        counts = [sum(size == n for size in sizes_of.values()) for n in range(most + 1)]
-        yield f"| {_title(profile)} | {' | '.join(map(str, (*counts, len(unbroken))))} | {told} |"
-    yield ""
+    yield Heading("In short")
+    yield Paragraph(f"How many of the {len(table.clauses)} clauses it takes how much to break:")
+    columns = (*sizes, "unbroken", "of these not decided")
+    rows = [_counted(table, profile, most) for profile in table.profiles]
+    yield tabulated("", *(f">{column}" for column in columns), rows=rows)
     unbroken = [c for c in table.clauses if all(weakest(table, p, c) is None for p in table.profiles)]
     if unbroken:
-        yield f"Nothing breaks {_and(unbroken)} in any version, as far as the searches went."
-        yield ""
-    yield f"How many clauses of each property are broken by {' · '.join(sizes)}; the rest is unbroken:"
-    yield ""
-    yield f"| property | clauses | {' | '.join(table.profiles)} |"
-    yield f"|---|--:|{':-:|' * len(table.profiles)}"
+        yield Paragraph(f"Nothing breaks {_and(unbroken)} in any version, as far as the searches went.")
+    yield Paragraph(f"How many clauses of each property are broken by {' · '.join(sizes)}; the rest is unbroken:")
+    rows = []
     for name, clauses in _by_property(table).items():
         cells = []
         for profile in table.profiles:
             found = [weakest(table, profile, clause) for clause in clauses]
             counts = [found.count(size) for size in range(most + 1)]
             cells.append(" · ".join(map(str, counts)) if any(counts) else "")
-        yield f"| [{name}](#{_anchor(clauses[0])}) | {len(clauses)} | {' | '.join(cells)} |"
-    yield ""
+        anchor = clauses[0].replace(".", "").lower()  # as GitHub makes it of the heading
+        rows.append([f"[{name}](#{anchor})", len(clauses), *cells])
+    yield tabulated("property", ">clauses", *(f"^{profile}" for profile in table.profiles), rows=rows)
+
+
+def _counted(table: Table, profile: str, most: int) -> list[object]:
+    sizes = [weakest(table, profile, clause) for clause in table.clauses]
+    unbroken = (clause for clause, size in zip(table.clauses, sizes, strict=True) if size is None)
+    undecided = [table.undecided(profile, clause) for clause in unbroken]
+    left = {faults for sets in undecided for faults in sets}
+    clauses = sum(map(bool, undecided))
+    not_decided = f"{clauses}, for {len(left)} {'set' if len(left) == 1 else 'sets'} of faults" if left else "0"
+    title = f"RocketMQ {profile}" if profile[:1].isdigit() else f"`{profile}`"
+    return [title, *(sizes.count(n) for n in range(most + 1)), len(undecided), not_decided]
 
 
 def weakest(table: Table, profile: str, clause: str) -> int | None:
@@ -129,21 +161,16 @@ def weakest(table: Table, profile: str, clause: str) -> int | None:
     return min((len(one.faults) for one in table.minimal_sets(profile, clause)), default=None)
 
 
-# --- clause by clause -------------------------------------------------------------------------------------------------
-
-
 def _clauses(
     table: Table, schedules: Sequence[MinimalCounterexample], implications: Sequence[Implication]
-) -> Iterator[str]:
-    yield "## Clause by clause"
-    yield ""
-    yield (
+) -> Iterator[Part]:
+    yield Heading("Clause by clause")
+    yield Paragraph(
         "For each clause its minimal sets of faults, with the steps and the instance of the shortest schedule. An "
         "empty cell says that this set does not break the clause in this version, or is not minimal there. Below "
         "stands the shortest schedule for each version; `schedules.toml` in `model_check/verdicts/results/` has those "
         "of all sets, and `halfcheck replay` takes one again, step by step."
     )
-    yield ""
     rules = {f"{rule.identifier}.{rule.clause}": rule for rule in TRANSACTIONAL_MESSAGES.clauses}
     for clauses in _by_property(table).values():
         for clause in clauses:
@@ -151,53 +178,37 @@ def _clauses(
             yield from _shortest(table, clause, schedules)
 
 
-def _clause(table: Table, clause: str, rule: Property, implications: Sequence[Implication]) -> Iterator[str]:
-    yield f"### {clause}"
-    yield ""
+def _clause(table: Table, clause: str, rule: Property, implications: Sequence[Implication]) -> Iterator[Part]:
+    yield Heading(clause, 3)
     resembles = f" Resembles {', '.join(rule.resembles)}." if rule.resembles else ""
     implied = sorted(one.implied for one in implications if one.violated == clause)
     also = f" [Implies](#what-implies-what) a violation of {_and(implied)}." if implied else ""
-    yield f"{rule.sentence}{resembles}{also}"
-    yield ""
+    yield Paragraph(f"{rule.sentence}{resembles}{also}")
     minimal = {profile: {one.faults: one for one in table.minimal_sets(profile, clause)} for profile in table.profiles}
     undecided = {profile: len(table.undecided(profile, clause)) for profile in table.profiles}
     unbroken = [profile for profile in table.profiles if not minimal[profile] and not undecided[profile]]
     if len(unbroken) == len(table.profiles):
-        yield "No such set of faults breaks it."
-        yield ""
+        yield Paragraph("No such set of faults breaks it.")
         return
     shown = [profile for profile in table.profiles if profile not in unbroken]
-    yield f"| minimal sets | {' | '.join(shown)} |"
-    yield f"|---|{'--:|' * len(shown)}"
+    rows = []
     for faults in sorted({faults for profile in shown for faults in minimal[profile]}, key=by_size):
-        yield f"| {in_words(faults)} | {' | '.join(_cell(minimal[profile].get(faults)) for profile in shown)} |"
+        found = [minimal[profile].get(faults) for profile in shown]
+        rows.append([in_words(faults), *(f"{one.depth} {one.instance}" if one else "" for one in found)])
     if any(undecided.values()):
-        yield f"| *sets not decided* | {' | '.join(f'*{undecided[p]}*' if undecided[p] else '' for p in shown)} |"
-    yield ""
+        rows.append(["*sets not decided*", *(f"*{undecided[p]}*" if undecided[p] else "" for p in shown)])
+    yield tabulated("minimal sets", *(f">{profile}" for profile in shown), rows=rows)
     if unbroken:
-        yield f"Holds in {_and(unbroken)}."
-        yield ""
+        yield Paragraph(f"Holds in {_and(unbroken)}.")
 
 
-def _cell(one: Minimal | None) -> str:
-    return f"{one.depth} {one.instance}" if one else ""
-
-
-def _shortest(table: Table, clause: str, schedules: Sequence[MinimalCounterexample]) -> Iterator[str]:
-    """One schedule for each version, the shortest; versions that share it stand together."""
+def _shortest(table: Table, clause: str, schedules: Sequence[MinimalCounterexample]) -> Iterator[Part]:
+    """For each version the shortest schedule; versions that share it stand together."""
     for one in shortest_of(table, clause, schedules):
         profiles = [p for p in one.profiles if one.depth == min(s.depth for s in table.minimal_sets(p, clause))]
-        yield (
-            f"<details><summary>{in_words(one.faults)}, {one.instance}, {one.depth} steps: "
-            f"{', '.join(profiles)}</summary>"
-        )
-        yield ""
-        yield "```text"
-        yield from _numbered(one)
-        yield "```"
-        yield ""
-        yield "</details>"
-        yield ""
+        steps = [f"{number:>2}  {step}" for number, step in enumerate(one.steps.split("; "), start=1)]
+        summary = f"{in_words(one.faults)}, {one.instance}, {one.depth} steps: {', '.join(profiles)}"
+        yield Details(summary, (Code("\n".join(steps), "text"),))
 
 
 def shortest_of(table: Table, clause: str, schedules: Sequence[MinimalCounterexample]) -> list[MinimalCounterexample]:
@@ -212,39 +223,120 @@ def shortest_of(table: Table, clause: str, schedules: Sequence[MinimalCounterexa
     return chosen
 
 
-def _numbered(one: MinimalCounterexample) -> Iterator[str]:
-    for number, step in enumerate(one.steps.split("; "), start=1):
-        yield f"{number:>2}  {step}"
-
-
-# --- what implies what ------------------------------------------------------------------------------------------------
-
-
-def _implications(implications: Sequence[Implication]) -> Iterator[str]:
-    yield "## What implies what"
-    yield ""
-    yield (
+def _implications(implications: Sequence[Implication]) -> Iterator[Part]:
+    yield Heading("What implies what")
+    yield Paragraph(
         "The way to a violation of the first clause leads past one of the second, in every environment of the table "
         "that is not excepted."
     )
-    yield ""
-    yield "| violated | implies | because |"
-    yield "|---|---|---|"
+    rows = []
     for one in implications:
         further = implied_by(one.implied, implications) - {one.implied}
         also = f" (and so {', '.join(sorted(further))})" if further else ""
         unless = f", unless with {' or '.join(one.unless)}" if one.unless else ""
-        yield f"| {one.violated} | {one.implied}{also} | {one.why}{unless} |"
-    yield ""
+        rows.append([one.violated, f"{one.implied}{also}", f"{one.why}{unless}"])
+    yield tabulated("violated", "implies", "because", rows=rows)
 
 
-# --- words ------------------------------------------------------------------------------------------------------------
+def _any_length(table: Table) -> Iterator[Part]:
+    forgetting = [name for name in table.plan if load_instance(name).forgets]
+    searched = [name for name in forgetting if any(table.of(profile, name) for profile in table.profiles)]
+    if not searched:
+        return
+    yield from prose(ANY_LENGTH.format(names=_and([f"`{name}`" for name in searched]), clauses=len(table.clauses)))
+    rows = []
+    for faults in ((), *((fault,) for fault in FAULTS)):
+        entries = [_entries(table, profile, searched, faults) for profile in table.profiles]
+        rows.append([in_words(faults), *(_broken(found, len(table.clauses)) for found in entries)])
+    yield tabulated("", *table.profiles, rows=rows)
+    alone = [
+        (clause, in_words(one.faults), profile, f"{one.depth} {one.instance}")
+        for clause in table.clauses
+        for profile in table.profiles
+        for one in table.minimal_sets(profile, clause)
+        if one.instance in searched and not _is_broken_elsewhere(table, profile, clause, one.faults, searched)
+    ]
+    if alone:
+        yield from prose(ALONE)
+        yield tabulated("clause", "faults", "version", ">steps", rows=alone)
+
+
+def _entries(table: Table, profile: str, instances: list[str], faults: tuple[str, ...]) -> dict[str, Entry]:
+    return {
+        instance: entry
+        for instance in instances
+        for name, entry in table.of(profile, instance).items()
+        if faults_of(name) == faults
+    }
+
+
+def _broken(entries: dict[str, Entry], clauses: int) -> str:
+    broken = {clause for entry in entries.values() for clause in entry.violated}
+    open_in = ", ".join(name for name, entry in entries.items() if entry.unknown)
+    return f"{f'? {open_in};' if open_in else f'{clauses - len(broken)} hold,'} {len(broken)} broken"
+
+
+def _is_broken_elsewhere(table: Table, profile: str, clause: str, faults: tuple[str, ...], here: list[str]) -> bool:
+    return any(
+        clause in entry.violated and set(faults_of(name)) <= set(faults)
+        for instance in table.plan
+        if instance not in here
+        for name, entry in table.of(profile, instance).items()
+    )
+
+
+def _bounds(table: Table) -> Iterator[Part]:
+    yield from prose(BOUNDS)
+    rows = []
+    for name, plan in table.plan.items():
+        size = load_instance(name)
+        immunities = ", ".join("none" if ticks < 0 else str(ticks) for ticks in size.immunities)
+        sizes = (plan.most_faults, size.transactions, size.half_slots, size.op_slots, size.check_max, immunities)
+        counts = (size.mishaps, size.stray_ends, size.clock_steps, f"{plan.most_states:,}")
+        rows.append([name, *sizes, *counts])
+    yield tabulated("instance", *BOUND_COLUMNS, rows=rows)
+    yield from prose(_counts(table))
+    for profile in table.profiles:
+        idle = table.idle(profile)
+        if idle:
+            yield Paragraph(f"In {profile} these faults do nothing: {', '.join(idle)}.")
+    yield from _sizes(table)
+
+
+def _counts(table: Table) -> str:
+    pairs = [name for name, plan in table.plan.items() if plan.most_faults > 1]
+    two, once = ([name for name in pairs if (load_instance(name).mishaps > 1) == has_two] for has_two in (True, False))
+    named = {bound: ", ".join(faults) for bound, faults in counted_faults().items()}
+    said = f" On {', '.join(once)} a pair of them says no more than each alone, and none strikes twice." if once else ""
+    return COUNTS.format(**named, two=", ".join(two) or "none of those with pairs", once=said)
+
+
+def _sizes(table: Table) -> Iterator[Part]:
+    yield Heading("Searches that were cut short", 3)
+    yield Paragraph(
+        "What they have not found is not decided, unless a smaller set breaks it or another instance shows it."
+    )
+    rows = [
+        (profile, instance, " · ".join(map(in_words, sets)))
+        for profile in table.profiles
+        for instance, sets in table.cut_short(profile).items()
+    ]
+    yield tabulated("profile", "instance", "searches of", rows=rows)
+    yield Heading("How large they are", 3)
+    yield Paragraph(
+        "Distinct states of the quiet world, and of the largest environment that has an entry in the table."
+    )
+    sizes = []
+    for name, profile in product(table.plan, table.profiles):
+        entries = table.of(profile, name)
+        if entries:
+            largest, most = max(entries.items(), key=lambda entry: entry[1].distinct)
+            which = f"{in_words(faults_of(largest))}{', cut short' if most.unknown else ''}"
+            sizes.append((name, profile, f"{entries[QUIET].distinct:,}", f"{most.distinct:,}", which))
+    yield tabulated("instance", "profile", ">quiet", ">largest", "that is", rows=sizes)
+
 
 SMALL_NUMBERS = {2: "two", 3: "three"}
-
-
-def _title(profile: str) -> str:
-    return f"RocketMQ {profile}" if profile[:1].isdigit() else f"`{profile}`"
 
 
 def _by_property(table: Table) -> dict[str, list[str]]:
@@ -252,11 +344,6 @@ def _by_property(table: Table) -> dict[str, list[str]]:
     for clause in table.clauses:
         properties.setdefault(clause.partition(".")[0], []).append(clause)
     return properties
-
-
-def _anchor(clause: str) -> str:
-    """Of the heading of a clause, as GitHub makes it."""
-    return clause.replace(".", "").lower()
 
 
 def _and(words: Sequence[str]) -> str:

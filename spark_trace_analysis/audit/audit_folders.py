@@ -23,12 +23,13 @@ import spark_trace_analysis
 from files.content import parse_json
 from files.reading import read_bytes
 from files.temporary_folder import temporary_folder
+from files.writing import appearing
 from model_check.cache_folder import can_be_written
 from model_check.errors import BadFile
 from reference.format.consume_queue import FOLDER as CONSUME_QUEUES
 from reference.format.errors import StoreError
 from spark_trace_analysis.audit.columns.row_tables import table_of
-from spark_trace_analysis.audit.columns.stage_files import appearing, read_facts, write_facts
+from spark_trace_analysis.audit.columns.stage_files import read_facts, write_facts
 from spark_trace_analysis.audit.sole_writer import another
 from spark_trace_analysis.errors import BadOptionError
 

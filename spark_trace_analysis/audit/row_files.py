@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from files.writing import appearing
 from reference.format.stored_message import create_message_id
-from spark_trace_analysis.audit.columns.stage_files import appearing
 from spark_trace_analysis.audit.rules.moments import Moments, local_time
 from spark_trace_analysis.audit.rules.resend import DECIDED_BY_THE_DATABASE, needs_a_decision
 from spark_trace_analysis.audit.selection import Selection

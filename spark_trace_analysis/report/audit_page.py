@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from model_check.counterexample.files import write_whole
+from files.writing import write_whole
 from model_check.defects.symptoms import defects_of
 from spark_trace_analysis.audit.rules.moments import local_time
 from spark_trace_analysis.report.templates import templates
@@ -55,7 +55,7 @@ def write_audit_page(audit: Audit, path: Path, limit: int) -> None:
 
     Raises
     ------
-    BadFile
+    UnwritableFileError
         It cannot be written.
     OSError
         Its folder cannot be made.

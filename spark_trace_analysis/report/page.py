@@ -9,7 +9,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from model_check.counterexample.files import write_whole
+from files.writing import write_whole
 from model_check.counterexample.sequence_diagram import STYLE, draw
 from model_check.remedies.of_clauses import remedy
 from model_check.remedies.situation import Situation
@@ -84,7 +84,7 @@ def write(data: ReportData, path: Path) -> None:
 
     Raises
     ------
-    BadFile
+    UnwritableFileError
         It cannot be written.
     OSError
         Its folder cannot be made.

@@ -5,7 +5,6 @@ What a look says may be kept, file by file, so that a job which died does not lo
 
 import hashlib
 import json
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from files.content import read_json
 from files.reading import read_bytes
+from files.writing import write_whole
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.manifest import Run
 
@@ -118,12 +118,9 @@ class _Kept:
         return found
 
     def keep(self, path: str, sha256: str, rows: list[Mapping[str, Any]]) -> None:
-        """Keep what was said; appears by rename. A folder that takes no files keeps nothing, and that is no error."""
+        """Keep what was said. A folder that takes no files keeps nothing, and that is no error."""
         try:
-            place = self._place(path, sha256)
-            unfinished = place.with_suffix(f".{secrets.token_hex(8)}.unfinished")
-            unfinished.write_text(json.dumps(rows))
-            unfinished.replace(place)
+            write_whole(self._place(path, sha256), json.dumps(rows))
         except OSError:
             return
 

@@ -10,7 +10,6 @@ import fcntl
 import hashlib
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ import pyarrow as pa
 
 from files.content import read_json
 from files.reading import read_bytes
+from files.writing import write_whole
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.traces.manifest import Parameters, TraceFile, other_parameter, parameters_of
 
@@ -148,14 +148,7 @@ class UnfinishedRun:
         return TraceFile(**told) if told else None
 
     def _put(self, content: pa.Buffer, path: Path) -> None:
-        """Write a file under a name of its own, then rename it: no two tasks write the same one, on no machine."""
-        unfinished = self._work / _UNFINISHED / f"{path.name}.{secrets.token_hex(8)}"
-        try:
-            unfinished.write_bytes(content)
-            unfinished.replace(path)
-        except OSError:
-            unfinished.unlink(missing_ok=True)
-            raise
+        write_whole(path, content, within=self._work / _UNFINISHED)
 
 
 @contextmanager

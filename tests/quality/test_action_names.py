@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = (
     "conformance",
+    "document",
     "files",
     "fuzz",
     "halfcheck",

@@ -14,6 +14,7 @@ ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = (
     "benchmarks",
     "conformance",
+    "document",
     "files",
     "fuzz",
     "halfcheck",

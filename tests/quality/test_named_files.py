@@ -12,6 +12,7 @@ ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = (
     "benchmarks",
     "conformance",
+    "document",
     "files",
     "fuzz",
     "halfcheck",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).parents[2]
 PACKAGES = (
     "conformance",
+    "document",
     "files",
     "fuzz",
     "halfcheck",

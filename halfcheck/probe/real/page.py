@@ -48,7 +48,7 @@ def page_of(table: Sequence[Replay]) -> str:
 
 def _totals(table: Sequence[Replay]) -> Iterator[str]:
     counts = Counter((replay.release, replay.outcome) for replay in table)
-    yield f"| | {' | '.join(outcome.value for outcome in Outcome)} |"
+    yield f"|  | {' | '.join(outcome.value for outcome in Outcome)} |"
     yield f"|---|{'--:|' * len(Outcome)}"
     for release in RELEASES:
         yield f"| {release} | {' | '.join(str(counts[release, outcome]) for outcome in Outcome)} |"

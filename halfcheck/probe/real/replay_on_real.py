@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from conformance.errors import ConformanceError, RealBrokerError
+from files.writing import write_whole
 from halfcheck.errors import ExitCode
 from halfcheck.probe.real.as_scheduled import depends_on_producers, written_by_schedule, written_in
 from halfcheck.probe.real.hosted import HostedBroker
@@ -25,7 +26,6 @@ from halfcheck.probe.real.replays import (
 from halfcheck.probe.real.to_the_end import OneLineParser, to_the_end
 from halfcheck.probe.schedules import Schedule
 from halfcheck.probe.session import Session, identify
-from model_check.counterexample.files import write_whole
 from model_check.instances import load_instance
 from wire.errors import WireError
 from wire.probe.orders import AwaitOp

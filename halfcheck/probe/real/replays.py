@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from files.content import read_json
+from files.writing import write_whole
 from halfcheck.probe.schedules import counterexamples, plan_of
-from model_check.counterexample.files import write_whole
 from model_check.verdicts.environment import name_of
 from wire.probe.staging import CannotStageError
 

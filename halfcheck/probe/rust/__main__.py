@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from files.writing import write_whole
 from halfcheck.errors import ExitCode
 from halfcheck.printing.probe import print_played
 from halfcheck.probe.answer import play_json
@@ -22,7 +23,6 @@ from halfcheck.probe.rust.page import PAGE, page_of
 from halfcheck.probe.rust.staging_differences import stage_all
 from halfcheck.probe.schedules import Schedule
 from halfcheck.probe.session import Session, identify
-from model_check.counterexample.files import write_whole
 from spec.profiles import VERSIONS
 from wire.probe.scenarios import SCENARIOS, scenario_called
 

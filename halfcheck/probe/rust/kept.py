@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from files.content import read_json
+from files.writing import write_whole
 from halfcheck.probe.rust.difference import Answered, Staged
-from model_check.counterexample.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

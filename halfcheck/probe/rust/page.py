@@ -47,7 +47,7 @@ def _plays(kept: Kept) -> Iterator[str]:
     for name, scenario in SCENARIOS.items():
         play = kept.plays.get(name)
         if play is None:
-            yield f"| {name} | {scenario.story} | | not played | |"
+            yield f"| {name} | {scenario.story} |  | not played |  |"
             continue
         broken = ", ".join(each["clause"] for each in play["broken"]) or "none"
         missed = f"; not seen: {play['missed']}" if play["missed"] else ""
@@ -136,7 +136,7 @@ def _schedules(kept: Kept) -> Iterator[str]:
 
 
 def _table(steps: Sequence[Answered]) -> Iterator[str]:
-    yield "| | what is done | RocketMQ | rocketmq-rust | RocketMQ's source |"
+    yield "|  | what is done | RocketMQ | rocketmq-rust | RocketMQ's source |"
     yield "|--:|---|---|---|---|"
     for number, step in enumerate(steps, start=1):
         answer = f"**{step.answer}**" if step.differs else step.answer

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import hashlib
 import importlib.util
-import os
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from files.writing import write_whole
 from model_check.cache_folder import cache_folder
 from model_check.explicit.code_generation.bytes_of_run import RUN
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, FUNCTIONS, Emitter
@@ -195,9 +195,7 @@ def load_generated(text: str) -> ModuleType:
     path = kernel_cache() / f"{name}.py"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f"{name}.{os.getpid()}.tmp")
-        temporary.write_text(text)
-        temporary.rename(path)
+        write_whole(path, text)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise AssertionError(path)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import llvmlite.binding as llvm
 
 from files.reading import read_bytes
+from files.writing import write_whole
 from model_check.errors import ModelCheckError
 
 if TYPE_CHECKING:
@@ -69,10 +70,10 @@ def load_native(text: str, functions: Sequence[str], folder: Path) -> Native:
     key = name, tuple(functions)
     if key not in _LOADED:
         path = folder / f"steps_{name}.o"
-        code = read_whole(path)
+        code = read_summed(path)
         if code is None:
             code = compile_text(text)
-            write_whole(path, code)
+            write_summed(path, code)
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine_for_engine(level))
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
@@ -126,8 +127,8 @@ def _processor() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-def read_whole(path: Path) -> bytes | None:
-    """The content of a file that `write_whole` wrote, if it is there and whole."""
+def read_summed(path: Path) -> bytes | None:
+    """The content of a file that `write_summed` wrote, if it is there and whole."""
     try:
         content = read_bytes(path)
     except FileNotFoundError:
@@ -136,9 +137,7 @@ def read_whole(path: Path) -> bytes | None:
     return code if hashlib.sha256(code).digest() == digest else None
 
 
-def write_whole(path: Path, code: bytes) -> None:
-    """Write a file whose content begins with its own hash; it appears by rename."""
+def write_summed(path: Path, code: bytes) -> None:
+    """Write a file whose content begins with its own hash."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.write_bytes(hashlib.sha256(code).digest() + code)
-    temporary.rename(path)
+    write_whole(path, hashlib.sha256(code).digest() + code)

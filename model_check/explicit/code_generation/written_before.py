@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from model_check.explicit.code_generation.native import read_whole, write_whole
+from model_check.explicit.code_generation.native import read_summed, write_summed
 from model_check.front_end.written_once import modules_of
 
 if TYPE_CHECKING:
@@ -61,13 +61,13 @@ class WrittenBefore(Generic[T]):
 
     def __call__(self, write: Callable[[], T]) -> T:
         """What was kept; else what is written now, which is kept."""
-        content = None if self.path is None else read_whole(self.path)
+        content = None if self.path is None else read_summed(self.path)
         if content is not None:
             kept: T = pickle.loads(content)  # noqa: S301 - of the user's own folder, beside machine code
             return kept
         written = write()
         if self.path is not None:
-            write_whole(self.path, pickle.dumps(written))
+            write_summed(self.path, pickle.dumps(written))
         return written
 
 

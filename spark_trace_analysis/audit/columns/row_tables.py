@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from files.writing import appearing
 from spark_trace_analysis.audit.columns.bucket import ranges
-from spark_trace_analysis.audit.columns.stage_files import appearing
 from spark_trace_analysis.audit.columns.straight_histories import STATES
 from spark_trace_analysis.audit.rules.moments import EARLIEST_MS, LATEST_MS, Moments
 from spark_trace_analysis.audit.rules.state import TransactionState

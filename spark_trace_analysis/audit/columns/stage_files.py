@@ -7,7 +7,6 @@ again after a crash, leaves the same one file; and a JSON file that is there say
 from __future__ import annotations
 
 import json
-import secrets
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ import pyarrow as pa
 
 from files.content import parse_json, read_json
 from files.reading import read_lines
+from files.writing import appearing, write_whole
 from spark_trace_analysis.audit.rules.damage import Finding
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def write_buckets(path: Path, columns: dict[str, Any], buckets: np.ndarray[Any, 
     ends = np.searchsorted(buckets[order], np.arange(count + 1))
     with (
         appearing(path) as unfinished,
-        pa.OSFile(unfinished, "wb") as sink,
+        pa.OSFile(str(unfinished), "wb") as sink,
         pa.ipc.new_file(sink, table.schema) as file,
     ):
         whole = table.combine_chunks()
@@ -59,30 +59,9 @@ def read_bucket(paths: Sequence[Path], bucket: int) -> pa.Table:
     return pa.Table.from_batches(batches).unify_dictionaries()
 
 
-class appearing:  # noqa: N801 - read as a word: with appearing(path) as unfinished
-    """Write under a name of its own, which becomes the path's when the block ends well.
-
-    The same task may run twice at a time, on machines whose process ids are the same.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.unfinished")
-
-    def __enter__(self) -> str:
-        return str(self._unfinished)
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._unfinished.replace(self._path)
-        else:
-            self._unfinished.unlink(missing_ok=True)
-
-
 def write_facts(path: Path, facts: dict[str, Any]) -> None:
     """Write the small facts of a task; with them it is done."""
-    with appearing(path) as unfinished, open(unfinished, "w", encoding="utf-8") as stream:  # noqa: PTH123
-        json.dump(facts, stream, ensure_ascii=False)
+    write_whole(path, json.dumps(facts, ensure_ascii=False))
 
 
 def read_facts(path: Path) -> dict[str, Any] | None:
@@ -113,7 +92,7 @@ def write_findings(path: Path, findings: Iterable[Finding]) -> None:
     """Write what a task found damaged, if anything."""
     kept = list(findings)
     if kept:
-        with appearing(path) as unfinished, open(unfinished, "w", encoding="utf-8") as stream:  # noqa: PTH123
+        with appearing(path) as unfinished, unfinished.open("w", encoding="utf-8") as stream:
             stream.writelines(json.dumps(astuple(one), ensure_ascii=False) + "\n" for one in kept)
 
 

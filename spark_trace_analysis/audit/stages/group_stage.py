@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from files.writing import write_whole
 from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.columns.bucket import Bucket, ranges
 from spark_trace_analysis.audit.columns.row_tables import write_rows
 from spark_trace_analysis.audit.columns.stage_files import (
-    appearing,
     read_bucket,
     write_buckets,
     write_facts,
@@ -124,8 +124,7 @@ class _Judging:
             "passed": passed,
         }
         if self.orphans:
-            with appearing(task.path("orphans", self.number, "json")) as name, open(name, "w") as stream:  # noqa: PTH123
-                json.dump(self.orphans, stream)
+            write_whole(task.path("orphans", self.number, "json"), json.dumps(self.orphans))
         write_facts(task.path("rows", self.number, "json"), facts)
 
     def _find(self, rank: Rank, at: int, reason: str, rule: int = 0) -> None:

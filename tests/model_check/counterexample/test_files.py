@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from files.errors import UnwritableFileError
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.counterexample.files import Written, write_files
-from model_check.errors import BadFile
 from tests.model_check.checked import checked
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def test_what_fails_at_the_last_moment_leaves_the_old_file_and_no_other(
     file = tmp_path / "file"
     file.write_text("old", encoding="utf-8")
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(BadFile, match=r"file: cannot be written: No space left on device$"):
+    with pytest.raises(UnwritableFileError, match=r"file: cannot be written: No space left on device$"):
         write_files(*answer(), Written(itf=file))
     assert file.read_text(encoding="utf-8") == "old"
     assert [f.name for f in tmp_path.iterdir()] == ["file"]
@@ -85,7 +85,7 @@ def test_what_fails_at_the_last_moment_leaves_the_old_file_and_no_other(
 def test_a_target_that_cannot_be_written_is_named(form: str, target: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("another")
-    with pytest.raises(BadFile, match=rf"{target}: cannot be written: {reason}$"):
+    with pytest.raises(UnwritableFileError, match=rf"{target}: cannot be written: {reason}$"):
         write_files(*answer(), Written(**{form: tmp_path / target}))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "link"]
 

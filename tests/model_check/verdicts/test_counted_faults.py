@@ -9,7 +9,7 @@ import pytest
 
 from model_check.cpython.search import explore
 from model_check.instances import load_instance
-from model_check.verdicts.page_of_bounds import BOUNDS, counted_faults
+from model_check.verdicts.counted_faults import BOUNDS, counted_faults
 from model_check.verdicts.same_searches import idle_faults
 from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

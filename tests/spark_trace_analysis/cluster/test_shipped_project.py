@@ -44,6 +44,7 @@ def test_neither_stores_nor_bytecode_travel(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "project.zip") as packed:
         names = packed.namelist()
     assert {name.split("/")[0] for name in names} == {
+        "document",
         "files",
         "fuzz",
         "halfcheck",
