@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from model_check.coverage.counts import Coverage, coverage_of
 from model_check.explicit.code_generation.compile import kernel_cache
-from model_check.explicit.code_generation.emit_coverage import CoverageEmitter
+from model_check.explicit.code_generation.coverage import coverage_source
 from model_check.explicit.code_generation.native import load_native
 from model_check.front_end.source import place_of_refusal
 from spec.language import Machine, holds, is_witnessed, take
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from model_check.coverage.counts import Place
     from model_check.explicit.code_generation.compile import Compiled
-    from model_check.explicit.code_generation.emit_coverage import Counted
+    from model_check.explicit.code_generation.coverage import Counted
     from model_check.explicit.search import Exploration
     from model_check.explicit.state_store.store import StateStore
     from spec.language import Machine
@@ -65,7 +65,7 @@ def _counting(compiled: Compiled, constants: object) -> tuple[int, tuple[Counted
     """Where the counting code is; one serves all profiles and environments of a machine's instance, as the search's."""
     key = (compiled.machine, compiled.native.name)
     if key not in _LOADED:
-        source, counted = CoverageEmitter(compiled.machine, constants, compiled.packing).coverage_source()
+        source, counted = coverage_source(compiled.machine, constants, compiled.packing)
         _LOADED[key] = load_native(source, ("cover",), kernel_cache()).addresses["cover"], counted
     return _LOADED[key]
 

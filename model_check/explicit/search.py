@@ -17,8 +17,8 @@ import numpy as np
 
 from model_check.errors import DiskFull, EvaluationError, OutOfRoom
 from model_check.explicit.checkpoint import Checkpoints, Position
-from model_check.explicit.code_generation.bytes_of_run import RUN
 from model_check.explicit.code_generation.compile import compile_machine
+from model_check.explicit.code_generation.runs import RUN
 from model_check.explicit.expected_states import expected_states
 from model_check.explicit.exploration import Exploration, Progress, Report
 from model_check.explicit.interruption import interruption

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from collections import OrderedDict
 from enum import IntEnum
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
 from model_check.errors import NotInTheLanguage
+from model_check.front_end.memo import MemoCache, global_values
 from model_check.front_end.open_expressions import CONSTANTS, STATE, OpenExpressions, Place, Scope
 from model_check.front_end.open_terms import (
     Apply,
@@ -35,15 +35,14 @@ from model_check.front_end.open_terms import (
 )
 from model_check.front_end.source import CLOCK_RULE, CONJUNCTS, Origin, Source, source_of, without_slack
 from model_check.front_end.terms import Operator, Tick
-from model_check.front_end.written_once import names_of
 from spec.language import Bits, Kind, Machine, MachineState, remove
 from spec.language.fields import RecordDeclaration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable
 
 MOST_READERS = 4
-"""Kinds of machines whose reader is kept, those that were wanted last."""
+"""Kinds of machines whose reader is remembered."""
 
 
 class OpenReader(OpenExpressions):
@@ -258,8 +257,7 @@ class OpenReader(OpenExpressions):
         return _write(place, Apply(sign, (place, change), "number"))
 
 
-_READERS: OrderedDict[Hashable, tuple[list[object], OpenReader]] = OrderedDict()
-_READERS_LOCK = RLock()
+_READERS = MemoCache[OpenReader](MOST_READERS)
 
 
 def shared_reader(machine: Machine, constants: object) -> OpenReader:
@@ -267,16 +265,9 @@ def shared_reader(machine: Machine, constants: object) -> OpenReader:
 
     A portfolio has eleven instances of one machine, whose functions have the same open terms.
     """
-    names = [machine.state, *names_of(machine)]
     kinds = tuple((name, type(getattr(constants, name))) for name in dir(constants) if not name.startswith("_"))
-    key = type(constants), kinds, tuple(map(id, names))
-    with _READERS_LOCK:
-        if key not in _READERS:
-            _READERS[key] = names, OpenReader(machine, constants)  # the names, so that no other object has their ids
-            if len(_READERS) > MOST_READERS:
-                _READERS.popitem(last=False)
-        _READERS.move_to_end(key)
-        return _READERS[key][1]
+    sources = [machine.state, *global_values(machine)]
+    return _READERS.get((type(constants), kinds), sources, lambda: OpenReader(machine, constants))
 
 
 def _write(place: Read, value: Term) -> Write:

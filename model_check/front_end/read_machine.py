@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.lower import Lowering
-from model_check.front_end.written_once import WrittenOnce
+from model_check.front_end.memo import memoized_by_instance
 from spec.language import Kind
 from spec.language.fields import Field
 
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from spec.language import Machine, MachineState
 
 
-def _read(machine: Machine, constants: object) -> None:
+@memoized_by_instance
+def read_machine(machine: Machine, constants: object) -> None:
+    """Read each action with all its parameters, the forgetting and each claim; once for an instance.
+
+    Raises
+    ------
+    NotInTheLanguage
+        When some source uses something that is not part of the language; names the file and the line.
+    """
     refuse_missing_constants(machine.state, constants)
     lowering = Lowering(machine, constants)
     for step in machine.steps(constants):
@@ -30,20 +38,6 @@ def _read(machine: Machine, constants: object) -> None:
     for claim in (*machine.clauses, *machine.witnesses):
         for arguments in claim.arguments(constants):
             lowering.claim(claim, arguments)
-
-
-_read_once = WrittenOnce(_read)
-
-
-def read_machine(machine: Machine, constants: object) -> None:
-    """Read each action with all its parameters, what is forgotten and each claim; once for an instance.
-
-    Raises
-    ------
-    NotInTheLanguage
-        When some source uses something that is not part of the language; names the file and the line.
-    """
-    _read_once(machine, constants)
 
 
 def refuse_missing_constants(state: type[MachineState], constants: object) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from model_check.explicit.code_generation.one_compiler import kept
+from model_check.explicit.code_generation.compile_lock import cached_njit
 from spark_trace_analysis.judge.properties import Invariant
 from spark_trace_analysis.judge.properties.invariant import Kernel
 from spark_trace_analysis.traces.runs import RunSettings
@@ -49,5 +49,5 @@ def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], settings: Ru
 
 @lru_cache(maxsize=64)
 def _compiled(kernel: Kernel) -> Kernel:
-    compiled: Kernel = kept(kernel)
+    compiled: Kernel = cached_njit(kernel)
     return compiled

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from model_check.explicit.code_generation.one_compiler import kept
+from model_check.explicit.code_generation.compile_lock import cached_njit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,25 +80,25 @@ _le64 = _loader(64, is_big=False)
 _put64 = _storer()
 
 
-@kept
+@cached_njit
 def long_at(data: Any, at: Any) -> Any:
     """Eight bytes, big endian, signed."""
     return np.int64(_be64(data, at))
 
 
-@kept
+@cached_njit
 def int_at(data: Any, at: Any) -> Any:
     """Four bytes, big endian, signed."""
     return np.int64(np.int32(_be32(data, at)))
 
 
-@kept
+@cached_njit
 def unsigned_at(data: Any, at: Any) -> Any:
     """Four bytes, big endian."""
     return np.int64(_be32(data, at))
 
 
-@kept
+@cached_njit
 def copy_bytes(data: Any, start: Any, size: Any, out: Any, at: Any) -> None:
     """Copy some bytes to a place in another array, eight a step."""
     copied = np.int64(0)
@@ -110,7 +110,7 @@ def copy_bytes(data: Any, start: Any, size: Any, out: Any, at: Any) -> None:
         copied += 1
 
 
-@kept
+@cached_njit
 def crc32(data: Any, start: Any, end: Any, tables: Any) -> Any:
     """CRC-32 of some bytes, as :func:`zlib.crc32`, sixteen bytes a step."""
     crc = np.uint64(0xFFFFFFFF)
@@ -154,7 +154,7 @@ def word_table(words: Iterable[bytes]) -> np.ndarray[Any, Any]:
     return table
 
 
-@kept
+@cached_njit
 def begins_with(data: Any, at: Any, size: Any, words: Any, row: Any) -> bool:
     """Whether some bytes begin with a word of a table."""
     length = np.int64(words[row, 0])
@@ -166,13 +166,13 @@ def begins_with(data: Any, at: Any, size: Any, words: Any, row: Any) -> bool:
     return True
 
 
-@kept
+@cached_njit
 def is_word(data: Any, at: Any, size: Any, words: Any, row: Any) -> bool:
     """Whether some bytes are a word of a table."""
     return bool(size == words[row, 0] and begins_with(data, at, size, words, row))
 
 
-@kept
+@cached_njit
 def are_same(data: Any, at: Any, other: Any, size: Any) -> bool:
     """Whether the same bytes stand at two places."""
     for index in range(size):  # noqa: SIM110 - Numba has no all()
@@ -181,7 +181,7 @@ def are_same(data: Any, at: Any, other: Any, size: Any) -> bool:
     return True
 
 
-@kept
+@cached_njit
 def _are_bytes(data: Any, starts: Any, sizes: Any, wanted: Any, same: Any) -> None:
     for number in range(len(starts)):
         at, size = starts[number], sizes[number]
@@ -199,13 +199,13 @@ def are_bytes(data: Any, starts: Any, sizes: Any, wanted: Any) -> Any:
     return same
 
 
-@kept
+@cached_njit
 def hash_step(value: Any, byte: Any) -> Any:
     """Take one byte, or any number, into a hash (FNV-1a)."""
     return (value ^ np.uint64(byte)) * _HASH_FACTOR
 
 
-@kept
+@cached_njit
 def mixed(value: Any) -> Any:
     """Spread a hash over all of its bits (MurmurHash3's finaliser)."""
     value = (value ^ (value >> _MIX_SHIFT)) * _MIX_1
@@ -213,7 +213,7 @@ def mixed(value: Any) -> Any:
     return value ^ (value >> _MIX_SHIFT)
 
 
-@kept
+@cached_njit
 def hash_of(data: Any, start: Any, end: Any) -> Any:
     """64 bits that stand for some bytes; never 0."""
     value = HASH_START
@@ -234,7 +234,7 @@ def hash_bytes(raw: bytes) -> int:
     return int(hash_of(np.frombuffer(raw, np.uint8), 0, len(raw)))
 
 
-@kept
+@cached_njit
 def _gather(data: Any, starts: Any, ends: Any, out: Any) -> None:
     for number in range(len(starts) - 1):
         copy_bytes(data, starts[number], ends[number + 1] - ends[number], out, ends[number])

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from model_check.explicit.code_generation.one_compiler import kept
+from model_check.explicit.code_generation.compile_lock import cached_njit
 from spark_trace_analysis.records.record_kernels import Bytes, Columns, Outline
 
 MOST_DIGITS = 18
 """So long a number surely fits into 64 bits."""
 
 
-@kept
+@cached_njit
 def count_entries(data: Any, start: Any, end: Any) -> Any:
     """How many half offsets an op body lists, whether it is such a list, and whether it has a comma."""
     count, digits, has_comma = 0, 0, False
@@ -33,7 +33,7 @@ def count_entries(data: Any, start: Any, end: Any) -> Any:
     return count, count > 0, has_comma
 
 
-@kept
+@cached_njit
 def _list_entries(data: Any, outlines: Any, chosen: Any, offsets: Any, records: Any) -> None:
     count = 0
     for number in range(len(chosen)):

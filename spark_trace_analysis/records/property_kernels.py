@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from model_check.explicit.code_generation.one_compiler import kept
+from model_check.explicit.code_generation.compile_lock import cached_njit
 from reference.format import properties
 from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
 from spark_trace_analysis.records.bytes_kernels import (
@@ -62,7 +62,7 @@ _LONGEST_HOST = 21
 """An address and a port, and the separator behind the last property."""
 
 
-@kept
+@cached_njit
 def _number(data: Any, start: Any, end: Any) -> Any:
     """A decimal number, and whether it is one."""
     at = start
@@ -79,20 +79,20 @@ def _number(data: Any, start: Any, end: Any) -> Any:
     return (-value if is_negative else value), True
 
 
-@kept
+@cached_njit
 def birth_hash(born_timestamp: Any, born_host_hash: Any, body_crc: Any) -> Any:
     """64 bits for :attr:`spark_trace_analysis.audit.rules.history.History.birth`."""
     return np.int64(mixed(mixed(np.uint64(born_timestamp) ^ np.uint64(born_host_hash)) + np.uint64(body_crc)))
 
 
-@kept
+@cached_njit
 def _digits(data: Any, start: Any, end: Any) -> Any:
     """A number that is not negative, and whether it is written as Java writes it."""
     value, is_number = _number(data, start, end)
     return value, is_number and data[start] != 45 and (data[start] != 48 or end - start == 1)
 
 
-@kept
+@cached_njit
 def _known(data: Any, at: Any, size: Any, name_hash: Any, words: Any, hashes: Any) -> Any:
     """The place of a property's name among those that are looked for; -1 if it is none of them."""
     for which in range(len(hashes)):
@@ -101,7 +101,7 @@ def _known(data: Any, at: Any, size: Any, name_hash: Any, words: Any, hashes: An
     return -1
 
 
-@kept
+@cached_njit
 def _is_in_order(codes: Any, count: Any, initial: Any) -> bool:
     """:func:`reference.format.properties.is_in_hash_map_order`, of the keys' Java hash codes."""
     capacity = initial
@@ -117,7 +117,7 @@ def _is_in_order(codes: Any, count: Any, initial: Any) -> bool:
     return True
 
 
-@kept
+@cached_njit
 def _tell_one(
     data: Any,
     o: Any,
@@ -298,7 +298,7 @@ def _tell_one(
     return stays_at
 
 
-@kept
+@cached_njit
 def _tell(data: Any, outlines: Any, chosen: Any, told: Any, words: Any, hashes: Any, stays: Any) -> Any:
     names, codes = np.empty(_MOST_KEYS, np.int64), np.empty(_MOST_KEYS, np.uint32)
     places = np.empty((_MOST_KEYS, 3), np.int64)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from model_check.explicit.code_generation.one_compiler import kept
+from model_check.explicit.code_generation.compile_lock import cached_njit
 from reference.format.commit_log_file import CommitLogFile
 from reference.format.dledger_entry import MAGIC as DLEDGER_MAGIC
 from reference.format.record import BORN_HOST_V6_FLAG, FIXED_BYTES, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG
@@ -81,7 +81,7 @@ _TOPICS = word_table(topic.encode() for topic in (HALF_TOPIC, OP_TOPIC, DISCARD_
 _PREFIXES = word_table(NOT_A_DELIVERY)
 
 
-@kept
+@cached_njit
 def _topic_kind(data: Any, at: Any, size: Any, sys_flag: Any, topics: Any, prefixes: Any) -> Any:
     """:func:`spark_trace_analysis.records.transaction_record.concerns_a_transaction`, and the kind of it."""
     for number in range(len(topics)):
@@ -95,7 +95,7 @@ def _topic_kind(data: Any, at: Any, size: Any, sys_flag: Any, topics: Any, prefi
     return TopicKind.DELIVERED
 
 
-@kept
+@cached_njit
 def _is_entry(data: Any, at: Any, file_start: Any, header: Any, size: Any) -> bool:
     """:func:`reference.format.dledger_entry.what_is_wrong_with_header`, whether it is nothing."""
     if at < 0 or unsigned_at(data, at) != DLEDGER_MAGIC or unsigned_at(data, at + 4) != header + size:
@@ -103,7 +103,7 @@ def _is_entry(data: Any, at: Any, file_start: Any, header: Any, size: Any) -> bo
     return bool(long_at(data, at + 24) == file_start + at and unsigned_at(data, at + header - 4) == size)
 
 
-@kept
+@cached_njit
 def _scan(
     data: Any,
     position: Any,

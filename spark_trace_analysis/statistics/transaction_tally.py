@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model_check.explicit.code_generation.one_compiler import kept
+from model_check.explicit.code_generation.compile_lock import cached_njit
 from spark_trace_analysis.traces import events
 from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.events import OUTCOMES
@@ -255,4 +255,4 @@ def count_events(  # noqa: C901 (one branch an event)
 
 @cache
 def _kernel() -> Any:
-    return kept(count_events)
+    return cached_njit(count_events)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,9 @@ from model_check.explicit.code_generation.native import Native, load_native
 from model_check.explicit.code_generation.packing import Packing, pack_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pytest
 
     from model_check.front_end.possible_steps import Guarded
     from spec.language import Machine, Step
@@ -78,12 +81,20 @@ class Emitted:
         return int(word)
 
 
-def emitted(machine: Machine, constants: object, emitter: type[Emitter] = Emitter) -> Emitted:
+def emitted(machine: Machine, constants: object) -> Emitted:
     """Compile a machine's code and load it without Numba."""
     packing = pack_machine(machine, constants)
-    written = emitter(machine, constants, packing)
-    native = load_native(written.source(), FUNCTIONS, kernel_cache())
-    return Emitted(machine, constants, packing, native, written.steps, written.verdict_words, written.guarded)
+    emitter = Emitter(machine, constants, packing)
+    native = load_native(emitter.source(), FUNCTIONS, kernel_cache())
+    return Emitted(machine, constants, packing, native, emitter.steps, emitter.verdict_words, emitter.guarded)
+
+
+def replace_in_emitter(patch: pytest.MonkeyPatch, function: Callable[..., object], mutant: object) -> None:
+    """Let all of the emitter call a mutant in place of one of its functions."""
+    for name, module in list(sys.modules.items()):
+        is_of_emitter = name.startswith("model_check.explicit.code_generation.")
+        if is_of_emitter and getattr(module, function.__name__, None) is function:
+            patch.setattr(module, function.__name__, mutant)
 
 
 def in_cpython(machine: Machine, constants: object, values: Values) -> Iterator[tuple[str, Values]]:

@@ -15,8 +15,9 @@ from model_check.counterexample.steps import replay
 from model_check.cpython import search as cpython
 from model_check.errors import EvaluationError, NotInTheLanguage
 from model_check.explicit.code_generation.compile import compile_machine
-from model_check.explicit.code_generation.emit import Emitter
+from model_check.explicit.code_generation.expressions import Function
 from model_check.explicit.code_generation.packing import pack_machine
+from model_check.explicit.code_generation.statements import emit_tick_back
 from model_check.explicit.search import explore
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import If, Let, Statement, Tick, Write
@@ -43,7 +44,7 @@ from spec.language import (
     take,
     widest_layout,
 )
-from tests.model_check.emitted import emitted, in_cpython
+from tests.model_check.emitted import emitted, in_cpython, replace_in_emitter
 from tests.model_check.stepping_clock import STEPPING_CLOCK, Constants, State
 from tests.model_check.symbolic.symbolic_successors import first_difference
 from tests.model_check.tla.comparison import disagreements, run_export
@@ -51,6 +52,7 @@ from tests.model_check.tla.states_of_tlc import states_of
 from tests.model_check.walked import walked_states
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from spec.language import Step
@@ -288,24 +290,25 @@ def test_the_horizon_lies_behind_the_slack_even_when_it_is_off() -> None:
 # --- broken on purpose ------------------------------------------------------------------------------------------------
 
 
-class KeepsNoSlack(Emitter):
+def keep_no_slack(patch: pytest.MonkeyPatch) -> None:
     """The floor is the same whatever the switch is."""
+    slack = Function.slack
+    patch.setattr(Function, "slack", lambda f, path: None if slack(f, path) is None else "false")
 
-    def _slack(self, path: tuple[str, ...]) -> str | None:
-        return None if super()._slack(path) is None else "false"
 
-
-class NeverStepsBack(Emitter):
+def never_step_back(patch: pytest.MonkeyPatch) -> None:
     """A step back leaves the instants alone."""
-
-    def _tick_back(self) -> None:
-        pass
+    replace_in_emitter(patch, emit_tick_back, lambda _: None)
 
 
-@pytest.mark.parametrize("broken", [KeepsNoSlack, NeverStepsBack])
-def test_a_broken_emitter_is_seen(broken: type[Emitter]) -> None:
+@pytest.mark.parametrize("mutant", [keep_no_slack, never_step_back])
+def test_a_broken_emitter_is_seen(
+    mutant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     constants = Constants(steps_back=True)
-    whole, other = emitted(STEPPING_CLOCK, constants), emitted(STEPPING_CLOCK, constants, broken)
+    whole = emitted(STEPPING_CLOCK, constants)
+    mutant(monkeypatch)
+    other = emitted(STEPPING_CLOCK, constants)
     states = walked_states(STEPPING_CLOCK, constants, walks=20, steps=30, seed=1)
     assert all(whole.successors(values) == list(in_cpython(STEPPING_CLOCK, constants, values)) for values in states)
     assert any(whole.successors(values) != other.successors(values) for values in states)

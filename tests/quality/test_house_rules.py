@@ -1,4 +1,4 @@
-"""The plan of the house holds: sizes of files, functions and folders, and imports that run in no circle."""
+"""The plan of the house holds: imports run in no circle."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = (
@@ -25,17 +25,6 @@ PACKAGES: Final = (
     "wire",
 )
 
-MOST_LINES_OF_A_FILE: Final = 350
-MOST_LINES_OF_A_FUNCTION: Final = 60
-MOST_FILES_OF_A_FOLDER: Final = 20
-
-KERNELS: Final = {
-    "spark_trace_analysis/records/property_kernels.py: _tell_one",
-    "spark_trace_analysis/records/record_kernels.py: _scan",
-    "spark_trace_analysis/statistics/transaction_tally.py: count_events",
-}
-"""`file: function`, of machine code: one loop over states or rows, in which a call would cost what it saves."""
-
 
 @cache
 def sources() -> dict[str, str]:
@@ -47,13 +36,6 @@ def sources() -> dict[str, str]:
 @cache
 def module_of(path: str) -> str:
     return path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-
-
-def lines_of_functions(source: str) -> Iterator[tuple[str, int]]:
-    """Each function with its lines, the docstring's among them."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node.name, (node.end_lineno or 0) - node.lineno + 1
 
 
 def imported(source: str, modules: Mapping[str, object]) -> set[str]:
@@ -115,27 +97,6 @@ def folders_of(package: str) -> dict[str, set[str]]:
     return {folder: beside & graph.keys() for folder, beside in graph.items()}
 
 
-def test_no_file_is_long() -> None:
-    long = {path: lines for path, text in sources().items() if (lines := len(text.splitlines())) > MOST_LINES_OF_A_FILE}
-    assert long == {}
-
-
-def test_no_function_but_a_kernel_is_long() -> None:
-    long = {
-        f"{path}: {name}": lines
-        for path, text in sources().items()
-        for name, lines in lines_of_functions(text)
-        if lines > MOST_LINES_OF_A_FUNCTION
-    }
-    assert {name: lines for name, lines in long.items() if name not in KERNELS} == {}
-    assert set(long) >= KERNELS, "a kernel that is no longer long needs no exception"
-
-
-def test_no_folder_is_crowded() -> None:
-    folders = [str(Path(path).parent) for path in sources()]
-    assert {folder: count for folder in set(folders) if (count := folders.count(folder)) > MOST_FILES_OF_A_FOLDER} == {}
-
-
 def test_modules_import_each_other_in_no_circle() -> None:
     assert circles(imports()) == []
 
@@ -151,8 +112,3 @@ def test_a_circle_is_found_and_an_import_for_types_is_none() -> None:
     for_types = imported("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p.a import A\n", modules)
     assert (lazy, for_types) == ({"p.b", "p.c"}, set())
     assert circles({"p.a": {"p.b"}, "p.b": {"p.c"}, "p.c": {"p.b"}}) == [["p.b", "p.c"]]
-
-
-def test_the_lines_of_a_function_are_counted() -> None:
-    source = 'class C:\n    def f(self):\n        """Two\n        lines."""\n        return 1\n'
-    assert dict(lines_of_functions(source)) == {"f": 4}

@@ -38,7 +38,7 @@ OF_ANY: Final = {"read_text", "read_bytes"}
 ACCEPTED: Final = {
     "halfcheck/app.py": "the null device in the place of a closed stream",
     "model_check/explicit/checkpoint.py": "a lock, and a folder that is flushed",
-    "model_check/explicit/code_generation/written_before.py": "what it has pickled for itself, held by a checksum",
+    "model_check/explicit/code_generation/text_cache.py": "what it has pickled for itself, held by a checksum",
     "model_check/explicit/state_store/reserved_memory.py": "memory without a file, and what the system says of memory",
     "model_check/explicit/state_store/state_files.py": "files that a search makes for itself, read in place",
     "model_check/switches.py": "this package's own sources",

@@ -1,4 +1,4 @@
-"""What runs a machine in an instance: the kernels, compiled by Numba, and the machine's own code, compiled by LLVM.
+"""A machine in an instance, ready to run: the kernels, compiled by Numba, and its own code, compiled by LLVM.
 
 The kernels know of the machine only how many words a state takes, and call its code by address; their generated file is
 named by the hash of its content. So a changed specification can never be answered from a stale compile cache, and the
@@ -22,12 +22,12 @@ import numpy.typing as npt
 
 from files.writing import write_whole
 from model_check.cache_folder import cache_folder
-from model_check.explicit.code_generation.bytes_of_run import RUN
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, FUNCTIONS, Emitter
 from model_check.explicit.code_generation.native import Native, load_native
 from model_check.explicit.code_generation.packing import Packing, pack_machine
-from model_check.explicit.code_generation.written_before import WrittenBefore
-from model_check.front_end.written_once import WrittenOnce
+from model_check.explicit.code_generation.runs import RUN
+from model_check.explicit.code_generation.text_cache import TextCacheEntry
+from model_check.front_end.memo import memoized_by_instance
 from model_check.searchable import require_searchable
 
 if TYPE_CHECKING:
@@ -41,21 +41,21 @@ if TYPE_CHECKING:
 PARTS = ("atomics", "calls", "hashing", "table", "kernel", "marking", "edges", "bisimulation", "walk_kernel")
 """The files of `kernel_texts` that make a module, in their order."""
 
-# What is inlined is called by other kernels only, and owns no array: without an entry for Python, one for C, and counts
-# of references, all kernels compile in three quarters of the time.
+# Inlined functions are called by other kernels only, and own no array: without an entry for Python, one for C, and
+# reference counts, all kernels compile in three quarters of the time.
 HEADER = '''"""Generated from the specification; not to be edited."""
 import numpy as np
 
 import numba
 
-from model_check.explicit.code_generation.one_compiler import one_compiler
+from model_check.explicit.code_generation.compile_lock import with_compile_lock
 
 u64, i64 = np.uint64, np.int64
 inlined = numba.njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 
 
 def compiled(function):
-    return one_compiler(numba.njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function), __file__)
+    return with_compile_lock(numba.njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function), __file__)
 
 
 '''
@@ -77,9 +77,9 @@ class Compiled:
     verdict_words : int
         The words that the bits of all clauses and witnesses take.
     guarded : Guarded
-        Whose guards one function of the machine code evaluates.
+        The parts of steps whose guards one function of the machine code evaluates.
     text_file : Path or None
-        Where the text of the machine code is kept.
+        The cached text of the machine code.
     """
 
     machine: Machine
@@ -113,53 +113,46 @@ def compile_machine(machine: Machine, constants: object, *, fingerprints: bool =
     The switches in `constants` do not matter: what is compiled serves all profiles and environments. With
     `fingerprints`, the kernels are those of a search that keeps hashes in place of states.
     """
-    written = _written_once(machine, constants)
-    module = load_generated(_kernels(written.packing, forgets=written.forgets, fingerprints=fingerprints))
-    native = load_native(written.steps_text, FUNCTIONS, kernel_cache())
-    return Compiled(
-        machine,
-        module,
-        native,
-        written.packing,
-        written.steps,
-        written.verdict_words,
-        written.guarded,
-        written.text_file,
-    )
+    text = emitted_text(machine, constants)
+    module = load_generated(_kernels(text.packing, forgets=text.forgets, fingerprints=fingerprints))
+    native = load_native(text.source, FUNCTIONS, kernel_cache())
+    return Compiled(machine, module, native, text.packing, text.steps, text.verdict_words, text.guarded, text.file)
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """The text of the machine's own code, and what it says of the states."""
+class _EmittedText:
+    """The text of the machine's own code; see `Compiled`."""
 
-    steps_text: str
+    source: str
     packing: Packing
     steps: tuple[Step, ...]
     verdict_words: int
     forgets: bool
     guarded: Guarded
-    text_file: Path | None
+    file: Path | None
 
 
-def _write(machine: Machine, constants: object) -> _Written:
+@memoized_by_instance
+def emitted_text(machine: Machine, constants: object) -> _EmittedText:
+    """The text of a machine's own code, from the cache or emitted now."""
     require_searchable(machine, constants)
     packing = pack_machine(machine, constants)
     emitter = Emitter(machine, constants, packing)
 
-    def written() -> tuple[str, bool, Guarded]:
-        with _nothing_collected():
+    def emit() -> tuple[str, bool, Guarded]:
+        with _no_garbage_collection():
             return emitter.source(), bool(emitter.forgetting), emitter.guarded
 
-    before = WrittenBefore[tuple[str, bool, "Guarded"]](
+    entry = TextCacheEntry[tuple[str, bool, "Guarded"]](
         kernel_cache(), machine, constants, emitter.steps, packing.slots
     )
-    text, forgets, guarded = before(written)
-    return _Written(text, packing, emitter.steps, emitter.verdict_words, forgets, guarded, before.path)
+    source, forgets, guarded = entry.get(emit)
+    return _EmittedText(source, packing, emitter.steps, emitter.verdict_words, forgets, guarded, entry.path)
 
 
 @contextmanager
-def _nothing_collected() -> Iterator[None]:
-    """To look through millions of terms for cycles, which they have none of, takes a third of the time."""
+def _no_garbage_collection() -> Iterator[None]:
+    """The search for cycles among millions of terms, which have none, takes a third of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -169,11 +162,8 @@ def _nothing_collected() -> Iterator[None]:
             gc.enable()
 
 
-_written_once = WrittenOnce(_write)
-
-
 def _kernels(packing: Packing, *, forgets: bool, fingerprints: bool) -> str:
-    """The text of the kernels' module; what it never does is left to constants, and not compiled."""
+    """The text of the kernels' module; branches that constants rule out are not compiled."""
     whole = packing.fits_into_a_slot and not fingerprints
     constants = {
         "WORDS": packing.words,

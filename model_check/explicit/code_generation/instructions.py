@@ -1,7 +1,4 @@
-"""The text of one function in LLVM's intermediate representation, written instruction by instruction.
-
-A value that was computed on every way to a place is not computed there again.
-"""
+"""The text of one function in LLVM's intermediate representation, with its common subexpressions written once."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 UNLIKELY = "!prof !0"
-"""What a branch bears that is hardly ever taken; the module defines it by `METADATA`."""
+"""The mark of a branch that is hardly ever taken; the module defines it by `METADATA`."""
 
 METADATA = '!0 = !{!"branch_weights", i32 1, i32 1000000}'
 
@@ -24,12 +21,10 @@ class Instructions:
     ----------
     block : str
         The block that is being written.
-    entry_end : str
-        The block in which the entry ends.
     """
 
     def __init__(self) -> None:
-        self.block = self.entry_end = "entry"
+        self.block = "entry"
         self._entry: list[str] = []
         self._lines: list[str] = []
         self._count = 0
@@ -37,17 +32,17 @@ class Instructions:
         self._known: dict[str, str] = {}
 
     def text(self) -> str:
-        """Everything written, the entry block first."""
-        return "\n".join(["entry:", *self._entry, self.behind_entry()])
+        """All blocks, the entry first."""
+        return "\n".join(["entry:", *self._entry, self.blocks_after_entry()])
 
-    def behind_entry(self) -> str:
-        """What was written into other blocks."""
+    def blocks_after_entry(self) -> str:
+        """All other blocks."""
         return "\n".join(self._lines)
 
     # --- values -------------------------------------------------------------------------------------------------------
 
     def value(self, instruction: str) -> str:
-        """The result of an instruction without effect."""
+        """The result of an instruction without effect; the same as before, if it was computed on every way here."""
         if self.block == "entry":
             return self.at_entry(instruction)
         known = self._known.get(instruction) or self._everywhere.get(instruction)
@@ -57,21 +52,21 @@ class Instructions:
         return known
 
     def at_entry(self, instruction: str) -> str:
-        """The result of an instruction without effect, computed once a call, from other such results."""
+        """The result of an instruction without effect, hoisted into the entry; its operands are hoisted, too."""
         known = self._everywhere.get(instruction)
         if known is None:
             known = self._everywhere[instruction] = self._new("e")
             self._entry.append(f"  {known} = {instruction}")
         return known
 
-    def splat(self, lanes: int, kind: str, one: str) -> str:
-        """A vector of so many lanes that all have a value which is known at the entry; computed once a call, too."""
+    def splat(self, lanes: int, kind: str, scalar: str) -> str:
+        """A hoisted vector of so many lanes that all hold a hoisted value."""
         vector = f"<{lanes} x {kind}>"
-        first = self.at_entry(f"insertelement {vector} poison, {kind} {one}, i64 0")
+        first = self.at_entry(f"insertelement {vector} poison, {kind} {scalar}, i64 0")
         return self.at_entry(f"shufflevector {vector} {first}, {vector} poison, <{lanes} x i32> zeroinitializer")
 
-    def join(self, kind: str, ways: Iterable[tuple[str, str]]) -> str:
-        """The value that belongs to the block from which this one was reached: pairs of an operand and a block."""
+    def phi(self, kind: str, ways: Iterable[tuple[str, str]]) -> str:
+        """The operand of the block from which this one was reached: pairs of an operand and a block."""
         result = self._new("p")
         pairs = ", ".join(f"[ {operand}, %{block} ]" for operand, block in ways)
         self._lines.append(f"  {result} = phi {kind} {pairs}")
@@ -84,27 +79,26 @@ class Instructions:
         self._lines.append(f"  {instruction}")
 
     def label(self) -> str:
-        """A name for a block."""
+        """A new name for a block."""
         return self._new("b")[1:]
 
     def start(self, block: str) -> None:
-        """What follows belongs to this block."""
+        """Begin a block."""
         self.block = block
         self._lines.append(f"{block}:")
 
     def jump(self, block: str) -> None:
-        """Go on in a block."""
+        """End the block by a jump."""
         self.do(f"br label %{block}")
 
     def branch(self, condition: str, then: str, otherwise: str, *marks: str) -> None:
-        """Go on in one of two blocks."""
+        """End the block by a branch."""
         self.do(", ".join([f"br i1 {condition}, label %{then}, label %{otherwise}", *marks]))
 
     def leave_entry_unless(self, condition: str, block: str) -> None:
-        """Go to a block from the entry where a condition computed there is false."""
-        going_on = self.label()
-        self._entry += [f"  br i1 {condition}, label %{going_on}, label %{block}", f"{going_on}:"]
-        self.entry_end = going_on
+        """Branch from the entry to a block where a hoisted condition is false."""
+        label = self.label()
+        self._entry += [f"  br i1 {condition}, label %{label}, label %{block}", f"{label}:"]
 
     def next_bit(self) -> None:
         """End a loop over the bits of `%todo`: go on with `%todo.next` in `each`, or in `over` if it has none."""
@@ -114,8 +108,8 @@ class Instructions:
         self.branch("%is.done", "over", "each")
 
     @contextmanager
-    def on_one_way(self) -> Iterator[None]:
-        """What is computed in here is not known behind it."""
+    def conditional(self) -> Iterator[None]:
+        """The scope of a branch: values that are computed inside are unknown after it."""
         known_before = self._known
         self._known = known_before.copy()
         yield

@@ -1,4 +1,4 @@
-"""Machine code from LLVM's intermediate representation, kept in a folder from run to run.
+"""Machine code from LLVM's intermediate representation, cached in a folder from run to run.
 
 A file is named by the hash of the text, of the version of LLVM and of the processor, and begins with the hash of its
 own content: one that is cut or damaged is not run but written again. Files appear by rename, so that several processes
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMPILE = "HALFCHECK_COMPILE"
-"""The variable that says how: `well`, which is usual, or `quick`, three times as fast, where short searches are many.
+"""The variable for how code is compiled: `well`, which is usual, or `quick`, three times as fast, for short searches.
 
 A search with quickly compiled code takes a fifth to a third longer and finds the same.
 """
@@ -43,7 +43,7 @@ class Native:
     name : str
         The hash of all that the code depends on.
     addresses : dict
-        Where each function is.
+        The address of each function.
     """
 
     name: str
@@ -61,7 +61,7 @@ def load_native(text: str, functions: Sequence[str], folder: Path) -> Native:
     functions : sequence of str
         The functions whose addresses are wanted.
     folder : path
-        Where the code is kept.
+        The cache.
     """
     level = _level()
     machine = _target_machine(level)
@@ -84,8 +84,8 @@ def load_native(text: str, functions: Sequence[str], folder: Path) -> Native:
 def compile_text(text: str) -> bytes:
     """The object file of a module, for this processor.
 
-    The text computes no value twice and keeps none in memory, so that two passes do nearly all that LLVM's usual ones
-    do, in a fifth of their time.
+    The text computes no value twice and holds none in memory, so that two passes do nearly as much as LLVM's usual
+    ones, in a fifth of their time.
     """
     level = _level()
     machine = _target_machine(level)

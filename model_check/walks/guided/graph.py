@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from model_check.explicit.code_generation.one_compiler import kept
+from model_check.explicit.code_generation.compile_lock import cached_njit
 from model_check.walks.guided.state_space import AT_ONCE, are_violated
 from model_check.walks.guided.views import Grain
 
@@ -132,7 +132,7 @@ def search_graph(space: StateSpace, quota: int) -> Graph:
     )
 
 
-@kept
+@cached_njit
 def _enter(some: Words, states: Words, count: int, hashes: Hashes, table: npt.NDArray[np.int32], place: Words) -> int:
     """Number some states, the new ones from `count` on; returns how many there are now."""
     most = table.shape[0] - 1
@@ -153,7 +153,7 @@ def _enter(some: Words, states: Words, count: int, hashes: Hashes, table: npt.ND
     return count
 
 
-@kept
+@cached_njit
 def _sweep(
     firsts: Words, targets: Words, weights: Numbers, violated: npt.NDArray[np.bool_], discount: float, chances: Numbers
 ) -> None:
@@ -180,7 +180,7 @@ def _numbered(keys: Hashes) -> Words:
     return found
 
 
-@kept
+@cached_njit
 def means_by_view(views: Words, chances: Numbers, most: int) -> tuple[Numbers, Words]:
     """The mean chances of all states that have a view, and how many these are, by the view's number."""
     means, counts = np.zeros((most, chances.shape[1])), np.zeros(most, dtype=np.int64)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from model_check.explicit.code_generation.one_compiler import kept
+from model_check.explicit.code_generation.compile_lock import cached_njit
 from model_check.walks.guided.graph import DISCOUNT, means_by_view
 from model_check.walks.guided.views import Grain
 
@@ -87,7 +87,7 @@ def _by_view(graph: Graph, chances: Numbers) -> tuple[Hashes, Numbers]:
     return keys, means
 
 
-@kept
+@cached_njit
 def _enter(keys: Hashes, slots: Hashes, rows: Words) -> None:
     """Enter different keys with their places."""
     most = slots.shape[0] - 1
@@ -99,7 +99,7 @@ def _enter(keys: Hashes, slots: Hashes, rows: Words) -> None:
         rows[slot] = place
 
 
-@kept
+@cached_njit
 def _finest(views: Hashes, coarsest: int, slots: Hashes, rows: Words) -> int:
     """The row of the finest grain that is known, down to the coarsest that is asked for."""
     most = slots.shape[0] - 1
@@ -112,7 +112,7 @@ def _finest(views: Hashes, coarsest: int, slots: Hashes, rows: Words) -> int:
     return UNKNOWN
 
 
-@kept
+@cached_njit
 def _look_up(
     slots: Hashes, rows: Words, chances: Numbers, views: Hashes, discount: float, before: Numbers, found: Numbers
 ) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model_check.explicit.code_generation.one_compiler import kept
+from model_check.explicit.code_generation.compile_lock import cached_njit
 from spec.language import Kind
 from spec.language.fields import Field
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -158,7 +158,7 @@ STRIDE: Final = np.uint64(0x9E3779B97F4A7C15)
 _WHOLE: Final = np.uint64(1)  # tells the whole from the view of its only transaction
 
 
-@kept
+@cached_njit
 def scrambled(z: np.uint64) -> np.uint64:
     """The output function of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014)."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -166,12 +166,12 @@ def scrambled(z: np.uint64) -> np.uint64:
     return np.uint64(z ^ (z >> np.uint64(31)))
 
 
-@kept
+@cached_njit
 def _bits_of(state: Words, table: ViewTable, field: int) -> np.uint64:
     return np.uint64((np.uint64(state[table.words[field]]) >> table.shifts[field]) & table.masks[field])
 
 
-@kept
+@cached_njit
 def _rank(members: int, ranks: Words) -> None:
     """How many of a set stand before each place, and before the end."""
     found = 0
@@ -180,7 +180,7 @@ def _rank(members: int, ranks: Words) -> None:
         found += members >> place & 1
 
 
-@kept
+@cached_njit
 def _own_halves(state: Words, transaction: int, table: ViewTable) -> int:
     length = np.int64(_bits_of(state, table, table.lengths[0])) + table.lows[table.lengths[0]]
     members = 0
@@ -191,7 +191,7 @@ def _own_halves(state: Words, transaction: int, table: ViewTable) -> int:
     return members
 
 
-@kept
+@cached_njit
 def _own_ops(state: Words, halves: int, table: ViewTable) -> int:
     """The op messages that name one of these halves, and those that cannot be decoded, which concern everybody."""
     length = np.int64(_bits_of(state, table, table.lengths[1])) + table.lows[table.lengths[1]]
@@ -203,7 +203,7 @@ def _own_ops(state: Words, halves: int, table: ViewTable) -> int:
     return members
 
 
-@kept
+@cached_njit
 def _told_anew(value: int, means: int, members: int, ranks: Words) -> int:
     """A place, an index or a set among all halves or op messages as one among the members."""
     if means in (HALVES_BEFORE, OPS_BEFORE):
@@ -219,7 +219,7 @@ def _told_anew(value: int, means: int, members: int, ranks: Words) -> int:
     return found
 
 
-@kept
+@cached_njit
 def _add_fields(
     state: Words, transaction: int, table: ViewTable, members: tuple[int, int], ranks: tuple[Words, Words], keys: Hashes
 ) -> bool:
@@ -256,7 +256,7 @@ def _add_fields(
     return has_begun
 
 
-@kept
+@cached_njit
 def view_keys(states: Words, table: ViewTable, keys: Hashes) -> None:
     """The hash of each view of each state.
 

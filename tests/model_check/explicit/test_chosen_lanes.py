@@ -7,12 +7,11 @@ import ctypes
 import numpy as np
 import pytest
 
-from model_check.explicit.code_generation.bytes_of_run import RUN
 from model_check.explicit.code_generation.compile import kernel_cache
-from model_check.explicit.code_generation.emit import Emitter
-from model_check.explicit.code_generation.lay_out import ALIGNMENT, EIGHT
+from model_check.explicit.code_generation.expressions import Function, Module
 from model_check.explicit.code_generation.native import COMPILE, load_native
 from model_check.explicit.code_generation.packing import pack_machine
+from model_check.explicit.code_generation.runs import ALIGNMENT, EIGHT, RUN
 from tests.model_check.tla.forgetful_machine import FORGETFUL, Constants
 
 pytestmark = pytest.mark.untraced
@@ -20,24 +19,23 @@ pytestmark = pytest.mark.untraced
 SOME = (1 << 52) - (1 << 39)
 
 
-class WritesOne(Emitter):
-    """One function: word 3 becomes word 0, but where word 2 is negative with some bits of word 1, moved up."""
-
-    def one(self, lanes: int) -> str:
-        code = self._begin()
-        code.do("%lane = add i64 0, 0")
-        code.jump("each")
-        code.start("each")
-        if lanes == EIGHT:
-            self._look_at_eight()
-        else:
-            self._look_at_run(64)
-        moved = self._operation("and", self._operation("shl", self._word(1), 39), SOME)
-        joined = self._operation("or", self._operation("and", self._word(0), ~SOME), moved)
-        chosen = self._choice(self._operation("icmp slt", self._word(2), 0), joined, self._word(0))
-        code.do(f"store {self._number_type} {chosen}, ptr {self._column(3)}")
-        code.do("ret void")
-        return f"define void @f(ptr %columns) {{\n{code.text()}\n}}\n{self._numbers_of_module()}\n"
+def module_with_one_function(module: Module, lanes: int) -> str:
+    """Word 3 becomes word 0, but where word 2 is negative with some bits of word 1, moved up."""
+    f = Function(module)
+    code = f.code
+    code.do("%lane = add i64 0, 0")
+    code.jump("each")
+    code.start("each")
+    if lanes == EIGHT:
+        f.look_at_group()
+    else:
+        f.look_at_run(64)
+    moved = f.operation("and", f.operation("shl", f.word(1), 39), SOME)
+    joined = f.operation("or", f.operation("and", f.word(0), ~SOME), moved)
+    chosen = f.select(f.operation("icmp slt", f.word(2), 0), joined, f.word(0))
+    code.do(f"store {f.number_type} {chosen}, ptr {f.column(3)}")
+    code.do("ret void")
+    return module.text([f"define void @f(ptr %columns) {{\n{code.text()}\n}}"])
 
 
 @pytest.mark.parametrize("lanes", [EIGHT, RUN])
@@ -45,7 +43,7 @@ def test_some_bits_of_another_word_are_taken_in_the_chosen_lanes(lanes: int, mon
     monkeypatch.setenv(COMPILE, "well")
     machine, constants = FORGETFUL, Constants(cells=12)
     packing = pack_machine(machine, constants)
-    text = WritesOne(machine, constants, packing).one(lanes)
+    text = module_with_one_function(Module(packing, {}, constants), lanes)
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(load_native(text, ("f",), kernel_cache()).addresses["f"])
     room = np.zeros(packing.words * RUN + ALIGNMENT // 8, np.int64)
     begin = -room.ctypes.data % ALIGNMENT // 8

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import inspect
 import shutil
 from importlib import resources
 from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.explicit.code_generation.compile import _write
+from model_check.explicit.code_generation.compile import emitted_text
 from model_check.verdicts import fingerprint
 from model_check.verdicts.fingerprint import engine_fingerprint, meaning_of, specification_fingerprint
 from model_check.world import World
@@ -107,8 +108,9 @@ def test_every_file_counts_but_those_that_decide_no_verdict(tmp_path: Path, monk
 def test_no_state_of_the_cpython_reading_is_asked_for_what_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that `spec/language/memory.py` may be left out of the fingerprint."""
     constants = World.of("5.3.3", ("crash",), "tiny").constants
-    before = _write(TRANSACTIONAL_MESSAGES, constants)
+    emit = inspect.unwrap(emitted_text)
+    before = emit(TRANSACTIONAL_MESSAGES, constants)
     monkeypatch.delattr(MachineState, "__init__")
     with pytest.raises(TypeError):
         TRANSACTIONAL_MESSAGES.initial(constants)
-    assert _write(TRANSACTIONAL_MESSAGES, constants) == before
+    assert emit(TRANSACTIONAL_MESSAGES, constants) == before

@@ -1,9 +1,9 @@
-"""What was written for a machine in an earlier process: kept in the folder of compiled code, by what it is made of.
+"""The emitted text of a machine, cached on disk from process to process.
 
 To lower and to emit a large machine takes a second, and a portfolio has eleven instances. A file is named by the hash
-of all that decides the text: the sources of the packages that the machine comes from, what their global names mean, the
-steps, the claims and the layout of the instance, this project's own front end and emitter, and the version of Python.
-Where one of these stands in no file, as a function that was made at run time, nothing is kept.
+of all that decides the text: the sources of the packages that the machine comes from, the values of their global names,
+the steps, the claims and the layout of the instance, this project's own front end and emitter, and the version of
+Python. Where one of these stands in no file, as a function that was made at run time, nothing is cached.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from model_check.explicit.code_generation.native import read_summed, write_summed
-from model_check.front_end.written_once import modules_of
+from model_check.front_end.memo import global_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PACKAGES = ("front_end", "explicit/code_generation")
-"""Of this project, what decides the text of a machine that is read."""
+"""The packages of `model_check` that decide the text of a machine."""
 
 
-class WrittenBefore(Generic[T]):
-    """Keeps what was written of a machine in a folder.
+class TextCacheEntry(Generic[T]):
+    """The place of a machine's text in a cache.
 
     Parameters
     ----------
     folder
-        Where.
+        The cache.
     machine, constants
-        Of what; the switches in the constants do not matter.
+        The machine and the instance; the switches in the constants do not matter.
     steps, slots
-        Of the instance.
+        Those of the instance.
 
     Attributes
     ----------
@@ -54,50 +54,50 @@ class WrittenBefore(Generic[T]):
     ) -> None:
         self.path: Path | None = None
         try:
-            parts = list(_made_of(machine, constants, steps, slots))
+            parts = list(_key_parts(machine, constants, steps, slots))
         except _HasNoFileError:
             return
         self.path = folder / f"written_{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:24]}.pickle"
 
-    def __call__(self, write: Callable[[], T]) -> T:
-        """What was kept; else what is written now, which is kept."""
+    def get(self, make: Callable[[], T]) -> T:
+        """The cached value; made now and cached, if it is not there."""
         content = None if self.path is None else read_summed(self.path)
         if content is not None:
-            kept: T = pickle.loads(content)  # noqa: S301 - of the user's own folder, beside machine code
-            return kept
-        written = write()
+            cached: T = pickle.loads(content)  # noqa: S301 - of the user's own folder, beside machine code
+            return cached
+        made = make()
         if self.path is not None:
-            write_summed(self.path, pickle.dumps(written))
-        return written
+            write_summed(self.path, pickle.dumps(made))
+        return made
 
 
 class _HasNoFileError(Exception):
     """Something that decides the text stands in no file."""
 
 
-def _made_of(machine: Machine, constants: object, steps: tuple[Step, ...], slots: tuple[Slot, ...]) -> Iterator[str]:
-    """All that decides what is written, as texts."""
+def _key_parts(machine: Machine, constants: object, steps: tuple[Step, ...], slots: tuple[Slot, ...]) -> Iterator[str]:
+    """All that decides the text, as texts."""
     if not is_dataclass(constants) or isinstance(constants, type):
         raise _HasNoFileError
     yield from (sys.version, _own_sources(), repr(machine.switches), repr(machine.symmetric), repr(slots))
     yield from (f"{f.name}={getattr(constants, f.name)!r}" for f in fields(constants) if f.name not in machine.switches)
-    yield _named(type(constants))
+    yield _identity(type(constants))
     yield from map(str, steps)
     for action in machine.actions:
-        yield from (_named(action.function), *(f"{name}={_named(show)}" for name, show in action.shows.items()))
+        yield from (_identity(action.function), *(f"{name}={_identity(show)}" for name, show in action.shows.items()))
     for claim in (*machine.clauses, *machine.witnesses):
-        yield from (claim.identifier, claim.clause, _named(claim.function), repr(claim.arguments(constants)))
-    yield "" if machine.forget is None else _named(machine.forget)
+        yield from (claim.identifier, claim.clause, _identity(claim.function), repr(claim.arguments(constants)))
+    yield "" if machine.forget is None else _identity(machine.forget)
     packages = {_package(kind) for kind in (type(constants), machine.state)}
-    for names in modules_of(machine):
+    for names in global_names(machine):
         yield from (
-            f"{name}={_named(value)}" for name, value in names.items() if name.isidentifier() and name[:2] != "__"
+            f"{name}={_identity(value)}" for name, value in names.items() if name.isidentifier() and name[:2] != "__"
         )
     yield from map(_sources_of, sorted(packages))
 
 
-def _named(value: Any) -> str:
-    """What a global name means, by where it stands."""
+def _identity(value: Any) -> str:
+    """The value of a global name as a text that is the same in each process."""
     if isinstance(value, FunctionType):
         if value.__closure__:
             raise _HasNoFileError
@@ -125,17 +125,17 @@ def _sources_of(package: str) -> str:
     if file is None:
         raise _HasNoFileError
     path = Path(file)
-    return _hashed(path.parent.rglob("*.py") if path.name == "__init__.py" else [path])
+    return _hash_of(path.parent.rglob("*.py") if path.name == "__init__.py" else [path])
 
 
 @cache
 def _own_sources() -> str:
     here = Path(__file__).parents[2]
-    return _hashed(file for package in PACKAGES for file in (here / package).glob("*.py"))
+    return _hash_of(file for package in PACKAGES for file in (here / package).glob("*.py"))
 
 
-def _hashed(files: Iterable[Path]) -> str:
-    found = hashlib.sha256()
+def _hash_of(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
     for file in sorted(files):
-        found.update(file.read_bytes())
-    return found.hexdigest()
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 import pytest
 
 from model_check.explicit.code_generation.compile import HEADER, load_generated
-from model_check.explicit.code_generation.one_compiler import kept, one_compiler
+from model_check.explicit.code_generation.compile_lock import cached_njit, with_compile_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ class Dispatcher:
 def test_nothing_is_compiled_while_another_process_compiles_kernels_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "kernel.py"
     file.touch()
-    kernel = one_compiler(Dispatcher(), str(file))
+    kernel = with_compile_lock(Dispatcher(), str(file))
     with ThreadPoolExecutor(1) as executor:
         with locked_by_another(file):
             compiling = executor.submit(kernel.compile, "kernel")
@@ -69,11 +69,12 @@ def test_a_generated_kernel_is_compiled_under_the_lock_of_its_file(
     assert seen == [(file, fcntl.LOCK_EX), (file, fcntl.LOCK_UN)]
 
 
-def test_a_function_that_is_kept_is_compiled_under_the_lock_of_its_file(
+def test_a_cached_function_is_compiled_under_the_lock_of_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, seen = tmp_path / "of_its_own.py", []
-    file.write_text(f"from {kept.__module__} import kept\n\n@kept\ndef one_more(number):\n    return number + 1\n")
+    decorated = "@cached_njit\ndef one_more(number):\n    return number + 1\n"
+    file.write_text(f"from {cached_njit.__module__} import cached_njit\n\n{decorated}")
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("of_its_own")
     monkeypatch.setattr(fcntl, "flock", lambda opened, how: seen.append((named(opened), how)))
@@ -92,8 +93,8 @@ def test_what_a_kernel_calls_is_compiled_under_the_same_lock_which_then_ends(tmp
         with pytest.raises(BlockingIOError), locked_by_another(file):
             pass
 
-    called = one_compiler(Dispatcher(), str(file))
-    kernel = one_compiler(Dispatcher(compile_what_it_calls), str(file))
+    called = with_compile_lock(Dispatcher(), str(file))
+    kernel = with_compile_lock(Dispatcher(compile_what_it_calls), str(file))
     kernel.compile("kernel")
     assert (called.compiled, kernel.compiled) == (["called"], ["kernel"])
     with locked_by_another(file):
@@ -103,7 +104,7 @@ def test_what_a_kernel_calls_is_compiled_under_the_same_lock_which_then_ends(tmp
 def test_the_lock_ends_where_compiling_fails(tmp_path: Path) -> None:
     file = tmp_path / "kernel.py"
     file.touch()
-    kernel = one_compiler(Dispatcher(lambda: 1 // 0), str(file))
+    kernel = with_compile_lock(Dispatcher(lambda: 1 // 0), str(file))
     with pytest.raises(ZeroDivisionError):
         kernel.compile("kernel")
     with locked_by_another(file):
@@ -111,6 +112,6 @@ def test_the_lock_ends_where_compiling_fails(tmp_path: Path) -> None:
 
 
 def test_without_a_file_to_lock_each_compiles_for_itself(tmp_path: Path) -> None:
-    kernel = one_compiler(Dispatcher(), str(tmp_path / "gone.py"))
+    kernel = with_compile_lock(Dispatcher(), str(tmp_path / "gone.py"))
     kernel.compile("kernel")
     assert kernel.compiled == ["kernel"]

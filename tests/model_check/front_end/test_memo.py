@@ -9,7 +9,7 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
-from model_check.front_end.written_once import MOST_KEPT, WrittenOnce
+from model_check.front_end.memo import MOST_INSTANCES, memoized_by_instance
 from model_check.instances import load_instance
 from model_check.world import World
 from spec import op_pull
@@ -33,7 +33,7 @@ class Writer:
 
 
 def test_switches_do_not_matter_and_sizes_do() -> None:
-    once = WrittenOnce(Writer())
+    once = memoized_by_instance(Writer())
     quiet, crash = (World.of("5.3.3", faults, "tiny").constants for faults in ((), ("crash",)))
     assert once(TRANSACTIONAL_MESSAGES, quiet) == 1
     assert once(TRANSACTIONAL_MESSAGES, crash) == 1
@@ -45,7 +45,7 @@ def test_switches_do_not_matter_and_sizes_do() -> None:
 
 
 def test_machines_are_told_apart() -> None:
-    once = WrittenOnce(Writer())
+    once = memoized_by_instance(Writer())
     other = replace(TRANSACTIONAL_MESSAGES, actions=TRANSACTIONAL_MESSAGES.actions[1:])
     constants = World.of("5.3.3", (), "tiny").constants
     assert [once(machine, constants) for machine in (TRANSACTIONAL_MESSAGES, other, TRANSACTIONAL_MESSAGES)] == [
@@ -56,7 +56,7 @@ def test_machines_are_told_apart() -> None:
 
 
 def test_a_function_that_was_replaced_anywhere_below_an_action_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    once = WrittenOnce(Writer())
+    once = memoized_by_instance(Writer())
     constants = World.of("5.3.3", (), "tiny").constants
     assert once(TRANSACTIONAL_MESSAGES, constants) == 1
     with rewritten(op_pull, op_pull.op_offset_after_round, "return ", "return  "):
@@ -67,26 +67,26 @@ def test_a_function_that_was_replaced_anywhere_below_an_action_is_noticed(monkey
 
 
 def test_only_some_are_kept() -> None:
-    once = WrittenOnce(Writer())
-    sizes = range(2, MOST_KEPT + 3)
-    assert [once(TWO_PHASE_COMMIT, Constants(resource_managers=n)) for n in sizes] == list(range(1, MOST_KEPT + 2))
-    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=MOST_KEPT + 2)) == MOST_KEPT + 1
-    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=2)) == MOST_KEPT + 2
+    once = memoized_by_instance(Writer())
+    sizes = range(2, MOST_INSTANCES + 3)
+    assert [once(TWO_PHASE_COMMIT, Constants(resource_managers=n)) for n in sizes] == list(range(1, MOST_INSTANCES + 2))
+    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=MOST_INSTANCES + 2)) == MOST_INSTANCES + 1
+    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=2)) == MOST_INSTANCES + 2
 
 
 def test_constants_that_cannot_be_compared_are_written_for_each_time() -> None:
-    once = WrittenOnce(Writer())
+    once = memoized_by_instance(Writer())
     assert [once(TWO_PHASE_COMMIT, object()) for _ in range(2)] == [1, 2]
 
 
 def test_those_that_were_wanted_last_are_kept() -> None:
-    once = WrittenOnce(Writer())
-    for n in range(2, MOST_KEPT + 2):
+    once = memoized_by_instance(Writer())
+    for n in range(2, MOST_INSTANCES + 2):
         once(TWO_PHASE_COMMIT, Constants(resource_managers=n))
     assert once(TWO_PHASE_COMMIT, Constants(resource_managers=2)) == 1
-    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=MOST_KEPT + 2)) == MOST_KEPT + 1
+    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=MOST_INSTANCES + 2)) == MOST_INSTANCES + 1
     assert once(TWO_PHASE_COMMIT, Constants(resource_managers=2)) == 1
-    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=3)) == MOST_KEPT + 2
+    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=3)) == MOST_INSTANCES + 2
 
 
 def test_constants_of_another_class_are_told_apart() -> None:
@@ -94,7 +94,7 @@ def test_constants_of_another_class_are_told_apart() -> None:
     class SameFields:
         resource_managers: int
 
-    once = WrittenOnce(Writer())
+    once = memoized_by_instance(Writer())
     assert [once(TWO_PHASE_COMMIT, make(resource_managers=3)) for make in (Constants, SameFields, Constants)] == [
         1,
         2,
@@ -112,7 +112,7 @@ def test_threads_that_want_the_same_text_have_it_written_once() -> None:
         sleep(0.05)
         return times
 
-    once = WrittenOnce(write)
+    once = memoized_by_instance(write)
     with ThreadPoolExecutor(3) as threads:
         first = threads.submit(once, TWO_PHASE_COMMIT, Constants(resource_managers=3))
         assert begun.wait(60)
@@ -121,7 +121,7 @@ def test_threads_that_want_the_same_text_have_it_written_once() -> None:
 
 
 def test_what_a_text_was_made_of_keeps_its_address() -> None:
-    once = WrittenOnce(Writer())
+    once = memoized_by_instance(Writer())
     machine = replace(TWO_PHASE_COMMIT, name="shortly")
     address = id(machine)
     assert once(machine, Constants(resource_managers=3)) == 1

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from benchmarks.machines import two_phase_commit
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
-from model_check.explicit.code_generation import written_before
+from model_check.explicit.code_generation import text_cache
 from model_check.explicit.code_generation.packing import pack_machine
-from model_check.explicit.code_generation.written_before import WrittenBefore
+from model_check.explicit.code_generation.text_cache import TextCacheEntry
 from spec.language import declared_action
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ SIZES = Constants(resource_managers=3)
 def written(folder: Path, text: str, machine: Machine = TWO_PHASE_COMMIT, sizes: Constants = SIZES) -> str:
     """What is there, or else the text."""
     slots = pack_machine(machine, sizes).slots
-    return WrittenBefore[str](folder, machine, sizes, machine.steps(sizes), slots)(lambda: text)
+    return TextCacheEntry[str](folder, machine, sizes, machine.steps(sizes), slots).get(lambda: text)
 
 
 def test_it_is_found_again(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_other_sizes_other_actions_other_sources_and_another_emitter_have_their_
         assert written(tmp_path, "other names") == "other names"
     for name, answer in (("_sources_of", "# edited"), ("_own_sources", "# edited")):
         with monkeypatch.context() as patch:
-            patch.setattr(written_before, name, lambda *_, answer=answer: answer)
+            patch.setattr(text_cache, name, lambda *_, answer=answer: answer)
             assert written(tmp_path, name) == name
     assert written(tmp_path, "second") == "first"
 
@@ -75,8 +75,8 @@ def test_a_function_that_stands_in_no_file_is_never_found_again(tmp_path: Path) 
 def test_a_set_among_the_global_names_is_the_same_in_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its order depends on the hashes of a process: a module of the specification has a set of kinds."""
     text = (
-        "from model_check.explicit.code_generation.written_before import _named\n"
-        "print(_named(frozenset({'instant', 'clock', 'flag', 'count'})))"
+        "from model_check.explicit.code_generation.text_cache import _identity\n"
+        "print(_identity(frozenset({'instant', 'clock', 'flag', 'count'})))"
     )
     said = set()
     for seed in range(4):
