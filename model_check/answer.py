@@ -21,7 +21,7 @@ from model_check.defects.resemblance import resembled
 from model_check.finding import Bounds, Finding, Holds, Numbers, Unknown, Verdict, Violated
 from model_check.occurrence import why_it_cannot_occur
 from model_check.question import Question
-from model_check.remedies.of_clauses import remedy
+from model_check.remedies.advice import remedy
 from model_check.remedies.situation import Situation
 from model_check.verdicts.table import table_of_verdicts
 from model_check.wording.clauses import meaning_of

@@ -63,16 +63,18 @@ def why_it_cannot_occur(clause: Property, *worlds: Constants) -> str:
 
     Examples
     --------
-    >>> from model_check.instances import constants_for
-    >>> from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-    >>> clauses = {f"{c.identifier}.{c.clause}": c for c in TRANSACTIONAL_MESSAGES.clauses}
-    >>> why_it_cannot_occur(clauses["S1.immune_half"], constants_for("4.9.7", (), "small"))
+    >>> from model_check.clauses import clauses_by_name
+    >>> from model_check.world import World
+    >>> immune_half = clauses_by_name()["S1.immune_half"]
+    >>> why_it_cannot_occur(immune_half, World.of("4.9.7", (), "small").constants)
     'needs a message with an immunity'
-    >>> why_it_cannot_occur(clauses["S10.op_entry_dies_with_the_process"], constants_for("4.9.7", ("crash",), "tiny"))
+    >>> dies = clauses_by_name()["S10.op_entry_dies_with_the_process"]
+    >>> why_it_cannot_occur(dies, World.of("4.9.7", ["crash"], "tiny").constants)
     'needs the fault power_loss, or a release that writes op messages in batches'
-    >>> why_it_cannot_occur(clauses["S1.immune_half"], constants_for("4.9.7", (), "tiny"))
+    >>> why_it_cannot_occur(immune_half, World.of("4.9.7", (), "tiny").constants)
     ''
-    >>> why_it_cannot_occur(clauses["S1.read_for_another"], constants_for("4.9.7", ("retention",), "deep"))
+    >>> read_for_another = clauses_by_name()["S1.read_for_another"]
+    >>> why_it_cannot_occur(read_for_another, World.of("4.9.7", ["retention"], "deep").constants)
     'needs an instance whose files may be deleted'
     """
     unmet = min((unmet_needs(clause, constants) for constants in worlds), key=len)

@@ -5,22 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from model_check.clauses import name_of
 from model_check.defects.catalogue import catalogue
 from model_check.defects.findings import read_findings
-from model_check.instances import load_instance, switches_of
+from model_check.question import Question
 from model_check.switches import switch_records
-from model_check.verdicts.environment import QUIET, Environment
-from model_check.verdicts.searches import Request
-from model_check.wording.clauses import clause_names
+from model_check.world import Environment, Profile, World
 from spec.constants import FAULTS
-from spec.profiles import VERSIONS
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from model_check.defects.question import DefectSearch
+    from model_check.finding import Finding
     from model_check.switches import SwitchRecord
-    from model_check.verdicts.environment import Outcome
     from model_check.verdicts.searches import Searches
+    from spec.constants import Instance
+    from spec.language import Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +31,15 @@ class Effect:
 
     Attributes
     ----------
-    release, environment : str
-        Where: `4.9.7`, `quiet`.
+    release : Profile
+        Where: `4.9.7`.
     without, with_it : int or None
         Steps of the shortest violation; None where there is none.
     """
 
-    clause: str
-    release: str
-    environment: str
+    clause: Property
+    release: Profile
+    environment: Environment
     without: int | None
     with_it: int | None
 
@@ -51,18 +53,18 @@ class Effect:
     def to_json(self) -> dict[str, Any]:
         """The effect as plain data."""
         return {
-            "clause": self.clause,
+            "clause": name_of(self.clause),
             "change": self.change,
-            "profile": self.release,
-            "environment": self.environment,
+            "profile": self.release.name,
+            "environment": self.environment.name,
             "without": self.without,
             "with": self.with_it,
         }
 
 
 @dataclass(frozen=True, slots=True)
-class OnRecord:
-    """What the catalogue's searches have found of a switch: two profiles that differ in it alone.
+class EffectOnRecord:
+    """What a search of the catalogue has found of a switch: its two profiles differ in it alone.
 
     Attributes
     ----------
@@ -72,25 +74,38 @@ class OnRecord:
         What it is.
     mends : bool
         Whether the switch mends the defect as it stands in `repaired_in`; else it is about a wrong repair.
-    profile, repaired_in : str
-        The two profiles: in the first one the clause is violated after `depth` steps, `absence` says what the search of
-        the second found.
+    search : DefectSearch
+        Its clause is violated in its world after `depth` steps; `absence` says what was found where it is repaired.
     """
 
     name: str
     says: str
     mends: bool
-    clause: str
-    profile: str
-    repaired_in: str
-    environment: str
-    instance: str
+    search: DefectSearch
     depth: int
     absence: str
 
+    @property
+    def where(self) -> str:
+        """The clause and the world, in words."""
+        world = self.search.world
+        return f"{self.search.subject} in {world.profile}, {world.environment.name}, {world.instance.name}"
+
     def to_json(self) -> dict[str, Any]:
         """The record as plain data."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        world = self.search.world
+        return {
+            "name": self.name,
+            "says": self.says,
+            "mends": self.mends,
+            "clause": self.search.subject,
+            "profile": world.profile.name,
+            "repaired_in": str(self.search.repaired_in),
+            "environment": world.environment.name,
+            "instance": world.instance.name,
+            "depth": self.depth,
+            "absence": self.absence,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,131 +114,124 @@ class SwitchEffects:
 
     Attributes
     ----------
-    releases : tuple of str
+    releases : tuple of Profile
         Where the switch can do something.
     effects : tuple of Effect
         In the order of the clauses; in an environment with a fault only what the quiet world does not show.
     still_broken : dict
         Clause that it mends somewhere, to the releases in which the same environment breaks it with the switch, too.
-    cut_short : tuple of str
+    cut_short : tuple of World
         Searches that were, so that what they do not violate counts as neither.
     """
 
     record: SwitchRecord
-    instance: str
-    releases: tuple[str, ...]
+    instance: Instance
+    releases: tuple[Profile, ...]
     effects: tuple[Effect, ...]
-    still_broken: dict[str, tuple[str, ...]]
-    cut_short: tuple[str, ...]
+    still_broken: dict[Property, tuple[Profile, ...]]
+    cut_short: tuple[World, ...]
 
 
-def on_record(name: str) -> tuple[OnRecord, ...]:
+def on_record(name: str) -> tuple[EffectOnRecord, ...]:
     """What the catalogue has found of a switch: the searches whose two profiles differ in it and in nothing else.
 
     Examples
     --------
-    >>> [(one.name, one.clause, one.depth, one.absence) for one in on_record("heeds_settled_originals")][0]
-    ('B01', 'S1.immune_half', 16, 'holds')
+    >>> [(one.name, one.where, one.depth, one.absence) for one in on_record("heeds_settled_originals")][0]
+    ('B01', 'S1.immune_half in 4.9.7, quiet, tiny', 16, 'holds')
     """
     findings, found = read_findings(), []
     for defect in catalogue().values():
+        wrong = {defect.recorded_as(one): one.breaks for one in defect.wrong_repairs}
         for title, search in defect.questions:
             finding = findings.get(title)
-            if finding is None or not search.repaired_in:
+            if finding is None or search.repaired_in is None:
                 continue
-            before, after = vars(switches_of(search.profile)), vars(switches_of(search.repaired_in))
+            before, after = vars(search.world.profile.switches), vars(search.repaired_in.switches)
             if [one for one in before if before[one] != after[one]] == [name]:
-                wrong = next((w for w in defect.wrong_repairs if defect.recorded_as(w) == title), None)
-                says = defect.name if wrong is None else wrong.breaks
-                found.append(
-                    OnRecord(
-                        title,
-                        says,
-                        wrong is None,
-                        search.clause,
-                        search.profile,
-                        search.repaired_in,
-                        search.environment,
-                        search.instance,
-                        finding.depth,
-                        finding.repaired,
-                    )
-                )
+                says = wrong.get(title, defect.name)
+                found.append(EffectOnRecord(title, says, title not in wrong, search, finding.depth, finding.repaired))
     return tuple(sorted(found, key=lambda one: (not one.mends, one.name not in switch_records()[name].defects)))
 
 
-def profiles_around(record: SwitchRecord, release: str) -> tuple[str, str] | None:
+def profiles_around(record: SwitchRecord, release: Profile) -> tuple[Profile, Profile] | None:
     """A release without the switch and with it, and with what the switch needs; None where it can do nothing there.
 
     Examples
     --------
-    >>> profiles_around(switch_records()["links_every_copy"], "4.9.7")
-    ('4.9.7+heeds_settled_originals', '4.9.7+heeds_settled_originals+links_every_copy')
-    >>> profiles_around(switch_records()["batches_ops"], "5.4.0")
-    ('5.4.0-batches_ops', '5.4.0')
-    >>> profiles_around(switch_records()["escapes_once"], "4.9.7") is None
+    >>> older, newer = Profile.of("4.9.7"), Profile.of("5.4.0")
+    >>> [str(one) for one in profiles_around(switch_records()["links_every_copy"], older)]
+    ['4.9.7+heeds_settled_originals', '4.9.7+heeds_settled_originals+links_every_copy']
+    >>> [str(one) for one in profiles_around(switch_records()["batches_ops"], newer)]
+    ['5.4.0-batches_ops', '5.4.0']
+    >>> profiles_around(switch_records()["escapes_once"], older) is None
     True
     """
-    have = switches_of(release)
+    have = release.switches
     missing = [name for name in record.needs if not getattr(have, name)]
     if any(switch_records()[name].kind == "version" for name in missing):
         return None
-    base = release + "".join(f"+{name}" for name in missing)
+    base = release.turn(*(f"+{name}" for name in missing))
     if getattr(have, record.name):
-        return f"{base}-{record.name}", base
-    return base, f"{base}+{record.name}"
+        return base.turn(f"-{record.name}"), base
+    return base, base.turn(f"+{record.name}")
 
 
 def find_effects(
-    record: SwitchRecord, instance: str, searches: Searches, releases: Sequence[str] = VERSIONS
+    record: SwitchRecord, instance: Instance, searches: Searches, releases: Sequence[Profile] = ()
 ) -> SwitchEffects:
     """Search each release with and without the switch, in the quiet world and under each fault alone.
 
+    Parameters
+    ----------
+    releases
+        All versions of RocketMQ when none is given.
+
     Raises
     ------
-    ModelCheckError
-        When a name is unknown.
     EvaluationError, KeyboardInterrupt
         See `Searches.run`.
     """
-    sizes = load_instance(instance)
-    around = {release: profiles for release in releases if (profiles := profiles_around(record, release)) is not None}
-    environments = [(), *((fault,) for fault in FAULTS)]
-    requests = {
-        (release, faults, place): Environment(profile, faults, sizes)
-        for release, profiles in around.items()
-        for faults in environments
-        for place, profile in enumerate(profiles)
+    around = {
+        release: profiles
+        for release in releases or Profile.versions()
+        if (profiles := profiles_around(record, release)) is not None
     }
-    outcomes = searches.run([Request(environment) for environment in requests.values()])
+    environments = [Environment(), *(Environment.of((fault,)) for fault in FAULTS)]
+    worlds = {
+        (release, environment): [World(profile, environment, instance) for profile in profiles]
+        for release, profiles in around.items()
+        for environment in environments
+    }
+    findings = searches.run([Question(world=world, paths=()) for both in worlds.values() for world in both])
     effects: list[Effect] = []
-    for clause in clause_names():
+    for clause in TRANSACTIONAL_MESSAGES.clauses:
         for release in around:
             quiet: set[str] = set()
-            for faults in environments:
-                sides = [outcomes[requests[release, faults, place]] for place in (0, 1)]
-                effect = _effect(clause, release, faults[0] if faults else QUIET, *sides)
+            for environment in environments:
+                sides = [findings[world] for world in worlds[release, environment]]
+                effect = _effect(clause, release, environment, *sides)
                 if effect is not None and effect.change not in quiet:
                     effects.append(effect)
-                    quiet |= set() if faults else {effect.change}
-    mended = {(one.clause, one.environment) for one in effects if one.change == "mends"}
-    still: dict[str, tuple[str, ...]] = {}
-    for clause, environment in sorted(mended):
-        faults = () if environment == QUIET else (environment,)
-        both = [r for r in around if all(clause in outcomes[requests[r, faults, place]].violated for place in (0, 1))]
-        still[clause] = tuple(dict.fromkeys((*still.get(clause, ()), *both)))
-    cut = tuple(str(environment) for environment, outcome in outcomes.items() if not outcome.complete)
+                    quiet |= set() if environment else {effect.change}
+    mended = {(name_of(one.clause), one.environment.name): one for one in effects if one.change == "mends"}
+    still: dict[Property, tuple[Profile, ...]] = {}
+    for _, one in sorted(mended.items()):
+        both = [r for r in around if all(one.clause in findings[w].violated for w in worlds[r, one.environment])]
+        still[one.clause] = tuple(dict.fromkeys((*still.get(one.clause, ()), *both)))
     return SwitchEffects(
         record,
         instance,
         tuple(around),
         tuple(effects),
         {clause: where for clause, where in still.items() if where},
-        cut,
+        tuple(world for world, finding in findings.items() if not finding.numbers.complete),
     )
 
 
-def _effect(clause: str, release: str, environment: str, without: Outcome, with_it: Outcome) -> Effect | None:
-    before, after = without.violated.get(clause), with_it.violated.get(clause)
-    is_known = all(depth is not None or side.complete for depth, side in ((before, without), (after, with_it)))
+def _effect(
+    clause: Property, release: Profile, environment: Environment, without: Finding, with_it: Finding
+) -> Effect | None:
+    before, after = without[clause].depth, with_it[clause].depth
+    is_known = all(depth is not None or side.numbers.complete for depth, side in ((before, without), (after, with_it)))
     return Effect(clause, release, environment, before, after) if before != after and is_known else None

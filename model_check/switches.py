@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.did_you_mean import require_known
 from model_check.errors import ModelCheckError
-from model_check.instances import switches_of
-from spec.profiles import PROFILES
+from model_check.world import Profile
 from spec.switches import RepairSwitches, SearchSwitches, VersionSwitches, WrongRepairSwitches
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class SwitchRecord:
         The ids that the entry names: of a repair, those that it mends.
     needs : tuple of str
         Switches without which it does nothing.
-    profiles : tuple of str
+    profiles : tuple of Profile
         Where it is on.
     readers : tuple of Reader
     """
@@ -73,7 +72,7 @@ class SwitchRecord:
     says: str
     defects: tuple[str, ...]
     needs: tuple[str, ...]
-    profiles: tuple[str, ...]
+    profiles: tuple[Profile, ...]
     readers: tuple[Reader, ...]
 
     @property
@@ -88,7 +87,7 @@ class SwitchRecord:
             "says": self.says,
             "defects": list(self.defects),
             "needs": list(self.needs),
-            "profiles": list(self.profiles),
+            "profiles": [profile.name for profile in self.profiles],
             "java": list(self.java),
             "read_by": [reader.function for reader in self.readers],
         }
@@ -101,8 +100,8 @@ def switch_records() -> dict[str, SwitchRecord]:
     Examples
     --------
     >>> record = switch_records()["flushes_on_stop"]
-    >>> record.kind, record.defects, record.needs, record.profiles
-    ('repair', (), ('batches_ops',), ('fixed',))
+    >>> record.kind, record.defects, record.needs, [profile.name for profile in record.profiles]
+    ('repair', (), ('batches_ops',), ['fixed'])
     """
     readers = _readers()
     found = {}
@@ -123,12 +122,10 @@ def switch_records() -> dict[str, SwitchRecord]:
     return found
 
 
-def _where_it_is_on(name: str, kind: str, needs: tuple[str, ...]) -> tuple[str, ...]:
+def _where_it_is_on(name: str, kind: str, needs: tuple[str, ...]) -> tuple[Profile, ...]:
     """The profiles in which it is on; of what releases do, only where it has what it needs."""
     asked = (name, *needs) if kind == "version" else (name,)
-    return tuple(
-        profile for profile, switches in PROFILES.items() if all(getattr(switches, switch) for switch in asked)
-    )
+    return tuple(one for one in Profile.all() if all(getattr(one.switches, switch) for switch in asked))
 
 
 def switch_called(name: str) -> SwitchRecord:
@@ -146,27 +143,28 @@ def switch_called(name: str) -> SwitchRecord:
     return switch_records()[name]
 
 
-def turned_in_vain(profile: str) -> list[str]:
+def turned_in_vain(profile: Profile) -> list[str]:
     """What a profile's switches were turned to although it changes nothing, a sentence each.
 
     Examples
     --------
-    >>> turned_in_vain("5.4.0-settles_once+batches_ops"), turned_in_vain("5.4.0+settles_once")
+    >>> turned_in_vain(Profile.of("5.4.0-settles_once+batches_ops")), turned_in_vain(Profile.of("5.4.0+settles_once"))
     (['settles_once is off in 5.4.0 anyway', 'batches_ops is on in 5.4.0 anyway'], [])
-    >>> turned_in_vain("4.9.7+flushes_on_stop"), turned_in_vain("4.9.7+batches_ops+flushes_on_stop")
-    (['flushes_on_stop does nothing in 4.9.7 without batches_ops'], [])
+    >>> turned_in_vain(Profile.of("4.9.7+flushes_on_stop"))
+    ['flushes_on_stop does nothing in 4.9.7 without batches_ops']
+    >>> turned_in_vain(Profile.of("4.9.7+batches_ops+flushes_on_stop"))
+    []
     """
-    name, *turned = re.split(r"(?=[+-])", profile)
-    after = switches_of(profile)
-    before = PROFILES[name]
-    told = []
-    for switch in dict.fromkeys(part[1:] for part in turned):
+    name, after = profile.unturned, profile.switches
+    before = Profile.of(name).switches
+    found = []
+    for switch in dict.fromkeys(turn[1:] for turn in profile.turned):
         missing = [need for need in switch_called(switch).needs if not getattr(after, need)]
         if getattr(before, switch) == getattr(after, switch):
-            told.append(f"{switch} is {'on' if getattr(after, switch) else 'off'} in {name} anyway")
+            found.append(f"{switch} is {'on' if getattr(after, switch) else 'off'} in {name} anyway")
         elif getattr(after, switch) and missing:
-            told.append(f"{switch} does nothing in {name} without {' and '.join(missing)}")
-    return told
+            found.append(f"{switch} does nothing in {name} without {' and '.join(missing)}")
+    return found
 
 
 def _entries(docstring: str) -> dict[str, str]:

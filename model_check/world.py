@@ -19,7 +19,7 @@ from model_check.errors import ModelCheckError
 from model_check.instances import load_instance
 from model_check.releases import profile_for
 from spec.constants import FAULTS, SWITCHES, Constants
-from spec.profiles import PROFILES, VERSIONS
+from spec.profiles import PROFILES, VERSIONS, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -84,6 +84,11 @@ class Profile:
     def versions(cls) -> tuple[Profile, ...]:
         """Those that are versions of RocketMQ."""
         return tuple(map(cls.of, VERSIONS))
+
+    @classmethod
+    def distinct_versions(cls) -> tuple[Profile, ...]:
+        """Of versions with the same switches the first: what is found of it holds for the others."""
+        return tuple(map(cls.of, distinct(VERSIONS)))
 
     @classmethod
     def in_order(cls, profiles: Iterable[Profile]) -> tuple[Profile, ...]:
@@ -325,6 +330,10 @@ class World:
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __reduce__(self) -> tuple[type[World], tuple[Profile, Environment, Instance]]:
+        """Without what is cached: the hash of a text is another one in each process."""
+        return World, (self.profile, self.environment, self.instance)
 
     @cached_property
     def _hash(self) -> int:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.release_gate.cited import cited, of_defect
 from model_check.defects.catalogue import catalogue
-from model_check.instances import switches_of
 from model_check.releases import profile_for
 from model_check.switches import switch_records
+from model_check.world import Profile
 from spec.releases.broker_defaults import DEFAULTS, defaults_of
 from spec.switches import VersionSwitches
 
@@ -47,7 +47,7 @@ def _nameless(columns: Mapping[str, Column]) -> Iterator[str]:
 def _wrong_edges(columns: Mapping[str, Column]) -> Iterator[str]:
     """Switches that turn between two releases with the same digests of all that is modelled by their users."""
     for before, after in pairwise(columns):
-        older, newer = (switches_of(profile_for(release, with_switches=True)[0]) for release in (before, after))
+        older, newer = (Profile.of(profile_for(release, with_switches=True)[0]).switches for release in (before, after))
         for name in (each.name for each in fields(VersionSwitches)):
             java = switch_records()[name].java
             if getattr(older, name) != getattr(newer, name) and not _changed(columns, before, after, java):

@@ -10,6 +10,7 @@ from conformance.release_gate.claims import default_fields
 from conformance.release_gate.digests import Classes
 from conformance.release_gate.recorded_digests import Column
 from model_check.releases import profile_for
+from model_check.world import Profile
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class ReleaseComparison:
 
     Attributes
     ----------
-    profile : str
+    profile : Profile
         By which it is judged, with the switches that are turned.
     before : str
         Empty for the oldest.
@@ -67,7 +68,7 @@ class ReleaseComparison:
     """
 
     release: str
-    profile: str
+    profile: Profile
     before: str
     changes: tuple[DigestChange, ...]
     must_be_looked_at: bool
@@ -81,7 +82,7 @@ class ReleaseComparison:
         """As plain data."""
         return {
             "release": self.release,
-            "profile": self.profile,
+            "profile": self.profile.name,
             "before": self.before or None,
             "must_be_looked_at": self.must_be_looked_at,
             "changes": [change.to_json() for change in self.changes],
@@ -112,7 +113,8 @@ def compared(columns: Mapping[str, Column], evidence: Evidence, release: str) ->
         if before and (digest := columns[release].digests.get(name, "")) != older.get(name, "")
     ]
     watched = release_numbers(release) >= release_numbers(evidence.watched_from)
-    return ReleaseComparison(release, profile_for(release, with_switches=True)[0], before, tuple(changes), watched)
+    profile = Profile.of(profile_for(release, with_switches=True)[0])
+    return ReleaseComparison(release, profile, before, tuple(changes), watched)
 
 
 def _evidence(columns: Mapping[str, Column], evidence: Evidence, name: str, digest: str) -> str:

@@ -15,7 +15,6 @@ from fuzz.broker_side.broker_records import TICK_MS
 from fuzz.broker_side.network import Network
 from fuzz.broker_side.other_master import OtherMaster
 from fuzz.broker_side.producers import CHANNEL, GROUP, Producers, end_transaction, transaction_of_key
-from model_check.instances import unturned
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole, BrokerSettings
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
@@ -87,10 +86,10 @@ class BrokerSide:
         How often something was done to the broker, its process died, and its clock was set back.
     """
 
-    def __init__(self, constants: Constants, profile: str, make_broker: MakeBroker, records: BrokerRecords) -> None:
+    def __init__(self, constants: Constants, profile: Profile, make_broker: MakeBroker, records: BrokerRecords) -> None:
         self.constants = constants
         self.records = records
-        switches, settings = VERSIONS[unturned(profile)], settings_for(constants)
+        switches, settings = VERSIONS[profile.unturned], settings_for(constants)
         since_the_last_round = (constants.check_interval + constants.clock_step) * TICK_MS
         self.clock = VirtualClock(constants.horizon * TICK_MS - since_the_last_round)
         self.broker = make_broker(switches, settings, self.clock)

@@ -23,9 +23,9 @@ def finding_of(played: PlayedScenario) -> BrokerFinding:
     return BrokerFinding(
         story=scenario.story,
         property_id=scenario.property_id,
-        affected=scenario.affected,
-        repaired_in=scenario.repaired_in,
-        also_in=scenario.also_in,
+        affected=scenario.affected.name,
+        repaired_in=scenario.repaired_in.name,
+        also_in=tuple(map(str, scenario.also_in)),
         seen=played.rows,
         test=played.test,
     )

@@ -17,7 +17,7 @@ from reference.format.stored_message import create_message_id
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.message_store import MessageStore
-from reference.versions.versions import switches_of
+from reference.versions.versions import V4_5_1
 from spec.releases.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.store.memory_disk import MemoryDisk
     from reference.store.message_store_config import MessageStoreConfig
+    from reference.versions.versions import BrokerProfile
 
 GROUP = "producers"
 TOPIC = "Orders"
@@ -61,20 +62,19 @@ class BrokerUnderTest:
 
     def __init__(
         self,
-        profile: str,
+        profile: BrokerProfile,
         config: MessageStoreConfig | None = None,
         clock: VirtualClock | None = None,
         disk: MemoryDisk | None = None,
         **settings: int | bool | str,
     ) -> None:
         self.profile = profile
-        self.switches = switches_of(profile)
         self.clock = VirtualClock(START_MS) if clock is None else clock
         self._config = config
         self._keys = (f"K{number}" for number in count())
         self._settings = dict(settings)
-        store = MessageStore(self.switches, self.clock, disk, config)
-        self.broker = BrokerController(self.switches, self._settings_of_version(), self.clock, store)
+        store = MessageStore(self.profile.switches, self.clock, disk, config)
+        self.broker = BrokerController(self.profile.switches, self._settings_of_version(), self.clock, store)
 
     # --- clients ------------------------------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ class BrokerUnderTest:
         sys_flag: int = 0,
     ) -> Record:
         """Send a half: by the Java client of the broker's version, or by a client that sends what it is given."""
-        switches = self.switches if java_client else switches_of("4.5.1")
+        switches = self.profile.switches if java_client else V4_5_1
         sent = properties_of_half(properties or {}, GROUP, switches)
         record = self.send(sent, topic=topic, queue_id=queue_id, body=body, flag=flag, sys_flag=sys_flag).record
         if record is None:
@@ -207,7 +207,9 @@ class BrokerUnderTest:
         sent = (step.check_request for _ in range(rounds) for step in self.round())
         return [check for check in sent if check is not None]
 
-    def restart(self, profile: str | None = None, *, kill: bool = False, role: BrokerRole = BrokerRole.MASTER) -> None:
+    def restart(
+        self, profile: BrokerProfile | None = None, *, kill: bool = False, role: BrokerRole = BrokerRole.MASTER
+    ) -> None:
         """Stop the broker or kill it, and start one on the same disk, perhaps as another version, or as a slave.
 
         A slave stands for another machine with the same messages and the offsets that were saved.
@@ -218,15 +220,14 @@ class BrokerUnderTest:
             self.broker.shutdown()
         if profile is not None:
             self.profile = profile
-            self.switches = switches_of(profile)
         self.start(role)
 
     def start(self, role: BrokerRole = BrokerRole.MASTER) -> None:
         """Start a process on what the last one left."""
         disk, producers = self.broker.message_store.disk, self.broker.producer_manager
-        store = MessageStore(self.switches, self.clock, disk, self._config)
+        store = MessageStore(self.profile.switches, self.clock, disk, self._config)
         self.broker = BrokerController(
-            self.switches, self._settings_of_version(), self.clock, store, None, producers, role
+            self.profile.switches, self._settings_of_version(), self.clock, store, None, producers, role
         )
 
     # --- what is seen -------------------------------------------------------------------------------------------------
@@ -250,6 +251,6 @@ class BrokerUnderTest:
         return self.broker.consumer_offset_manager.query_offset(HALF_TOPIC, 0)
 
     def _settings_of_version(self) -> BrokerSettings:
-        defaults = defaults_of(self.profile)
+        defaults = defaults_of(self.profile.name)
         of_version = {setting: defaults[key] for setting, key in _OF_VERSION.items()}
         return BrokerSettings(**{**of_version, **self._settings})  # type: ignore[arg-type]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fuzz.defects.broker_under_test import GROUP, START_MS, TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Seen, scenario
 from reference.broker.broker_settings import BrokerRole
@@ -11,6 +13,9 @@ from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.message_store_config import MessageStoreConfig
+
+if TYPE_CHECKING:
+    from reference.versions.versions import BrokerProfile
 
 _POOL = 20
 _HALVES = 25
@@ -29,7 +34,7 @@ class CreepingClock(VirtualClock):
 
 
 @scenario("A04", "R1", affected="4.5.1", repaired_in="4.9.7")
-def full_pool_for_checks(profile: str) -> Seen:
+def full_pool_for_checks(profile: BrokerProfile) -> Seen:
     """More halves are to be checked than the pool for checks can hold, and no channel takes anything.
 
     No channel takes anything, 25 halves are to be checked, and the pool has room for 20.
@@ -55,7 +60,7 @@ def full_pool_for_checks(profile: str) -> Seen:
 
 
 @scenario("A40", "L1", affected="4.5.1", repaired_in="4.9.7")
-def error_in_a_round(profile: str) -> Seen:
+def error_in_a_round(profile: BrokerProfile) -> Seen:
     """A round ends in an Error.
 
     The broker has too little memory for one read of the half queue.
@@ -79,7 +84,7 @@ def error_in_a_round(profile: str) -> Seen:
 
 
 @scenario("A01", "L1", affected="4.5.1-measures_age_once", repaired_in="4.5.1")
-def end_of_an_immunity(profile: str) -> Seen:
+def end_of_an_immunity(profile: BrokerProfile) -> Seen:
     """A round meets a half in the millisecond in which its immunity ends.
 
     Rounds at sixty moments around the end of a half's immunity; the thread reads its clock twice.
@@ -101,7 +106,7 @@ _ROUNDS = 16
 
 
 @scenario("A43", "S10", affected="5.1.0", repaired_in="5.2.0")
-def batch_at_a_stop(profile: str) -> Seen:
+def batch_at_a_stop(profile: BrokerProfile) -> Seen:
     """A broker is stopped when an op batch is due that has not been written yet.
 
     A commit was answered, its op batch is due, the thread that writes it has not woken up, the broker stops.
@@ -125,7 +130,7 @@ def batch_at_a_stop(profile: str) -> Seen:
 
 
 @scenario("A25", "L2", affected="4.5.1", repaired_in="4.9.7")
-def busy_channel(profile: str) -> Seen:
+def busy_channel(profile: BrokerProfile) -> Seen:
     """The channel to the only producer of the group is busy whenever a check is to be sent.
 
     The only producer of the group is connected, and what was sent to it before waits to go out.
@@ -145,7 +150,7 @@ def busy_channel(profile: str) -> Seen:
 
 
 @scenario("B38", "L2", affected="5.3.3", repaired_in="5.3.3+asks_every_channel", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
-def one_live_channel_of_many(profile: str) -> Seen:
+def one_live_channel_of_many(profile: BrokerProfile) -> Seen:
     """Of eight producers of a group seven are gone, and their channels are still known."""
     under = BrokerUnderTest(profile)
     under.half()
@@ -159,7 +164,7 @@ def one_live_channel_of_many(profile: str) -> Seen:
 
 
 @scenario("B42", "R1", affected="5.3.3", repaired_in="5.3.3+heeds_stop", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
-def round_of_a_broker_that_is_no_master_any_more(profile: str) -> Seen:
+def round_of_a_broker_that_is_no_master_any_more(profile: BrokerProfile) -> Seen:
     """A master becomes a slave in the midst of a round."""
     under = BrokerUnderTest(profile)
     for _ in range(2):
@@ -185,7 +190,7 @@ def _acting_slave(under: BrokerUnderTest, other: BrokerUnderTest) -> None:
 
 
 @scenario("A44", "L1", affected="5.0.0", repaired_in="5.1.0")
-def halves_of_a_dead_master(profile: str) -> Seen:
+def halves_of_a_dead_master(profile: BrokerProfile) -> Seen:
     """A master dies while halves wait, and its slave acts for it.
 
     Two halves wait when the master dies.
@@ -208,7 +213,7 @@ def halves_of_a_dead_master(profile: str) -> Seen:
 @scenario(
     "B24", "L3", affected="5.3.3", repaired_in="5.3.3+corrects_offsets_on_slave", also_in="5.1.0 5.2.0 5.4.0 5.5.1"
 )
-def offset_before_the_first_half(profile: str) -> Seen:
+def offset_before_the_first_half(profile: BrokerProfile) -> Seen:
     """The half offset of an acting slave lies before the first half that retention has left.
 
     Retention has deleted the first file of the log, and the slave's half offset lies before what is left.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Seen, scenario
 from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET, UNIQUE_KEY
@@ -9,11 +11,14 @@ from reference.format.record import QueueOffset
 from reference.format.system_topics import CHECK_GROUP, DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from spec.releases.broker_defaults import defaults_of
 
+if TYPE_CHECKING:
+    from reference.versions.versions import BrokerProfile
+
 _CHECK_MAX = defaults_of(None)["transactionCheckMax"]
 
 
 @scenario("A34", "S4", affected="4.5.1", repaired_in="4.9.7")
-def forged_op_message(profile: str) -> Seen:
+def forged_op_message(profile: BrokerProfile) -> Seen:
     """A client sends an op message for a half that has not been ended.
 
     Anybody sends ``d`` and an offset to the op topic; the half at that offset has not been ended.
@@ -37,7 +42,7 @@ def forged_op_message(profile: str) -> Seen:
 
 
 @scenario("B26", "L2", affected="5.3.3", repaired_in="5.3.3+owns_check_times", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
-def preset_check_count(profile: str) -> Seen:
+def preset_check_count(profile: BrokerProfile) -> Seen:
     """A producer sends a half with the check count 15.
 
     A half that carries TRANSACTION_CHECK_TIMES=15 already, as if it had copied a consumed message.
@@ -57,7 +62,7 @@ def preset_check_count(profile: str) -> Seen:
 
 
 @scenario("B56", "S4", affected="5.5.1", repaired_in="5.5.1+owns_prepared_offset", also_in="4.5.1 4.9.7 5.3.3 5.4.0")
-def forwarded_offset_of_an_original(profile: str) -> Seen:
+def forwarded_offset_of_an_original(profile: BrokerProfile) -> Seen:
     """A consumer sends a message on as it is that was put back for its immunity, to another broker, and never ends it.
 
     The other broker settles the half that lies at the offset of the original while the new half is immune.
@@ -92,7 +97,7 @@ def forwarded_offset_of_an_original(profile: str) -> Seen:
 
 
 @scenario("B57", "S9", affected="5.5.1", repaired_in="5.5.1+owns_consumer_offsets", also_in="4.5.1 4.9.7 5.3.3 5.4.0")
-def offsets_of_the_check_service(profile: str) -> Seen:
+def offsets_of_the_check_service(profile: BrokerProfile) -> Seen:
     """A client sets the half offset as if it were a consumer of the check service's group, back first, then far ahead.
 
     Three transactions are committed and passed by a round when it goes back; another half is open when it goes ahead.

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Seen, scenario
 from reference.format.system_topics import HALF_TOPIC
 from reference.store.memory_disk import MemoryDisk
+
+if TYPE_CHECKING:
+    from reference.versions.versions import BrokerProfile
 
 _SOME_SECONDS = 11
 """Longer than any version waits before it saves the counts."""
 
 
 @scenario("A54", "M1", affected="5.3.3", repaired_in="5.4.0", also_in="5.2.0")
-def power_loss(profile: str) -> Seen:
+def power_loss(profile: BrokerProfile) -> Seen:
     """The machine loses power after the counts of open halves were saved.
 
     The counts are saved after two halves and after a third, the log is flushed, and the power fails.
@@ -46,7 +51,7 @@ def power_loss(profile: str) -> Seen:
 
 
 @scenario("B40", "M1", affected="5.3.3", repaired_in="5.4.0", also_in="5.2.0")
-def synchronous_sends(profile: str) -> Seen:
+def synchronous_sends(profile: BrokerProfile) -> Seen:
     """Messages are sent to a broker whose asyncSendEnable is off."""
     under = BrokerUnderTest(profile, async_send_enable=False)
     plain = under.send()
@@ -64,7 +69,7 @@ def synchronous_sends(profile: str) -> Seen:
 
 
 @scenario("B46", "M1", affected="5.3.3", repaired_in="5.3.3+counts_each_half_once", also_in="5.2.0 5.4.0 5.5.1")
-def commits_that_come_twice(profile: str) -> Seen:
+def commits_that_come_twice(profile: BrokerProfile) -> Seen:
     """A half is committed by its producer and by the answer to a check as well."""
     under = BrokerUnderTest(profile)
     half = under.half()

@@ -11,6 +11,7 @@ from reference.client.client_message import topic_of_half, wrap_namespace
 from reference.format.properties import UNIQUE_KEY
 from reference.format.stored_message import COMPRESSED_FLAG, decompressed
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from reference.versions.versions import BrokerProfile
 from spec.releases.broker_defaults import defaults_of
 
 _CHECK_MAX = defaults_of(None)["transactionCheckMax"]
@@ -19,7 +20,7 @@ _FLAG = 7
 
 
 @scenario("A31", "L1", affected="4.5.1", repaired_in="4.9.7")
-def discarded_half(profile: str) -> Seen:
+def discarded_half(profile: BrokerProfile) -> Seen:
     """Nobody answers the checks of a half."""
     under = BrokerUnderTest(profile)
     half = under.half()
@@ -39,7 +40,7 @@ def discarded_half(profile: str) -> Seen:
 
 
 @scenario("B31", "S8", affected="5.3.3", repaired_in="5.3.3+retries_discards", also_in="4.9.7 5.4.0 5.5.1")
-def discard_that_cannot_be_stored(profile: str) -> Seen:
+def discard_that_cannot_be_stored(profile: BrokerProfile) -> Seen:
     """The store takes no message while a round gives a half up.
 
     The store takes no message behind the last check, in the round that gives the half up.
@@ -69,7 +70,7 @@ def discard_that_cannot_be_stored(profile: str) -> Seen:
 @scenario(
     "B11", "S6", affected="5.3.3", repaired_in="5.3.3+delivers_without_tran_msg", also_in="4.5.1 4.9.7 5.4.0 5.5.1"
 )
-def delivered_message_that_is_forwarded(profile: str) -> Seen:
+def delivered_message_that_is_forwarded(profile: BrokerProfile) -> Seen:
     """A forwarder sends a delivered message to another cluster, with the properties that it carries."""
     source, target = BrokerUnderTest(profile), BrokerUnderTest(profile)
     source.commit(source.half({"TAGS": "TagA"}))
@@ -90,7 +91,7 @@ def delivered_message_that_is_forwarded(profile: str) -> Seen:
 
 
 @scenario("B32", "S6", affected="5.3.3", repaired_in="5.3.3+keeps_flag", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
-def flag_of_a_message(profile: str) -> Seen:
+def flag_of_a_message(profile: BrokerProfile) -> Seen:
     """A message with a flag is committed by its producer's answer to a check.
 
     Two messages with flag 7, one committed at once, one by its answer to a check.
@@ -113,12 +114,12 @@ def flag_of_a_message(profile: str) -> Seen:
 
 
 @scenario("B18", "S9", affected="4.9.7", repaired_in="4.9.7+reads_op_lists", also_in="4.5.1 5.0.0")
-def downgrade(profile: str) -> Seen:
+def downgrade(profile: BrokerProfile) -> Seen:
     """A broker of 5.3.3 that settled three transactions is replaced by an older one.
 
     5.3.3 settles three transactions, is stopped, and another version starts on its store.
     """
-    under = BrokerUnderTest("5.3.3")
+    under = BrokerUnderTest(BrokerProfile.of("5.3.3"))
     halves = [under.half() for _ in range(3)]
     for half in halves:
         under.commit(half)
@@ -138,7 +139,7 @@ def downgrade(profile: str) -> Seen:
 
 
 @scenario("B07", "L3", affected="5.3.3", repaired_in="5.3.3+parks_poison", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
-def half_whose_copy_is_too_long(profile: str) -> Seen:
+def half_whose_copy_is_too_long(profile: BrokerProfile) -> Seen:
     """A half's properties are so long that those of its copy are too long.
 
     A half whose properties are ten bytes below the limit, and one behind it; a pass takes two seconds.
@@ -169,7 +170,7 @@ _COMPRESSED = zlib.compress(_PLAIN, 5)
 
 
 @scenario("A06", "L3", affected="4.5.1", repaired_in="4.9.7")
-def compressed_half(profile: str) -> Seen:
+def compressed_half(profile: BrokerProfile) -> Seen:
     """Nobody ends a half whose body the client has compressed.
 
     A compressed half that nobody ends; one behind it, sent after the first round.
@@ -196,7 +197,7 @@ def compressed_half(profile: str) -> Seen:
 
 
 @scenario("B30", "S6", affected="5.3.3", repaired_in="5.3.3+resumes_as_stored", also_in="4.9.7 5.4.0 5.5.1")
-def compressed_half_that_is_resumed(profile: str) -> Seen:
+def compressed_half_that_is_resumed(profile: BrokerProfile) -> Seen:
     """An operator resumes a discarded half whose body the client has compressed.
 
     A compressed half is discarded, an operator resumes it twice, and its producer answers both checks.
@@ -226,7 +227,7 @@ _NAMESPACE = "NS"
 
 
 @scenario("A32", "S6", affected="4.5.1", repaired_in="4.9.7")
-def half_without_namespace(profile: str) -> Seen:
+def half_without_namespace(profile: BrokerProfile) -> Seen:
     """A producer with namespace NS sends a half, and commits it.
 
     A producer with a namespace sends one plain message and one half to the same topic, and commits.
@@ -234,7 +235,7 @@ def half_without_namespace(profile: str) -> Seen:
     under = BrokerUnderTest(profile)
     subscribed = wrap_namespace(_NAMESPACE, TOPIC)
     under.send(topic=subscribed)
-    half = under.half(topic=topic_of_half(TOPIC, _NAMESPACE, under.switches))
+    half = under.half(topic=topic_of_half(TOPIC, _NAMESPACE, under.profile.switches))
     code = under.commit(half)
     return Seen(
         symptom=len(under.stored(subscribed)) < 2,
@@ -249,7 +250,7 @@ def half_without_namespace(profile: str) -> Seen:
 
 
 @scenario("B10", "S3", affected="5.3.3", repaired_in="5.3.3+checks_transaction_id", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
-def commit_of_a_half_that_a_failover_lost(profile: str) -> Seen:
+def commit_of_a_half_that_a_failover_lost(profile: BrokerProfile) -> Seen:
     """A failover loses half a, half b takes its place in queue and log, and a late COMMIT of a arrives.
 
     Half a is on the old master only; on the new one half b lies where it lay, and COMMIT of a arrives there.

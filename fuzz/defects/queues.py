@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fuzz.defects.broker_under_test import GROUP, TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Seen, scenario
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
@@ -14,11 +16,14 @@ from reference.store.light_queues import MULTI_DISPATCH, MULTI_QUEUE_OFFSET
 from reference.store.message_store_config import MessageStoreConfig
 from reference.versions.versions import V4_5_1
 
+if TYPE_CHECKING:
+    from reference.versions.versions import BrokerProfile
+
 _LIGHT_QUEUE = "%LMQ%device"
 
 
 @scenario("A33", "S9", affected="4.5.1", repaired_in="4.9.7", also_in="4.9.7-spares_op_queue")
-def op_queue_that_is_deleted(profile: str) -> Seen:
+def op_queue_that_is_deleted(profile: BrokerProfile) -> Seen:
     """An operator deletes a topic that nobody needs, while settled halves wait for the next round.
 
     Three transactions are settled and met by a round, three more are settled, and a topic is deleted.
@@ -53,7 +58,7 @@ def op_queue_that_is_deleted(profile: str) -> Seen:
 
 
 @scenario("B33", "L5", affected="5.3.3", repaired_in="5.3.3+delivers_where_readable", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
-def queue_that_nobody_reads(profile: str) -> Seen:
+def queue_that_nobody_reads(profile: BrokerProfile) -> Seen:
     """A topic gets fewer queues between a half and its commit.
 
     Between the half for queue 3 and its commit, an operator leaves the topic one queue.
@@ -73,7 +78,7 @@ def queue_that_nobody_reads(profile: str) -> Seen:
 @scenario(
     "B34", "S5", affected="5.3.3", repaired_in="5.3.3+hides_halves_from_light_queues", also_in="4.9.7 5.4.0 5.5.1"
 )
-def half_in_a_light_queue(profile: str) -> Seen:
+def half_in_a_light_queue(profile: BrokerProfile) -> Seen:
     """A half names a light queue, where the broker enters messages in such.
 
     A half asks to be entered in a light queue, where that is enabled; it is rolled back.
@@ -103,7 +108,7 @@ def half_in_a_light_queue(profile: str) -> Seen:
 
 
 @scenario("B37", "L5", affected="5.3.3", repaired_in="5.3.3+keeps_offsets_of_halves", also_in="5.0.0 5.4.0 5.5.1")
-def half_of_a_static_topic(profile: str) -> Seen:
+def half_of_a_static_topic(profile: BrokerProfile) -> Seen:
     """A half is sent to a static topic whose offsets begin at 1000 on this broker, and committed.
 
     The topic is static, and this broker's part of queue 0 begins at offset 1000; the producer commits.
@@ -137,7 +142,7 @@ _ROUNDS = 17
 
 
 @scenario("A22", "L5", affected="4.5.1", repaired_in="4.9.7")
-def half_with_a_delay_level(profile: str) -> Seen:
+def half_with_a_delay_level(profile: BrokerProfile) -> Seen:
     """A producer sends a half with delay level 1 and commits it.
 
     The Java client and one that sends DELAY on, each with one half that is committed at once.
@@ -168,7 +173,7 @@ def half_with_a_delay_level(profile: str) -> Seen:
 
 
 @scenario("A23", "L5", affected="5.3.3", repaired_in="5.5.0", also_in="5.0.0 5.1.0 5.2.0 5.4.0")
-def half_with_a_timer(profile: str) -> Seen:
+def half_with_a_timer(profile: BrokerProfile) -> Seen:
     """A Java producer sends a half that is to be delivered in two seconds, and commits it."""
     under = BrokerUnderTest(profile)
     half, code, refused = None, None, None
@@ -201,7 +206,7 @@ def _retry(under: BrokerUnderTest, *, by_old_consumer: bool) -> Seen:
     half = under.half({"TAGS": "TagA"})
     under.commit(half)
     (delivered,) = under.stored(TOPIC)
-    switches = V4_5_1 if by_old_consumer else under.switches
+    switches = V4_5_1 if by_old_consumer else under.profile.switches
     sent = under.broker.send_message(send_back_by_send(delivered, _CONSUMERS, under.clock.now, switches))
     under.wait(15)
     checks = under.checks(_ROUNDS)
@@ -228,13 +233,13 @@ def _retry(under: BrokerUnderTest, *, by_old_consumer: bool) -> Seen:
     story="A consumer fails on a committed message, the broker does not answer its send-back, and the consumer "
     "sends the message to the retry topic by itself.",
 )
-def retry_of_a_consumer(profile: str) -> Seen:
+def retry_of_a_consumer(profile: BrokerProfile) -> Seen:
     """Consumer and broker are of the same version."""
     return _retry(BrokerUnderTest(profile), by_old_consumer=False)
 
 
 @scenario("B12", "L1", affected="4.9.7", repaired_in="5.0.0")
-def retry_of_an_old_consumer(profile: str) -> Seen:
+def retry_of_an_old_consumer(profile: BrokerProfile) -> Seen:
     """The same, with a consumer of 4.5.1."""
     return _retry(BrokerUnderTest(profile), by_old_consumer=True)
 
@@ -248,11 +253,11 @@ def retry_of_an_old_consumer(profile: str) -> Seen:
     story="X rolls back a half that waits in the timer or schedule topic; Y's half has the same offset in the half "
     "queue, and Y's END_TRANSACTION is lost.",
 )
-def op_with_an_offset_of_another_queue(profile: str) -> Seen:
+def op_with_an_offset_of_another_queue(profile: BrokerProfile) -> Seen:
     """X ends a half that waits in another topic; Y's half has the same offset, and its END_TRANSACTION is lost."""
     under = BrokerUnderTest(profile)
-    of_x = {"TIMER_DELAY_SEC": "3600"} if under.switches.has_timer_wheel else {"DELAY": "1"}
-    other = under.half(of_x, java_client=under.switches.has_timer_wheel)
+    of_x = {"TIMER_DELAY_SEC": "3600"} if under.profile.switches.has_timer_wheel else {"DELAY": "1"}
+    other = under.half(of_x, java_client=under.profile.switches.has_timer_wheel)
     lost = under.half()
     code = under.roll_back(other)
     under.wait(5)

@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final
 
 from fuzz import defects
+from reference.versions.versions import BrokerProfile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -52,7 +53,7 @@ class DefectScenario:
     property_id
         The guarantee that it breaks.
     play
-        Plays it on a new broker of a profile (:func:`reference.versions.versions.switches_of`).
+        Plays it on a new broker of a profile.
     affected, repaired_in
         The profile that has the defect, and one that is rid of it.
     also_in
@@ -62,20 +63,21 @@ class DefectScenario:
     identifier: str
     story: str
     property_id: str
-    play: Callable[[str], Seen]
-    affected: str
-    repaired_in: str
-    also_in: tuple[str, ...] = ()
+    play: Callable[[BrokerProfile], Seen]
+    affected: BrokerProfile
+    repaired_in: BrokerProfile
+    also_in: tuple[BrokerProfile, ...] = ()
 
 
 def scenario(
     identifier: str, property_id: str, *, affected: str, repaired_in: str, also_in: str = "", story: str = ""
-) -> Callable[[Callable[[str], Seen]], DefectScenario]:
+) -> Callable[[Callable[[BrokerProfile], Seen]], DefectScenario]:
     """Make a scenario of a function that plays it; the first line of its docstring is the story, if none is given."""
 
-    def declare(play: Callable[[str], Seen]) -> DefectScenario:
-        text = story or (play.__doc__ or "").partition("\n")[0]
-        return DefectScenario(identifier, text, property_id, play, affected, repaired_in, tuple(also_in.split()))
+    def declare(play: Callable[[BrokerProfile], Seen]) -> DefectScenario:
+        what = story or (play.__doc__ or "").partition("\n")[0]
+        has, mended, *others = map(BrokerProfile.of, (affected, repaired_in, *also_in.split()))
+        return DefectScenario(identifier, what, property_id, play, has, mended, tuple(others))
 
     return declare
 
@@ -167,7 +169,7 @@ def scenarios() -> Mapping[str, DefectScenario]:
 
     Examples
     --------
-    >>> scenarios()["A06"].affected
+    >>> scenarios()["A06"].affected.name
     '4.5.1'
     """
     return {scenario.identifier: scenario for scenario in sorted(listed(), key=lambda scenario: scenario.identifier)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from fuzz.defects.broker_under_test import SECOND_MS, BrokerUnderTest
 from fuzz.defects.scenario import Seen, scenario
@@ -10,12 +11,15 @@ from reference.broker.transaction.check_step import CheckBranch
 from reference.client.client_message import properties_of_recovery_duration
 from reference.client.producer_messages import MQClientError
 
+if TYPE_CHECKING:
+    from reference.versions.versions import BrokerProfile
+
 _HALVES = 25
 _PASS_MS = 2_000
 
 
 @scenario("A20", "L2", affected="5.3.3", repaired_in="5.1.0", also_in="5.2.0 5.4.0 5.5.1")
-def round_longer_than_the_interval(profile: str) -> Seen:
+def round_longer_than_the_interval(profile: BrokerProfile) -> Seen:
     """The store is slow, and 25 halves wait for a check.
 
     Each pass of a round takes two seconds: less together than a round may last.
@@ -52,7 +56,7 @@ _YOUNG_S = 4
 
 
 @scenario("A30", "L2", affected="4.3.0", repaired_in="4.5.1")
-def few_checks(profile: str) -> Seen:
+def few_checks(profile: BrokerProfile) -> Seen:
     """A local transaction is decided after five and a half minutes, and its producer answers checks by what it knows.
 
     Before that, a half of another transaction is met by a round when it is four seconds old.
@@ -90,14 +94,14 @@ _HOUR_S = 3_600
 
 
 @scenario("B43", "L2", affected="5.3.3", repaired_in="5.3.3+proxy_knows_time_of_checks", also_in="5.0.0 5.4.0 5.5.0")
-def recovery_duration_of_an_hour(profile: str) -> Seen:
+def recovery_duration_of_an_hour(profile: BrokerProfile) -> Seen:
     """A producer asks the proxy for checks an hour after the send, the most that it allows, and ends nothing."""
     under = BrokerUnderTest(profile)
     settings = under.broker.settings
     time_of_checks = settings.transaction_check_max * settings.transaction_check_interval_ms // SECOND_MS
     refusal, checks, given_up = None, 0, None
     try:
-        half = under.half(properties_of_recovery_duration(_HOUR_S, time_of_checks, under.switches))
+        half = under.half(properties_of_recovery_duration(_HOUR_S, time_of_checks, under.profile.switches))
     except MQClientError as error:
         refusal = str(error)
     else:

@@ -12,6 +12,7 @@ from reference.store.memory_disk import MemoryDisk
 
 if TYPE_CHECKING:
     from reference.format.record import Record
+    from reference.versions.versions import BrokerProfile
 
 _HALF_QUEUE = f"consumequeue/{HALF_TOPIC}/0/{0:020d}"
 
@@ -19,7 +20,7 @@ _HALF_QUEUE = f"consumequeue/{HALF_TOPIC}/0/{0:020d}"
 @scenario(
     "B58", "S1", affected="5.5.1", repaired_in="5.5.1+erases_truncated_entries", also_in="4.5.1 4.9.7 5.3.3 5.4.0"
 )
-def entries_without_records(profile: str) -> Seen:
+def entries_without_records(profile: BrokerProfile) -> Seen:
     """A power loss takes two halves and leaves their queue entries; the broker starts, and later starts once more.
 
     Behind the first start a message and a half are sent, each as long as one of those that are gone; the half is
@@ -59,7 +60,7 @@ def entries_without_records(profile: str) -> Seen:
     )
 
 
-def _padding(profile: str, half: Record) -> int:
+def _padding(profile: BrokerProfile, half: Record) -> int:
     """How long the body of a message is that takes as many bytes as a half."""
     empty = BrokerUnderTest(profile).send(body=b"").record
     return half.total_size - (empty.total_size if empty is not None else 0)

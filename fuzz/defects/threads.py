@@ -11,6 +11,8 @@ from reference.format.system_topics import OP_TOPIC
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reference.versions.versions import BrokerProfile
+
 _ENOUGH = 1_000
 """So many passes without a wait, one behind the other, are a loop that takes a core for itself."""
 _MINUTE_S = 60
@@ -33,7 +35,7 @@ def passes(under: BrokerUnderTest, loop: Iterator[int], seconds: int = _MINUTE_S
 
 
 @scenario("A17", "R1", affected="5.5.1", repaired_in="5.5.1+sleeps_while_nothing_waits", also_in="5.5.0")
-def op_batch_thread_without_work(profile: str) -> Seen:
+def op_batch_thread_without_work(profile: BrokerProfile) -> Seen:
     """One transaction is committed, and nothing else happens.
 
     The thread that writes op batches is watched before the commit, and when the batch is written.
@@ -59,7 +61,7 @@ def op_batch_thread_without_work(profile: str) -> Seen:
 
 
 @scenario("A18", "R1", affected="5.5.0", repaired_in="5.5.1", also_in="5.2.0 5.3.3 5.4.0")
-def thread_that_saves_counts(profile: str) -> Seen:
+def thread_that_saves_counts(profile: BrokerProfile) -> Seen:
     """A broker starts, and nobody sends anything.
 
     The thread that saves the counts of halves is watched at the start, and when its first interval is over.

@@ -49,19 +49,15 @@ class BrokerTraces:
 
     Parameters
     ----------
-    profile, faults, instance
-        As for `fuzz.lockstep.pairing.Pairing.of`.
+    pairing
+        The version, in an instance and environment.
     choice
         How a step is chosen, one of `model_check.walks.choices.CHOICES`.
 
-    Raises
-    ------
-    ModelCheckError
-        A name is unknown, or there is no such broker.
     """
 
-    def __init__(self, profile: str, faults: Sequence[str], instance: str, choice: str) -> None:
-        self._pairing = Pairing.of(profile, tuple(faults), instance)
+    def __init__(self, pairing: Pairing, choice: str) -> None:
+        self._pairing = pairing
         self._steps = self._pairing.steps
         self._tables = step_tables(choice, self._steps)
         self._scratch = self._pairing.machine.initial(self._pairing.constants)

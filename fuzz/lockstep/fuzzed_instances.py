@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from model_check.errors import ModelCheckError
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.constants import Instance
 from spec.language import NONE
 
 if TYPE_CHECKING:
-    from spec.constants import Constants
+    from collections.abc import Iterable
+
+    from model_check.world import Profile
 
 FUZZED: Final = Instance(
     name="fuzzed",
@@ -52,8 +54,8 @@ COUNTED: Final = Instance(
 """So small that each of its states can be visited."""
 
 
-def fuzzed_constants(profile: str, faults: tuple[str, ...], instance: str = FUZZED.name) -> Constants:
-    """The constants of a profile in an environment, on an instance of this module or one of the specification's.
+def fuzzed_world(profile: str | Profile, faults: Iterable[str] = (), instance: str = FUZZED.name) -> World:
+    """The world of these names, on an instance of this module or one of the specification's.
 
     Raises
     ------
@@ -61,11 +63,13 @@ def fuzzed_constants(profile: str, faults: tuple[str, ...], instance: str = FUZZ
         A profile, a fault or an instance of that name is not known, or the instance's op batch has no counterpart in
         characters.
     """
-    constants = constants_for(profile, faults, {own.name: own for own in (FUZZED, COUNTED)}.get(instance, instance))
-    if constants.half_slots > 10 and constants.op_batch_size > 2:
+    own = {size.name: size for size in (FUZZED, COUNTED)}
+    world = World.of(profile, faults, own.get(instance, instance))
+    size = world.instance
+    if size.half_slots > 10 and size.op_batch_size > 2:
         msg = (
-            f"instance {instance}: {constants.half_slots} half slots and an op batch of {constants.op_batch_size} have "
+            f"instance {instance}: {size.half_slots} half slots and an op batch of {size.op_batch_size} have "
             "no transactionOpMsgMaxSize that fits offsets of one digit and of two; use at most 10 slots or a batch of 2"
         )
         raise ModelCheckError(msg)
-    return constants
+    return world

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final, cast
 
 from fuzz.actions.record import ActionRecord, AnswerDifference, Driven
 from fuzz.broker_side.broker_side import BrokerSide, MakeBroker
-from fuzz.lockstep.fuzzed_instances import FUZZED, fuzzed_constants
+from fuzz.lockstep.fuzzed_instances import FUZZED, fuzzed_world
 from fuzz.lockstep.refinement_mapping import RefinementMapping
 from model_check.by_chapter import by_chapter
 from model_check.errors import ModelCheckError
-from model_check.instances import unturned
 from reference.broker.broker_controller import BrokerController
 from reference.errors import BrokerError
 from reference.versions.versions import VERSIONS
@@ -20,8 +19,9 @@ from spec.language import Refused, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from model_check.world import Profile, World
     from spec.constants import Constants
     from spec.language import Machine, Step
     from spec.state import State
@@ -54,36 +54,40 @@ class Pairing:
 
     Attributes
     ----------
-    profile, faults, instance
-        The version of both, and the names of their environment and instance.
-    constants
-        The same for the specification.
+    world
+        Of both.
     machine
         The specification as far as it is driven (`fuzz.actions`), or a broken one.
     make_broker
         Makes the broker, or a broken one.
+    given
+        The constants of the specification, where they are more than the world's.
     """
 
-    profile: str
-    faults: tuple[str, ...]
-    instance: str
-    constants: Constants
+    world: World
     machine: Machine = DRIVEN_MACHINE
     make_broker: MakeBroker = BrokerController
+    given: Constants | None = None
 
     @classmethod
-    def of(cls, profile: str, faults: tuple[str, ...], instance: str = FUZZED.name) -> Pairing:
-        """The sound specification and the sound broker.
+    def of(cls, profile: str | Profile, faults: Iterable[str] = (), instance: str = FUZZED.name) -> Pairing:
+        """The sound specification and the sound broker, by the names of their world.
 
         Raises
         ------
         ModelCheckError
-            There is no such broker; or as `fuzz.lockstep.fuzzed_instances.fuzzed_constants` does.
+            There is no such broker; or as `fuzz.lockstep.fuzzed_instances.fuzzed_world` does.
         """
-        if unturned(profile) == "fixed":
-            msg = f"no reference broker of the profile {profile!r}; there are {', '.join(VERSIONS)}"
+        world = fuzzed_world(profile, faults, instance)
+        if world.profile.unturned not in VERSIONS:
+            msg = f"no reference broker of the profile {world.profile.name!r}; there are {', '.join(VERSIONS)}"
             raise ModelCheckError(msg)
-        return cls(profile, faults, instance, fuzzed_constants(profile, faults, instance))
+        return cls(world)
+
+    @property
+    def constants(self) -> Constants:
+        """The constants of the specification."""
+        return self.given or self.world.constants
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -152,7 +156,7 @@ class Pair:
         self.constants = pairing.constants
         self.state = cast("State", pairing.machine.initial(pairing.constants))
         self._mapping = RefinementMapping(self.state, pairing.constants)
-        self.side = BrokerSide(pairing.constants, pairing.profile, pairing.make_broker, self._mapping.records)
+        self.side = BrokerSide(pairing.constants, pairing.world.profile, pairing.make_broker, self._mapping.records)
         self.taken: list[Step] = []
         self.asked: Step | None = None
 

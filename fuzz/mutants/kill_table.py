@@ -7,7 +7,6 @@ from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from fuzz.lockstep.fuzzed_instances import fuzzed_constants
 from fuzz.lockstep.script import variable_of
 from fuzz.mutants.mutant import Mutant, MutatedPart
 from fuzz.mutants.of_the_broker import BROKER_MUTANTS
@@ -61,7 +60,7 @@ class HuntResult:
             "part": self.mutant.part.value,
             "what": self.mutant.what,
             "resembles": list(self.mutant.resembles),
-            "profile": self.mutant.profile,
+            "profile": self.mutant.world.profile.name,
             "killed": bool(self.variable),
             "variable": self.variable,
             "step": self.step,
@@ -83,8 +82,8 @@ def hunt(mutant: Mutant, *, random_seed: int) -> HuntResult:
 
 def _search(mutant: Mutant) -> HuntResult:
     started = perf_counter()
-    sound = verdicts(TRANSACTIONAL_MESSAGES, mutant.profile, mutant.faults, mutant.instance)
-    broken = verdicts(mutant.machine, mutant.profile, mutant.faults, mutant.instance)
+    sound = verdicts(TRANSACTIONAL_MESSAGES, mutant.world)
+    broken = verdicts(mutant.machine, mutant.world)
     changed = sorted(name for name in sound.keys() | broken.keys() if sound.get(name) != broken.get(name))
     seconds = perf_counter() - started
     if not changed:
@@ -95,9 +94,9 @@ def _search(mutant: Mutant) -> HuntResult:
 
 
 @cache
-def verdicts(machine: Machine, profile: str, faults: tuple[str, ...], instance: str) -> dict[str, int]:
+def verdicts(machine: Machine, world: World) -> dict[str, int]:
     """Each violated clause with the steps of its shortest violation."""
-    found = explore(machine, fuzzed_constants(profile, faults, instance))
+    found = explore(machine, world.constants)
     return {
         f"{clause.identifier}.{clause.clause}": len(found.path_to(state)) for clause, state in found.violations.items()
     }

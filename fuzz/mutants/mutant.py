@@ -18,15 +18,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from files.reading import read_text
-from fuzz.lockstep.fuzzed_instances import FUZZED
+from fuzz.lockstep.fuzzed_instances import FUZZED, fuzzed_world
 from fuzz.lockstep.pairing import Pairing, driven
 from fuzz.search.workloads import USUAL_FAULTS
 from model_check.errors import NotInTheLanguage
-from spec.constants import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from model_check.world import World
     from spec.language import Machine
 
 
@@ -121,8 +121,8 @@ class Mutant:
     seen_in
         The variables that it touches: the first difference must be in one of them. For a property, the clauses whose
         verdict must change.
-    profile, faults, instance
-        Under which it is hunted.
+    world
+        In which it is hunted.
     """
 
     name: str
@@ -131,14 +131,12 @@ class Mutant:
     resembles: tuple[str, ...]
     edit: Edit
     seen_in: frozenset[str]
-    profile: str = "5.3.3"
-    faults: tuple[str, ...] = FAULTS
-    instance: str = FUZZED.name
+    world: World
 
     @cached_property
     def pairing(self) -> Pairing:
         """The pair with the error in it; the project's own modules stay as they are."""
-        sound = Pairing.of(self.profile, self.faults, self.instance)
+        sound = Pairing(self.world)
         if self.part is MutatedPart.BROKER:
             broken = EditedPackage(self.edit).load("reference.broker.broker_controller")
             return replace(sound, make_broker=broken.BrokerController)
@@ -169,7 +167,8 @@ def mutant(
     """A mutant whose lists are text: `seen_in` by commas, the ids it is `like` and the faults `beside` by spaces."""
     variables = frozenset(map(str.strip, seen_in.split(",")))
     edit = Edit(where, old, new)
-    return Mutant(name, part, what, tuple(like.split()), edit, variables, profile, (*faults, *beside.split()), instance)
+    world = fuzzed_world(profile, (*faults, *beside.split()), instance)
+    return Mutant(name, part, what, tuple(like.split()), edit, variables, world)
 
 
 @cache

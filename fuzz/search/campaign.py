@@ -72,9 +72,9 @@ class Campaign:
         """The run as the plain data of `halfcheck fuzz --json`."""
         coverage = self.coverage
         return {
-            "profile": self.pairing.profile,
-            "environment": list(self.pairing.faults),
-            "instance": self.pairing.instance,
+            "profile": self.pairing.world.profile.name,
+            "environment": list(self.pairing.world.environment),
+            "instance": self.pairing.world.instance.name,
             "seed": self.random_seed,
             "examples": self.done.examples,
             "steps": self.done.steps,
@@ -149,7 +149,7 @@ def run_campaign(
         failure = FuzzFailure(mismatch, script)
     else:
         states = count_states(
-            pairing.profile, examples=examples, steps=steps, random_seed=random_seed, visits_all=visits_all
+            pairing.world.profile, examples=examples, steps=steps, random_seed=random_seed, visits_all=visits_all
         )
     return Campaign(pairing, random_seed, steps, done, coverage, states, failure)
 
@@ -157,15 +157,16 @@ def run_campaign(
 def write_test(directory: Path, pairing: Pairing, failure: FuzzFailure) -> Path:
     """Write a test that fails for as long as the pair disagrees into a directory, which is made if need be."""
     steps, question = write(failure.script)
-    listed = ", ".join(json.dumps(fault) for fault in pairing.faults)
+    world = pairing.world
+    listed = ", ".join(json.dumps(fault) for fault in world.environment)
     directory.mkdir(parents=True, exist_ok=True)
     target = directory / NAME
     text = _TEMPLATE.format(
         mismatch=failure.mismatch,
         steps=steps.replace("; ", ";\n"),
-        profile=json.dumps(pairing.profile),
-        faults=f"({listed},)" if pairing.faults else "()",
-        instance=json.dumps(pairing.instance),
+        profile=json.dumps(world.profile.name),
+        faults=f"({listed},)" if world.environment else "()",
+        instance=json.dumps(world.instance.name),
         question=f", {json.dumps(question)}" if question else "",
         length=len(failure.script.steps),
     )

@@ -17,12 +17,13 @@ from model_check.counterexample.steps import write_path
 from model_check.cpython.search import explore
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import FALSE, TRUE
-from model_check.instances import load_instance, unturned
+from model_check.instances import load_instance
 from spec.constants import Constants
 
 if TYPE_CHECKING:
     from model_check.cpython.search import State
     from model_check.front_end.terms import Expression
+    from model_check.world import Profile
     from spec.language import Refused, Step
 
 Conjunct = tuple[str, str]
@@ -154,7 +155,7 @@ class StateCoverage:
 
 
 def count_states(
-    profile: str, *, examples: int, steps: int, random_seed: int, visits_all: bool = False
+    profile: Profile, *, examples: int, steps: int, random_seed: int, visits_all: bool = False
 ) -> StateCoverage:
     """The states of `COUNTED` that a pair sees in some examples, and on visits of the others if all are wanted.
 
@@ -163,8 +164,7 @@ def count_states(
     Mismatch
         The pair disagrees on the way to a state that the examples did not see.
     """
-    faults = _COUNTED_FAULTS[unturned(profile)]
-    pairing = Pairing.of(profile, faults, COUNTED.name)
+    pairing = Pairing.of(profile, _COUNTED_FAULTS[profile.unturned], COUNTED.name)
     found = explore(pairing.machine, pairing.constants)
     done = fuzz(pairing, examples=examples, steps=steps, random_seed=random_seed, counts_states=True)
     drawn = done.states & found.parents.keys()
@@ -175,7 +175,7 @@ def count_states(
     missing = [state for state in found.parents if state not in seen]
     return StateCoverage(
         COUNTED.name,
-        faults,
+        pairing.world.environment,
         len(drawn),
         len(seen),
         found.distinct,

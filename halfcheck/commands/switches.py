@@ -51,15 +51,15 @@ def command(
     halfcheck switches batches_ops --profile 5.4.0 --json
     """
     if faults:
-        _tell_faults(names or (), as_json=as_json)
+        _print_faults(names or (), as_json=as_json)
         return
     if names:
-        _tell_effects(names, instance, profiles or (), threads, as_json=as_json)
+        _print_effects(names, instance, profiles or (), threads, as_json=as_json)
     else:
-        _tell_switches(as_json=as_json)
+        _print_switches(as_json=as_json)
 
 
-def _tell_switches(*, as_json: bool) -> None:
+def _print_switches(*, as_json: bool) -> None:
     from halfcheck.printing.switches import print_list
     from model_check.switches import switch_records
 
@@ -70,55 +70,61 @@ def _tell_switches(*, as_json: bool) -> None:
         print_list(records)
 
 
-def _tell_effects(
+def _print_effects(
     names: Sequence[str], instance: str, profiles: Sequence[str], threads: int | None, *, as_json: bool
 ) -> None:
     from halfcheck.check.minimal_faults import MOST_STATES
     from halfcheck.printing.progress import live_line
     from halfcheck.printing.switches import print_effects, print_head
+    from model_check.instances import load_instance
     from model_check.switch_effects import find_effects
     from model_check.switches import switch_called
-    from model_check.verdicts.searches import KeptSearches, Searches, kept_file
-    from spec.profiles import VERSIONS
+    from model_check.verdicts.searches import CachedSearches, Searches, cache_file
+    from model_check.world import Profile
 
-    told = {}
-    for number, record in enumerate([switch_called(name) for name in names]):
+    records = [switch_called(name) for name in names]
+    size, releases = load_instance(instance), [Profile.of(name) for name in profiles]
+    content = {}
+    for number, record in enumerate(records):
         if not as_json:
             print_head(record, is_first=number == 0)
         with live_line(wanted=not as_json) as report:
             cores = threads or os.cpu_count() or 1
-            searches = Searches(KeptSearches(kept_file()), threads=cores, most_states=MOST_STATES, report=report)
-            found = find_effects(record, instance, searches, profiles or VERSIONS)
+            searches = Searches(CachedSearches(cache_file()), threads=cores, most_states=MOST_STATES, report=report)
+            found = find_effects(record, size, searches, releases)
         if as_json:
-            told[record.name] = _to_json(record, found)
+            content[record.name] = _to_json(record, found)
         else:
             print_effects(found)
     if as_json:
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print(json.dumps(content, ensure_ascii=False, indent=2))
 
 
-def _tell_faults(names: Sequence[str], *, as_json: bool) -> None:
+def _print_faults(names: Sequence[str], *, as_json: bool) -> None:
     from halfcheck.printing.switches import print_faults
-    from model_check.instances import require_faults
     from model_check.wording.faults import FAULTS_IN_WORDS
+    from model_check.world import Environment
 
-    require_faults(names)
-    told = {name: words for name, words in FAULTS_IN_WORDS.items() if not names or name in names}
+    chosen = Environment.of(names or FAULTS_IN_WORDS)
+    content = {fault: FAULTS_IN_WORDS[fault] for fault in chosen}
     if as_json:
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
-        print_faults(told)
+        print_faults(content)
 
 
 def _to_json(record: SwitchRecord, found: SwitchEffects) -> dict[str, object]:
+    from model_check.clauses import name_of
     from model_check.switch_effects import on_record
 
     return {
         **record.to_json(),
         "on_record": [one.to_json() for one in on_record(record.name)],
-        "instance": found.instance,
-        "searched_profiles": list(found.releases),
+        "instance": found.instance.name,
+        "searched_profiles": [release.name for release in found.releases],
         "effects": [one.to_json() for one in found.effects],
-        "still_broken": {clause: list(releases) for clause, releases in found.still_broken.items()},
-        "cut_short": list(found.cut_short),
+        "still_broken": {
+            name_of(clause): [release.name for release in releases] for clause, releases in found.still_broken.items()
+        },
+        "cut_short": [str(world) for world in found.cut_short],
     }

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
     from fuzz.defects.scenario import PlayedScenario
     from model_check.defects.catalogue import Defect
-    from model_check.defects.findings import Finding, LassoFinding
+    from model_check.defects.findings import DefectFinding, LassoFinding
     from model_check.defects.lasso_search import FoundLasso
-    from model_check.defects.search import Found
+    from model_check.defects.search import FoundDefect
 
 
 def searches(
-    defects: list[Defect], findings: Mapping[str, Finding], failures: dict[str, str], *, threads: int, quiet: bool
-) -> dict[str, Found]:
+    defects: list[Defect], findings: Mapping[str, DefectFinding], failures: dict[str, str], *, threads: int, quiet: bool
+) -> dict[str, FoundDefect]:
     """Search for each defect and each wrong repair that has a search; what is not as it says goes to `failures`."""
     if not defects:
         return {}
@@ -27,10 +27,12 @@ def searches(
     from model_check.defects.search import find
     from model_check.errors import EvaluationError
 
-    searched: dict[str, Found] = {}
+    searched: dict[str, FoundDefect] = {}
     for name, search in (question for defect in defects for question in defect.questions):
         try:
-            with search_progress(f"{name} {search.profile} {search.instance}", wanted=not quiet) as report:
+            with search_progress(
+                f"{name} {search.world.profile} {search.world.instance.name}", wanted=not quiet
+            ) as report:
                 searched[name] = find(search, threads=threads, report=report)
         except EvaluationError as error:
             failures[name] = str(error)
@@ -55,10 +57,11 @@ def lassos_of(
     from model_check.errors import EvaluationError
 
     lassos: dict[str, FoundLasso] = {}
-    for name, question in ((d.identifier, d.lasso) for d in defects if d.lasso is not None):
+    for name, search in ((d.identifier, d.lasso) for d in defects if d.lasso is not None):
+        world = search.world
         try:
-            with search_progress(f"{name} {question.profile} {question.instance}", wanted=not quiet) as report:
-                lassos[name] = find_lasso(question, report)
+            with search_progress(f"{name} {world.profile} {world.instance.name}", wanted=not quiet) as report:
+                lassos[name] = find_lasso(search, report)
         except EvaluationError as error:
             failures[name] = str(error)
             continue

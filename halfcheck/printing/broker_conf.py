@@ -13,7 +13,7 @@ from halfcheck.printing.fitting_table import FittingTable
 from model_check.broker_conf.judgement import is_besides
 from model_check.broker_conf.words import FoldedRounds, folded, tell
 from model_check.instances import switches_of
-from model_check.remedies.of_clauses import remedy
+from model_check.remedies.advice import remedy
 from model_check.wording.clauses import meaning_of
 from model_check.wording.faults import FAULTS_IN_WORDS, in_world
 
@@ -65,13 +65,13 @@ def _print_broken(console: Console, judgement: Judgement) -> None:
     table = FittingTable("broken", "like", ">after", "~what happens, and what to do")
     between = ": " if console.width >= PIPE_COLUMNS else "\n→ "
     for row in judgement.broken:
-        meaning = meaning_of(row.name)
+        meaning = meaning_of(row.clause)
         name = Text(row.name, style="bold red")
         table.add_row(
             name,
             " ".join(row.resembles),
             _after(judgement, row),
-            f"{meaning.harm}{between}{remedy(row.name, judgement.situation)}",
+            f"{meaning.harm}{between}{remedy(row.clause, judgement.situation)}",
         )
     console.print(table)
 

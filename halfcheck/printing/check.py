@@ -11,7 +11,7 @@ from files.durations import taken
 from halfcheck.printing.console import beside, counted, counterexample_table, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.defects.resemblance import unrepaired
-from model_check.remedies.of_clauses import remedy
+from model_check.remedies.advice import remedy
 from model_check.wording.clauses import meaning_of
 
 if TYPE_CHECKING:

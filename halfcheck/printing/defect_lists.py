@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
     from fuzz.defects.scenario import PlayedScenario
     from model_check.defects.catalogue import Defect
-    from model_check.defects.findings import BrokerFinding, Finding
-    from model_check.defects.search import Found
+    from model_check.defects.findings import BrokerFinding, DefectFinding
+    from model_check.defects.search import FoundDefect
 
 
 class OnRecord(NamedTuple):
     """What was found before, by ids: of the searches, and of the reference broker."""
 
-    findings: Mapping[str, Finding]
+    findings: Mapping[str, DefectFinding]
     shown: Mapping[str, BrokerFinding]
 
 
@@ -34,7 +34,10 @@ def print_by_symptom(defects: Sequence[Defect]) -> None:
 
 
 def print_list(
-    defects: Sequence[Defect], on_record: OnRecord, searched: Mapping[str, Found], played: Mapping[str, PlayedScenario]
+    defects: Sequence[Defect],
+    on_record: OnRecord,
+    searched: Mapping[str, FoundDefect],
+    played: Mapping[str, PlayedScenario],
 ) -> None:
     """Print a row a defect, and how many are found."""
     table = FittingTable(
@@ -44,10 +47,12 @@ def print_list(
     for defect in defects:
         finding, found, asked = findings.get(defect.identifier), searched.get(defect.identifier), defect.search
         depth = found.depth if found is not None else finding.depth if finding is not None else None
-        seconds = found.affected.seconds if found is not None else finding.seconds if finding is not None else None
+        seconds = (
+            found.affected.numbers.seconds if found is not None else finding.seconds if finding is not None else None
+        )
         by_broker = shown.get(defect.identifier)
         if asked is not None:
-            world = asked.clause, asked.profile, asked.environment
+            world = asked.subject, asked.world.profile.name, asked.world.environment.name
         elif by_broker is not None:
             world = by_broker.property_id, by_broker.affected, ""
             seconds = played[defect.identifier].seconds if defect.identifier in played else None

@@ -9,8 +9,8 @@ from rich.text import Text
 from halfcheck.printing.console import counterexample_table, wide_console
 from halfcheck.printing.defect_lists import print_by_symptom, print_list
 from halfcheck.printing.fitting_table import FittingTable
-from model_check.defects.in_releases import is_in
-from model_check.remedies.of_defects import remedy_of
+from model_check.defects.affected import is_in
+from model_check.remedies.advice import remedy_of
 from model_check.wording.clauses import meaning_of
 from spec.releases.broker_defaults import NEWEST_RELEASE
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from model_check.defects.catalogue import Defect, WrongRepair
     from model_check.defects.lasso_search import FoundLasso
     from model_check.defects.lookup import Lookup
-    from model_check.defects.question import LassoQuestion, Search
-    from model_check.defects.search import Found
+    from model_check.defects.question import DefectQuestion, DefectSearch, LassoSearch
+    from model_check.defects.search import FoundDefect
 
 _CHANGES_SHOWN: Final = 2
 """So many changes of a step are printed: the whole of a state hides what an operator looks for."""
@@ -42,7 +42,7 @@ def print_answers(
     answers: Sequence[Lookup],
     in_full: Sequence[Defect],
     on_record: OnRecord,
-    searched: dict[str, Found],
+    searched: dict[str, FoundDefect],
     played: dict[str, PlayedScenario],
     lassos: Mapping[str, FoundLasso],
     release: str | None = None,
@@ -76,7 +76,7 @@ Shown = dict[tuple[str, ...], str]
 def _print_in_full(
     console: Console,
     defects: Sequence[Defect],
-    searched: Mapping[str, Found],
+    searched: Mapping[str, FoundDefect],
     played: Mapping[str, PlayedScenario],
     lassos: Mapping[str, FoundLasso],
     release: str | None,
@@ -127,7 +127,7 @@ def _print_facts(console: Console, defect: Defect, release: str | None) -> None:
 
 def _print_played(console: Console, played: PlayedScenario) -> None:
     scenario = played.scenario
-    also = f"; also in {', '.join(scenario.also_in)}" if scenario.also_in else ""
+    also = f"; also in {', '.join(map(str, scenario.also_in))}" if scenario.also_in else ""
     console.print(
         f"found in the reference broker: {scenario.story} Breaks {scenario.property_id} in {scenario.affected}{also}; "
         f"gone in {scenario.repaired_in} (played in {played.seconds:.3f} s)."
@@ -140,7 +140,7 @@ def _print_played(console: Console, played: PlayedScenario) -> None:
     console.print(Text(played.command), soft_wrap=True)
 
 
-def _print_wrong(console: Console, defect: Defect, wrong: WrongRepair, found: Found | None, shown: Shown) -> None:
+def _print_wrong(console: Console, defect: Defect, wrong: WrongRepair, found: FoundDefect | None, shown: Shown) -> None:
     console.print(f"wrong repair, {wrong.source}: {wrong.proposal}. What breaks: {wrong.breaks}.")
     if wrong.search is None:
         console.print(f"shown by no search: {wrong.why}")
@@ -148,15 +148,15 @@ def _print_wrong(console: Console, defect: Defect, wrong: WrongRepair, found: Fo
         _print_search(console, defect.recorded_as(wrong), wrong.search, found, shown)
 
 
-def _print_search(console: Console, name: str, asked: Search, found: Found, shown: Shown) -> None:
-    if found.violated.replayed is None:
+def _print_search(console: Console, name: str, asked: DefectSearch, found: FoundDefect, shown: Shown) -> None:
+    if found.violated.replay is None:
         return
+    numbers = found.affected.numbers
     console.print(
-        f"found by: a search of {asked.profile}, {asked.environment}, on {asked.instance}: {asked.clause} is violated "
-        f"after {found.depth} steps; {found.affected.distinct:,} states in {found.affected.seconds:.3f} s "
-        f"(made ready in {found.affected.compile_seconds:.1f} s)"
+        f"found by: a search of {_where(asked)}: {asked.subject} is violated after {found.depth} steps; "
+        f"{numbers.distinct:,} states in {numbers.seconds:.3f} s (made ready in {numbers.compile_seconds:.1f} s)"
     )
-    events = found.violated.replayed.events
+    events = found.violated.replay.events
     steps = tuple(str(event.step) for event in events)
     if steps in shown:
         console.print(f"the counterexample is that of {shown[steps]}, step by step")
@@ -169,27 +169,31 @@ def _print_search(console: Console, name: str, asked: Search, found: Found, show
     elif found.repaired is not None:
         console.print(
             f"repaired in {asked.repaired_in}, same environment and instance: {found.absence}; "
-            f"{found.repaired.distinct:,} states in {found.repaired.seconds:.3f} s"
+            f"{found.repaired.numbers.distinct:,} states in {found.repaired.numbers.seconds:.3f} s"
         )
     else:
         console.print("no profile is rid of it")
     console.print(Text(asked.command), soft_wrap=True)
-    console.print(Text(found.affected.replay_command(found.violated)), soft_wrap=True)
+    console.print(Text(found.violated.command), soft_wrap=True)
 
 
-def _print_lasso(console: Console, asked: LassoQuestion, found: FoundLasso) -> None:
-    where = f"{asked.profile}, {asked.environment}, on {asked.instance}"
-    extent = f"{found.affected.distinct:,} states in {found.affected.seconds:.3f} s"
+def _print_lasso(console: Console, asked: LassoSearch, found: FoundLasso) -> None:
+    where = _where(asked)
+    extent = f"{found.affected.numbers.distinct:,} states in {found.affected.numbers.seconds:.3f} s"
     if found.lasso is None or found.repaired is None:
-        console.print(f"in runs that never end: {asked.response} holds in {where}; {extent}. {asked.vanishes}")
+        console.print(f"in runs that never end: {asked.subject} holds in {where}; {extent}. {asked.vanishes}")
     else:
         stem, cycle = found.lengths
         console.print(
-            f"in runs that never end: {asked.response} is violated in {where}, by {stem} steps, then {cycle} again and "
+            f"in runs that never end: {asked.subject} is violated in {where}, by {stem} steps, then {cycle} again and "
             f"again; {extent}"
         )
         from halfcheck.printing.liveness import print_lasso  # loads the engines, which a list must not wait for
 
-        print_lasso(console, found.affected, found.lasso)
-        console.print(f"holds in {asked.repaired_in}; {found.repaired.distinct:,} states")
+        print_lasso(console, found.lasso)
+        console.print(f"holds in {asked.repaired_in}; {found.repaired.numbers.distinct:,} states")
     console.print(Text(asked.command), soft_wrap=True)
+
+
+def _where(asked: DefectQuestion) -> str:
+    return f"{asked.world.profile}, {asked.world.environment.name}, on {asked.world.instance.name}"

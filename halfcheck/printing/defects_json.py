@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from model_check.defects.in_releases import ranges_of
+from model_check.defects.affected import ranges_of
 from model_check.defects.symptoms import symptoms_of
 
 if TYPE_CHECKING:
     from fuzz.defects.scenario import PlayedScenario
     from halfcheck.printing.defect_lists import OnRecord
     from model_check.defects.catalogue import Defect, WrongRepair
-    from model_check.defects.findings import BrokerFinding, Finding, LassoFinding
-    from model_check.defects.question import LassoQuestion
-    from model_check.defects.search import Found
+    from model_check.defects.findings import BrokerFinding, DefectFinding, LassoFinding
+    from model_check.defects.question import LassoSearch
+    from model_check.defects.search import FoundDefect
 
 
 def defect_to_json(
     defect: Defect,
     on_record: OnRecord,
-    searched: dict[str, Found],
+    searched: dict[str, FoundDefect],
     played: PlayedScenario | None,
     endless: LassoFinding | None,
 ) -> dict[str, Any]:
@@ -28,17 +28,17 @@ def defect_to_json(
     asked, finding, found = defect.search, findings.get(defect.identifier), searched.get(defect.identifier)
     told: dict[str, Any] = {
         "where": defect.where.value,
-        "profile": None if asked is None else asked.profile,
-        "repaired_in": (asked.repaired_in or None) if asked is not None else None,
+        "profile": None if asked is None else asked.world.profile.name,
+        "repaired_in": None if asked is None or asked.repaired_in is None else asked.repaired_in.name,
         "depth": None if finding is None else finding.depth,
         "seconds": None if finding is None else finding.seconds,
-        "property": asked.property_id if asked is not None else next(iter(defect.properties), None),
-        "also_in": [] if asked is None else list(asked.also_in),
-        "clause": None if asked is None else asked.clause.partition(".")[2],
-        "environment": None if asked is None else list(asked.faults),
-        "instance": None if asked is None else asked.instance,
+        "property": asked.clause.identifier if asked is not None else next(iter(defect.properties), None),
+        "also_in": [] if asked is None else [profile.name for profile in asked.also_in],
+        "clause": None if asked is None else asked.clause.clause,
+        "environment": None if asked is None else list(asked.world.environment),
+        "instance": None if asked is None else asked.world.instance.name,
         "states": None if finding is None else finding.states,
-        "readings": [] if finding is None else list(finding.readings),
+        "readings": [] if finding is None else list(finding.engines),
         "repaired": (finding.repaired or None) if finding is not None else None,
         "name": defect.name,
         "issues": list(defect.issues),
@@ -64,17 +64,17 @@ def defect_to_json(
     if asked is None and told["broker"] is not None:
         told |= {name: told["broker"][name] for name in ("profile", "repaired_in", "also_in", "seconds", "property")}
     if found is not None:
-        told |= {**_found_to_json(found), "states": found.affected.distinct}
+        told |= {**_found_to_json(found), "states": found.affected.numbers.distinct}
     return told
 
 
-def _lasso_to_json(asked: LassoQuestion, finding: LassoFinding | None) -> dict[str, Any]:
+def _lasso_to_json(asked: LassoSearch, finding: LassoFinding | None) -> dict[str, Any]:
     return {
-        "response": asked.response,
-        "profile": asked.profile,
-        "environment": list(asked.faults),
-        "instance": asked.instance,
-        "repaired_in": asked.repaired_in or None,
+        "response": asked.subject,
+        "profile": asked.world.profile.name,
+        "environment": list(asked.world.environment),
+        "instance": asked.world.instance.name,
+        "repaired_in": None if asked.repaired_in is None else asked.repaired_in.name,
         "stem": None if finding is None or asked.vanishes else finding.stem,
         "cycle": None if finding is None or asked.vanishes else finding.cycle,
         "vanishes": asked.vanishes or None,
@@ -82,13 +82,13 @@ def _lasso_to_json(asked: LassoQuestion, finding: LassoFinding | None) -> dict[s
     }
 
 
-def _found_to_json(found: Found) -> dict[str, Any]:
+def _found_to_json(found: FoundDefect) -> dict[str, Any]:
     return {
         "depth": found.depth,
-        "seconds": round(found.affected.seconds, 6),
+        "seconds": round(found.affected.numbers.seconds, 6),
         "repaired": found.absence or None,
         "trace": found.violated.trace_to_json(),
-        "replay": found.affected.replay_command(found.violated),
+        "replay": found.violated.command,
     }
 
 
@@ -112,20 +112,20 @@ def _broker_to_json(
     }
 
 
-def _wrong_to_json(wrong: WrongRepair, finding: Finding | None, found: Found | None) -> dict[str, Any]:
+def _wrong_to_json(wrong: WrongRepair, finding: DefectFinding | None, found: FoundDefect | None) -> dict[str, Any]:
     asked = wrong.search
     told: dict[str, Any] = {
         "source": wrong.source,
         "proposal": wrong.proposal,
         "breaks": wrong.breaks,
-        "profile": None if asked is None else asked.profile,
-        "environment": None if asked is None else list(asked.faults),
-        "instance": None if asked is None else asked.instance,
-        "clause": None if asked is None else asked.clause,
+        "profile": None if asked is None else asked.world.profile.name,
+        "environment": None if asked is None else list(asked.world.environment),
+        "instance": None if asked is None else asked.world.instance.name,
+        "clause": None if asked is None else asked.subject,
         "depth": None if finding is None else finding.depth,
         "seconds": None if finding is None else finding.seconds,
-        "repaired_in": None if asked is None else asked.repaired_in or None,
-        "later_on": None if asked is None else asked.later_on or None,
+        "repaired_in": None if asked is None or asked.repaired_in is None else asked.repaired_in.name,
+        "later_on": None if asked is None or asked.later_on is None else asked.later_on.name,
         "repaired": None if finding is None else finding.repaired or None,
         "why": wrong.why or None,
         "trace": None,

@@ -9,7 +9,6 @@ from rich.text import Text
 from halfcheck.printing.console import counted, counterexample_table, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.counterexample.steps import replay
-from model_check.wording.faults import in_world
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
 def print_campaign(campaign: Campaign, *, visited_all: bool) -> None:
     """Whether the two agree, and how much they were asked; or the counterexample."""
     console = wide_console()
-    done, coverage, pairing = campaign.done, campaign.coverage, campaign.pairing
+    done, coverage, world = campaign.done, campaign.coverage, campaign.pairing.world
     if campaign.failure is None:
         say(console, "specification and broker agree", "bold")
     say(
         console,
-        f"RocketMQ {pairing.profile} {in_world(pairing.faults)}, instance {pairing.instance}, "
+        f"RocketMQ {world.profile} {world.environment.beside_a_profile}, instance {world.instance.name}, "
         f"seed {campaign.random_seed}",
     )
     rate = done.steps / max(done.seconds, 1e-9)

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from halfcheck.printing.console import below, counted, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
+from model_check.clauses import name_of
 from model_check.defects.catalogue import catalogue
 from model_check.defects.claims import unshown_claims
 from model_check.switch_effects import on_record
@@ -41,7 +42,7 @@ def print_faults(told: Mapping[str, str]) -> None:
 
 
 def _where(record: SwitchRecord) -> str:
-    return "all" if len(record.profiles) == len(PROFILES) else ", ".join(record.profiles) or "none"
+    return "all" if len(record.profiles) == len(PROFILES) else ", ".join(map(str, record.profiles)) or "none"
 
 
 def print_head(record: SwitchRecord, *, is_first: bool) -> None:
@@ -58,13 +59,12 @@ def print_head(record: SwitchRecord, *, is_first: bool) -> None:
     for name in names:
         console.print(Text(f"{name}: {catalogue()[name].name}"))
         for one in (one for one in recorded if one.name == name):
-            where = f"{one.clause} in {one.profile}, {one.environment}, {one.instance}"
-            below(console, f"{where}: {one.depth} steps; in {one.repaired_in}: {one.absence}")
+            below(console, f"{one.where}: {one.depth} steps; in {one.search.repaired_in}: {one.absence}")
         if name in unshown_claims(record.name):
             below(console, "so its entry says; no search on record shows it")
     for one in (one for one in recorded if not one.mends):
         console.print(Text(f"as a wrong repair, {one.name}: {one.says}"))
-        below(console, f"{one.clause} in {one.profile}, {one.environment}, {one.instance}: {one.depth} steps")
+        below(console, f"{one.where}: {one.depth} steps")
     if record.java:
         console.print(Text(f"models: {', '.join(record.java)}"))
     console.print(Text(f"read by: {', '.join(reader.function for reader in record.readers)}"))
@@ -74,7 +74,8 @@ def print_effects(found: SwitchEffects) -> None:
     """What a switch breaks and mends."""
     console = wide_console()
     searched = (
-        f"searched on {found.instance} in {', '.join(found.releases)}, in the quiet world and with each fault alone"
+        f"searched on {found.instance.name} in {', '.join(map(str, found.releases))}, in the quiet world and with each "
+        "fault alone"
     )
     if not found.releases:
         console.print(Text("searched nowhere: no release has what it needs"))
@@ -88,21 +89,23 @@ def print_effects(found: SwitchEffects) -> None:
         for change, effects in rows.items():
             for clause in dict.fromkeys(one.clause for one in effects):
                 style = "bold red" if change == "breaks" else "green"
-                table.add_row(Text(change, style=style), clause, _places([e for e in effects if e.clause == clause]))
+                rows_of_clause = _places([e for e in effects if e.clause == clause])
+                table.add_row(Text(change, style=style), name_of(clause), rows_of_clause)
         console.print(table)
     for releases in dict.fromkeys(found.still_broken.values()):
-        clauses = [clause for clause, where in found.still_broken.items() if where == releases]
+        clauses = [name_of(clause) for clause, where in found.still_broken.items() if where == releases]
         ask = f"halfcheck check --minimal-repairs --profile {releases[-1]} --property {clauses[0]}"
         console.print(
             Text(
-                f"broken with it as well in {', '.join(releases)}: {', '.join(clauses)}; {ask} says what else it takes"
+                f"broken with it as well in {', '.join(map(str, releases))}: {', '.join(clauses)}; {ask} says what "
+                "else it takes"
             )
         )
-    moved = dict.fromkeys(one.clause for one in found.effects if one.change in ("sooner", "later"))
+    moved = dict.fromkeys(name_of(one.clause) for one in found.effects if one.change in ("sooner", "later"))
     if moved:
         console.print(Text(f"it takes more or fewer steps to break {', '.join(moved)}"))
     if found.cut_short:
-        console.print(Text(f"CUT SHORT, and not counted: {', '.join(found.cut_short)}", style="yellow"))
+        console.print(Text(f"CUT SHORT, and not counted: {', '.join(map(str, found.cut_short))}", style="yellow"))
 
 
 def _places(effects: Sequence[Effect]) -> str:
@@ -110,7 +113,7 @@ def _places(effects: Sequence[Effect]) -> str:
     by_release: dict[str, list[str]] = {}
     for one in effects:
         steps = one.without if one.with_it is None else one.with_it
-        by_release.setdefault(one.release, []).append(f"{one.environment} ({steps} steps)")
+        by_release.setdefault(one.release.name, []).append(f"{one.environment.name} ({steps} steps)")
     together: dict[str, list[str]] = {}
     for release, told in by_release.items():
         together.setdefault(", ".join(told), []).append(release)

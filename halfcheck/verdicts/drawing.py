@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import vl_convert
 
-from model_check.clauses import clauses_by_name
-from model_check.world import QUIET, Environment, Profile
+from model_check.clauses import name_of
+from model_check.world import NO_FAULTS, QUIET, Environment
 
 if TYPE_CHECKING:
     from model_check.verdicts.table import Table
+    from model_check.world import Profile
     from spec.language import Property
 
 STRIPE = 5
@@ -46,17 +47,17 @@ def cells(table: Table) -> list[dict[str, Any]]:
         the shortest schedule, for a half the shortest of all its sets, for a band and a dot none.
     """
     return [
-        {"clause": clause, "profile": profile, **mark}
+        {"clause": name_of(clause), "profile": profile.name, **mark}
         for clause in table.clauses
         for profile in table.profiles
-        for mark in _row(table, Profile.of(profile), clauses_by_name()[clause])
+        for mark in _row(table, profile, clause)
     ]
 
 
 def _row(table: Table, profile: Profile, clause: Property) -> list[dict[str, Any]]:
     breaking = {environment: one.depth for environment, one in table.breaking(profile, clause).items()}
     alone = {fault: breaking.get(Environment([fault])) for fault in table.faults}
-    quiet = breaking.get(Environment())
+    quiet = breaking.get(NO_FAULTS)
     if quiet is not None:
         marks = [_mark("full", QUIET, quiet)]
         for fault, depth in alone.items():
@@ -91,8 +92,8 @@ def draw(table: Table) -> str:
         scale=alt.Scale(domain=columns, paddingInner=0.14, paddingOuter=0.07),
         axis=alt.Axis(orient="top", labelAngle=-60, grid=True, gridColor="#f1f1f1", zindex=0),
     )
-    stripe = alt.XOffset("profile:N", scale=alt.Scale(domain=list(table.profiles)))
-    y = alt.Y("clause:N", title=None, scale=alt.Scale(domain=list(table.clauses)), axis=alt.Axis(grid=False))
+    stripe = alt.XOffset("profile:N", scale=alt.Scale(domain=list(table.profile_names)))
+    y = alt.Y("clause:N", title=None, scale=alt.Scale(domain=list(table.clause_names)), axis=alt.Axis(grid=False))
     colour = alt.Color(
         "depth:Q",
         title="steps of the shortest schedule",
@@ -104,10 +105,8 @@ def draw(table: Table) -> str:
         values = [{k: v for k, v in mark.items() if k != "kind"} for mark in marks if mark["kind"] == kind]
         return alt.Chart(alt.InlineData(values=values)).encode(x=x, xOffset=stripe, y=y)
 
-    firsts = [
-        c for c, before in zip(table.clauses, ("", *table.clauses), strict=False) if _property(c) != _property(before)
-    ]
-    lines = alt.Chart(alt.InlineData(values=[{"clause": clause} for clause in firsts[1:]])).encode(y=y)
+    firsts = {clause.identifier: name_of(clause) for clause in reversed(table.clauses)}.values()
+    lines = alt.Chart(alt.InlineData(values=[{"clause": clause} for clause in [*reversed(firsts)][1:]])).encode(y=y)
     chart = alt.layer(
         lines.mark_rule(yOffset=-ROW / 2, color="#c8c8c8", strokeWidth=0.7),
         layer("band").mark_rect(color=BAND, height=ROW - 3),
@@ -115,12 +114,8 @@ def draw(table: Table) -> str:
         layer("half").mark_rect(height=ROW / 3).encode(color=colour),
         layer("dot").mark_point(shape="circle", size=5, filled=True, color=UNDECIDED, opacity=1),
     ).properties(
-        title="the stripes of a cell, from left to right: " + " · ".join(table.profiles),
+        title="the stripes of a cell, from left to right: " + " · ".join(table.profile_names),
         width=(STRIPE * len(table.profiles) + 4) * len(columns),
         height=ROW * len(table.clauses),
     )
     return str(vl_convert.vegalite_to_svg(chart.to_dict(validate=False) | {"config": _CONFIG}))
-
-
-def _property(clause: str) -> str:
-    return clause.partition(".")[0]

@@ -13,21 +13,26 @@ from fuzz.lockstep.fuzzed_instances import FUZZED
 from fuzz.lockstep.pairing import Pairing
 from fuzz.mutants import kill_table
 from fuzz.search.campaign import run_campaign
-from model_check.check import CheckResult, check
+from model_check.check import check
+from model_check.engines import COMPILED, CPYTHON
 from model_check.errors import EvaluationError
+from model_check.question import Question
+from model_check.world import Profile, World
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.report.data import AuditedStore, Explanation, HuntedMutant, Lockstep
 from spec.constants import FAULTS
-from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.golden_stores import GoldenStore
     from halfcheck.verify.processes import ResultCache
+    from model_check.finding import Finding
     from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
 
-CROSS_CHECKED: Final = (("4.5.1", ("slow_local",)), ("4.9.7", ("crash",)), ("5.3.3", ()), ("5.5.1", ()))
+CROSS_CHECKED: Final = (
+    World.of("4.5.1", ["slow_local"]), World.of("4.9.7", ["crash"]), World.of("5.3.3"), World.of("5.5.1"),
+)  # fmt: skip
 """What the slow CPython search does again on the instance `tiny`."""
 
 SHOWN: Final = 200
@@ -54,29 +59,28 @@ def begin(kept: ResultCache, seed: int) -> Begun:
         kept,
         kept(cross_checked, CROSS_CHECKED),
         kept(explained_store, golden_stores()),
-        kept(lockstep, [(profile, seed, EXAMPLES) for profile in VERSIONS]),
+        kept(lockstep, [(profile, seed, EXAMPLES) for profile in Profile.versions()]),
         kept(hunted, [(mutant.name, seed) for mutant in kill_table.MUTANTS]),
     )
 
 
-def cross_checked(question: tuple[str, tuple[str, ...]]) -> str:
-    """What both engines say on `tiny`, in a sentence; raises `EvaluationError` if they differ."""
-    profile, faults = question
-    world = ",".join(faults) or "quiet"
-    fast, slow = (check(profile, faults, "tiny", engine=engine) for engine in ("numba", "cpython"))
+def cross_checked(world: World) -> str:
+    """What both engines say of a world, in a sentence; raises `EvaluationError` if they differ."""
+    fast, slow = (check(Question(world=world), engine) for engine in (COMPILED, CPYTHON))
+    name = f"{world.profile} {world.environment.name}"
     if _answer(fast) != _answer(slow):
-        message = f"the engines differ on {profile} {world}: numba {_answer(fast)}, cpython {_answer(slow)}"
+        message = f"the engines differ on {name}: numba {_answer(fast)}, cpython {_answer(slow)}"
         raise EvaluationError(message)
     return (
-        f"{profile} {world} on tiny: the CPython search and the compiled search agree on {slow.numbers.distinct:,} distinct "
+        f"{name} on {world.instance.name}: the CPython search and the compiled search agree on {slow.numbers.distinct:,} distinct "
         f"states, {slow.numbers.generated:,} generated, depth {slow.numbers.depth}, every verdict and every shortest counterexample."
     )
 
 
-def _answer(result: CheckResult) -> tuple[object, ...]:
-    paths = tuple(tuple(str(step) for step in row.path or ()) for row in result.clauses)
-    verdicts = tuple(row.verdict for row in result.clauses)
-    return result.distinct, result.generated, result.depth, verdicts, paths, result.unseen
+def _answer(found: Finding) -> tuple[object, ...]:
+    paths = tuple(tuple(str(step) for step in row.path or ()) for row in found.rows)
+    verdicts = tuple(row.verdict for row in found.rows)
+    return found.numbers.distinct, found.numbers.generated, found.numbers.depth, verdicts, paths, found.unseen
 
 
 def explained_store(store: GoldenStore) -> AuditedStore:
@@ -116,7 +120,7 @@ def _explanation(trace: TraceVerdict, where: str) -> Explanation:
     )
 
 
-def lockstep(part: tuple[str, int, int]) -> Lockstep:
+def lockstep(part: tuple[Profile, int, int]) -> Lockstep:
     """What specification and broker of a profile show, from a seed, on so many schedules with every fault.
 
     Raises
@@ -133,7 +137,7 @@ def lockstep(part: tuple[str, int, int]) -> Lockstep:
     done, coverage, states = campaign.done, campaign.coverage, campaign.states
     assert states is not None  # noqa: S101 - they are counted where the two agree
     return Lockstep(
-        profile=profile,
+        profile=profile.name,
         environment=FAULTS,
         instance=FUZZED.name,
         examples=done.examples,
@@ -168,7 +172,7 @@ def hunted(part: tuple[str, int]) -> HuntedMutant:
         part=kill.mutant.part.value,
         what=kill.mutant.what,
         resembles=kill.mutant.resembles,
-        profile=kill.mutant.profile,
+        profile=kill.mutant.world.profile.name,
         variable=kill.variable,
         step=kill.step,
         examples=kill.examples,

@@ -12,9 +12,12 @@ from halfcheck import __version__
 from halfcheck.printing.progress import timed, words
 from halfcheck.verdicts.files import VerdictFiles
 from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification
-from model_check.check import CheckResult, check
+from model_check.check import check
 from model_check.errors import EvaluationError
+from model_check.instances import load_instance
+from model_check.question import Question
 from model_check.verdicts.counterexamples import read_counterexamples
+from model_check.world import NO_FAULTS, Environment, Profile, World
 from spark_trace_analysis.cluster.session import spark_session
 from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.report.data import (
@@ -31,7 +34,7 @@ from spark_trace_analysis.report.simulation_section import simulation_section
 from spark_trace_analysis.report.verdict_table import verdict_table
 from spark_trace_analysis.traces.manifest import Parameters, commit, source_fingerprint
 from spark_trace_analysis.traces.simulate import find_complete, simulate
-from spec.profiles import VERSIONS, distinct
+from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,14 +43,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from halfcheck.verify.parts import Begun
+    from model_check.finding import Finding
     from spark_trace_analysis.traces.manifest import Run
 
     Say = Callable[[str], None]
 
-ENVIRONMENTS: Final = ((), ("crash",), ("slow_local",))
+ENVIRONMENTS: Final = (NO_FAULTS, Environment(["crash"]), Environment(["slow_local"]))
 """What is searched for each profile: the quiet world, and two faults that every operator meets."""
 
-INSTANCE: Final = "small"
+INSTANCE: Final = load_instance("small")
 STEPS: Final = 60
 
 
@@ -74,7 +78,7 @@ class Verification:
     work: Path
     say: Say
     status: Say | None = None
-    checks: list[CheckResult] = field(default_factory=list)
+    checks: list[Finding] = field(default_factory=list)
     audits: list[AuditedStore] = field(default_factory=list)
     refused: list[RefusedSpecification] = field(default_factory=list)
     lockstep: list[Lockstep] = field(default_factory=list)
@@ -122,18 +126,16 @@ class Verification:
         table = self.files.table()
         status = self.status
         report = None if status is None else lambda progress: status(words(progress))
-        for profile in distinct(VERSIONS):
-            for faults in ENVIRONMENTS:
-                self.say(f"searching {profile} {','.join(faults) or 'quiet'} on {INSTANCE}")
-                result = check(profile, faults, INSTANCE, report=report)
-                if wrong := Searched.of(result).contradictions(table):
-                    world = ",".join(faults) or "quiet"
-                    message = (
-                        f"the table of verdicts is wrong about {profile} {world} on {INSTANCE}: {'; '.join(wrong)}; "
-                        "see halfcheck verdicts --update"
-                    )
+        for profile in Profile.distinct_versions():
+            for environment in ENVIRONMENTS:
+                name = f"{profile} {environment.name} on {INSTANCE.name}"
+                self.say(f"searching {name}")
+                found = check(Question(world=World(profile, environment, INSTANCE)), report=report)
+                if wrong := table.contradictions(found):
+                    message = f"the table of verdicts is wrong about {name}: {'; '.join(wrong)}; "
+                    message += "see halfcheck verdicts --update"
                     raise EvaluationError(message)
-                self.checks.append(result)
+                self.checks.append(found)
         self.seconds["search"] = perf_counter() - began
 
     def gather(self, begun: Begun) -> None:
@@ -212,7 +214,7 @@ class Verification:
 
         The folders of another state of the sources are left alone: their traces are not used, and not in the way.
         """
-        kinds = [(profile, faults) for profile in distinct(VERSIONS) for faults in ENVIRONMENTS[:2]]
+        kinds = [(profile, faults) for profile in Profile.distinct_versions() for faults in ENVIRONMENTS[:2]]
         share, rest = divmod(self.traces, len(kinds))
         made = []
         for number, (profile, faults) in enumerate(kinds):
@@ -227,5 +229,8 @@ class Verification:
             Fact("commit", commit()),
             Fact("seed", str(self.seed)),
             Fact("machine", f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"),
-            Fact("searched", f"{sum(result.distinct for result in self.checks):,} states, {len(self.checks)} searches"),
+            Fact(
+                "searched",
+                f"{sum(found.numbers.distinct for found in self.checks):,} states, {len(self.checks)} searches",
+            ),
         )

@@ -13,7 +13,7 @@ from model_check.defects.affected import affects
 from model_check.instances import load_instance
 from model_check.occurrence import why_it_cannot_occur
 from model_check.portfolio import together
-from model_check.remedies.of_clauses import remedy
+from model_check.remedies.advice import remedy
 from model_check.remedies.situation import Situation
 from model_check.wording.clauses import meaning_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -105,7 +105,7 @@ class Judgement:
     def broken(self) -> tuple[ClauseResult, ...]:
         """What is violated, gravest first, and of what is equally grave the earliest."""
         rows = [row for row in self.result.clauses if row.verdict is Verdict.VIOLATED]
-        return tuple(sorted(rows, key=lambda row: (meaning_of(row.name).gravity, self.after_ms(row))))
+        return tuple(sorted(rows, key=lambda row: (meaning_of(row.clause).gravity, self.after_ms(row))))
 
     @property
     def holding(self) -> tuple[ClauseResult, ...]:
@@ -144,8 +144,12 @@ class Judgement:
             of_property = told["properties"][row.clause.identifier]
             of_clause = of_property["clauses"][row.clause.clause]
             of_property["replay"] = of_clause["replay"] = None
-            meaning = meaning_of(row.name)
-            of_clause |= {"gravity": meaning.gravity, "harm": meaning.harm, "remedy": remedy(row.name, self.situation)}
+            meaning = meaning_of(row.clause)
+            of_clause |= {
+                "gravity": meaning.gravity,
+                "harm": meaning.harm,
+                "remedy": remedy(row.clause, self.situation),
+            }
             of_clause["cannot_occur"] = self.cannot_occur.get(row.clause, "")
             schedule = self.schedules.get(row.clause)
             if schedule is not None:

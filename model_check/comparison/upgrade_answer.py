@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from model_check.clauses import clause_names
 from model_check.defects.affected import affects, arises, possible_with
 from model_check.defects.catalogue import catalogue
 from model_check.defects.resemblance import is_repaired
 from model_check.instances import switches_of
-from model_check.remedies.of_clauses import remedy
-from model_check.remedies.of_defects import remedy_of
+from model_check.remedies.advice import remedy, remedy_of
 from model_check.remedies.situation import Situation
 from model_check.remedies.upgrades import by_gravity, gravity_of, is_always_there
-from model_check.wording.clauses import clause_names, meaning_of
+from model_check.wording.clauses import meaning_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -24,43 +24,44 @@ from model_check.defects.findings import (
     write_lasso_findings,
 )
 from model_check.defects.lasso_search import engines_that_agree, find_lasso
-from model_check.defects.search import find, readings_of_the_absence, readings_of_the_defect
+from model_check.defects.search import engines_that_agree_on_its_absence, engines_that_agree_on_its_depth, find
 from model_check.errors import ModelCheckError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from model_check.defects.findings import Finding, LassoFinding
-    from model_check.defects.question import LassoQuestion, Search
+    from model_check.defects.findings import DefectFinding, LassoFinding
+    from model_check.defects.question import DefectSearch, LassoSearch
 
 Q = TypeVar("Q")
 T = TypeVar("T")
 
 
-def questions() -> Iterator[tuple[str, str, Search]]:
+def questions() -> Iterator[tuple[str, str, DefectSearch]]:
     """Each search with the name under which it is recorded and the id of its defect."""
     for defect in catalogue().values():
         for name, search in defect.questions:
             yield name, defect.identifier, search
 
 
-def lassos() -> Iterator[tuple[str, str, LassoQuestion]]:
+def lassos() -> Iterator[tuple[str, str, LassoSearch]]:
     """What is asked of endless runs, likewise."""
     for defect in catalogue().values():
         if defect.lasso is not None:
             yield defect.identifier, defect.identifier, defect.lasso
 
 
-def searched(search: Search) -> Finding:
+def searched(search: DefectSearch) -> DefectFinding:
     """What a search finds, by all engines."""
     found = find(search)
-    return finding_of(found, readings_of_the_defect(search, found), readings_of_the_absence(search, found))
+    depth, absence = engines_that_agree_on_its_depth(search, found), engines_that_agree_on_its_absence(search, found)
+    return finding_of(found, depth, absence)
 
 
-def searched_for_a_lasso(question: LassoQuestion) -> LassoFinding:
+def searched_for_a_lasso(search: LassoSearch) -> LassoFinding:
     """The same of endless runs."""
-    found = find_lasso(question)
-    return lasso_finding_of(found, engines_that_agree(question, found))
+    found = find_lasso(search)
+    return lasso_finding_of(found, engines_that_agree(search, found))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -7,20 +7,29 @@ code (B01 …). What the searches found of them is in `findings.toml` (`model_ch
 from __future__ import annotations
 
 import re
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from enum import Enum
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from files.content import parse_toml
-from model_check.defects.question import LassoQuestion, Search
+from model_check.clauses import clauses_by_name
+from model_check.defects.question import DefectQuestion, DefectSearch, LassoSearch
+from model_check.did_you_mean import require_known
 from model_check.errors import BadFile, ModelCheckError
+from model_check.instances import load_instance
+from model_check.world import Profile, World
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping
 
     from _typeshed import DataclassInstance
+
+    from spec.constants import Instance
+    from spec.language import Property, Response
 
 FILES = ("reported.toml", "latent.toml")
 
@@ -46,7 +55,7 @@ class WrongRepair:
         The pull request or commit.
     proposal, breaks : str
         What it does, and what becomes wrong.
-    search : Search or None
+    search : DefectSearch or None
         The question that shows it: its `profile` has the wrong repair, its `repaired_in` does without, or with the
         right one.
     why : str
@@ -56,7 +65,7 @@ class WrongRepair:
     source: str
     proposal: str
     breaks: str
-    search: Search | None = None
+    search: DefectSearch | None = None
     why: str = ""
 
 
@@ -75,7 +84,7 @@ class Defect:
         The first and last version that have it, and the first that has not; `fixed` is empty while it is open.
     in_releases : str or None
         The releases that have it as ranges, `4.3.0–4.5.2, 5.0.0–5.0.0`, where `affected` is in words or does not say
-        the last one; `5.1.1–` is open, and empty is none (`model_check.defects.in_releases`).
+        the last one; `5.1.1–` is open, and empty is none (`model_check.defects.affected`).
     effect : str
         What a user sees.
     properties : tuple of str
@@ -92,9 +101,9 @@ class Defect:
     where : Where
     why : str
         For a defect that no search finds: the reason, in one line.
-    search : Search or None
+    search : DefectSearch or None
         The question that finds it; absent also while the specification does not bear it.
-    lasso : LassoQuestion or None
+    lasso : LassoSearch or None
         The question of endless runs, where the defect stops something for ever, or seems to.
     wrong_repairs : tuple of WrongRepair
     """
@@ -113,8 +122,8 @@ class Defect:
     repair: str = ""
     where: Where
     why: str = ""
-    search: Search | None = None
-    lasso: LassoQuestion | None = None
+    search: DefectSearch | None = None
+    lasso: LassoSearch | None = None
     wrong_repairs: tuple[WrongRepair, ...] = ()
 
     @property
@@ -127,7 +136,7 @@ class Defect:
         return f"{self.identifier} {wrong.source}"
 
     @property
-    def questions(self) -> tuple[tuple[str, Search], ...]:
+    def questions(self) -> tuple[tuple[str, DefectSearch], ...]:
         """Its search and those of its wrong repairs, each with the name under which its figures are on record."""
         own = () if self.search is None else ((self.identifier, self.search),)
         wrong = ((self.recorded_as(w), w.search) for w in self.wrong_repairs if w.search is not None)
@@ -207,6 +216,7 @@ def ranges() -> str:
 
 
 T = TypeVar("T", bound="DataclassInstance")
+Q = TypeVar("Q", bound=DefectQuestion)
 
 
 def _defect(place: str, identifier: str, given: Mapping[str, Any]) -> Defect:
@@ -225,18 +235,72 @@ def _defect(place: str, identifier: str, given: Mapping[str, Any]) -> Defect:
 
 def _record(kind: type[T], place: str, given: Mapping[str, Any]) -> T:
     """A dataclass from a table of the file; lists become tuples, and a search a record."""
-    known = {field.name: field for field in fields(kind)}
+    _require_fields(place, given, {field.name: field.default is MISSING for field in fields(kind)})
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    if "search" in given:
+        values["search"] = _question(DefectSearch, f"{place}: search", given["search"])
+    if "lasso" in given:
+        values["lasso"] = _question(LassoSearch, f"{place}: lasso", {"instance": "endless", **given["lasso"]})
+    return kind(**values)
+
+
+def _question(kind: type[Q], place: str, given: Mapping[str, Any]) -> Q:
+    """A search from a table of the file: its names become what they stand for."""
+    own = {field.name: field.default is MISSING for field in fields(kind) if field.name != "world"}
+    _require_fields(place, given, {"profile": True, "instance": True, "faults": False, **own})
+    try:
+        world = World.of(given["profile"], given.get("faults", ()), _instance(given["instance"]))
+        values: dict[str, Any] = {name: _FROM_TEXT[name](given[name]) for name in own if name in given}
+        return kind(world=world, **values)
+    except ModelCheckError as error:
+        msg = f"{place}: {error}"
+        raise BadFile(msg) from error
+
+
+def _require_fields(place: str, given: Mapping[str, Any], known: Mapping[str, bool]) -> None:
+    """Refuse a table with a field that is not known, or without one that is needed."""
     for name in given:
         if name not in known:
             msg = f"{place}: unknown field {name!r}; there are {', '.join(known)}"
             raise BadFile(msg)
-    for name, field in known.items():
-        if name not in given and field.default is MISSING:
+    for name, is_needed in known.items():
+        if is_needed and name not in given:
             msg = f"{place}: {name} is missing"
             raise BadFile(msg)
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    if "search" in given:
-        values["search"] = _record(Search, f"{place}: search", given["search"])
-    if "lasso" in given:
-        values["lasso"] = _record(LassoQuestion, f"{place}: lasso", given["lasso"])
-    return kind(**values)
+
+
+def _instance(name: str) -> Instance:
+    """An instance by its name, or from a file by its path in the repository."""
+    if not name.endswith(".toml"):
+        return load_instance(name)
+    return replace(load_instance(str(Path(__file__).parents[2] / name)), name=name)
+
+
+def _clause(name: str) -> Property:
+    require_known("clause", name, clauses_by_name())
+    return clauses_by_name()[name]
+
+
+def _response(name: str) -> Response:
+    known = {one.name: one for one in TRANSACTIONAL_MESSAGES.responses}
+    require_known("response", name, known)
+    return known[name]
+
+
+def _profiles(names: Iterable[str]) -> tuple[Profile, ...]:
+    return tuple(map(Profile.of, names))
+
+
+_FROM_TEXT: Final[Mapping[str, Callable[[Any], object]]] = {
+    "repaired_in": Profile.of,
+    "shows": tuple,
+    "takes_long": bool,
+    "clause": _clause,
+    "also_in": _profiles,
+    "also_repaired_in": _profiles,
+    "most_states": int,
+    "later_on": load_instance,
+    "response": _response,
+    "vanishes": str,
+}
+"""What a field of a question is made of."""

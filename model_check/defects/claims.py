@@ -10,12 +10,15 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import check
+from model_check.clauses import name_of
 from model_check.defects.catalogue import catalogue
 from model_check.defects.resemblance import repairs_of
-from model_check.instances import switches_of, unturned
+from model_check.question import Question
 from model_check.switches import switch_records
+from model_check.world import Profile
 
 if TYPE_CHECKING:
+    from model_check.world import World
     from spec.language import Property
 
 
@@ -26,33 +29,43 @@ class Claim:
     Attributes
     ----------
     switch, defect : str
-    profile, instance, environment, clause : str
-        What was searched: the world in which the catalogue finds the defect, with the switch; empty where no search of
-        the catalogue is about it.
+    world : World or None
+        The world in which the catalogue finds the defect, with the switch; None where no search of the catalogue is
+        about it.
+    clause : Property or None
+        What was asked of it.
     depth : int or None
         Steps after which the clause is broken there all the same.
     """
 
     switch: str
     defect: str
-    profile: str = ""
-    instance: str = ""
-    environment: str = ""
-    clause: str = ""
+    world: World | None = None
+    clause: Property | None = None
     depth: int | None = None
 
     def __str__(self) -> str:
         says = f"{self.switch} says that it repairs {self.defect}"
-        if not self.profile:
+        if self.world is None or self.clause is None:
             return f"{says}, which no search finds"
-        where = f"{self.clause} in {self.profile}, {self.environment}, on {self.instance}"
+        world = self.world
+        where = f"{name_of(self.clause)} in {world.profile}, {world.environment.name}, on {world.instance.name}"
         if self.depth is None:
             return f"{says}, and is not on record for it; {where}: not broken"
         return f"{says}, and does not; {where}: broken after {self.depth} steps"
 
     def to_json(self) -> dict[str, Any]:
         """The claim as plain data."""
-        return asdict(self)
+        world = self.world
+        return {
+            "switch": self.switch,
+            "defect": self.defect,
+            "profile": "" if world is None else world.profile.name,
+            "instance": "" if world is None else world.instance.name,
+            "environment": "" if world is None else world.environment.name,
+            "clause": "" if self.clause is None else name_of(self.clause),
+            "depth": self.depth,
+        }
 
 
 def unshown_claims(switch: str) -> tuple[str, ...]:
@@ -70,15 +83,9 @@ def unshown_claims(switch: str) -> tuple[str, ...]:
     return tuple(one for one in record.defects if not any(turns.items() <= mine.items() for turns in repairs_of(one)))
 
 
-def searched_claims(clause: Property, profile: str) -> tuple[Claim, ...]:
-    """The claims of the switches that a profile turns on, about defects that the clause resembles, each searched.
-
-    Raises
-    ------
-    ModelCheckError
-        When there is no such profile.
-    """
-    before, after = asdict(switches_of(unturned(profile))), asdict(switches_of(profile))
+def searched_claims(clause: Property, profile: Profile) -> tuple[Claim, ...]:
+    """The claims of the switches that a profile turns on, about defects that the clause resembles, each searched."""
+    before, after = asdict(Profile.of(profile.unturned).switches), asdict(profile.switches)
     turned = [name for name in after if after[name] and not before[name]]
     return tuple(
         _searched(name, defect) for name in turned for defect in unshown_claims(name) if defect in clause.resembles
@@ -89,9 +96,9 @@ def _searched(switch: str, defect: str) -> Claim:
     search = catalogue()[defect].search
     if search is None:
         return Claim(switch, defect)
-    profile = search.profile + "".join(f"+{name}" for name in (*_needed(switch), switch))
-    found = check(profile, search.faults, search.instance, properties=[search.clause], until_violated=True)
-    return Claim(switch, defect, profile, search.instance, search.environment, search.clause, found.clauses[0].depth)
+    world = search.world.in_profile(search.world.profile.turn(*(f"+{name}" for name in (*_needed(switch), switch))))
+    found = check(Question(world=world, clauses=(search.clause,), until=(search.clause,)))
+    return Claim(switch, defect, world, search.clause, found[search.clause].depth)
 
 
 def _needed(switch: str) -> list[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from model_check.defects.lasso_search import FoundLasso
-    from model_check.defects.search import Found
+    from model_check.defects.search import FoundDefect
 
 FILE = Path(__file__).with_name("findings.toml")
 LASSO_FILE = Path(__file__).with_name("lasso_findings.toml")
@@ -35,7 +35,7 @@ _BROKER_HEAD = "# Written by `make defects`: what the scenarios in fuzz/defects/
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DefectFinding:
     """The figures of one defect.
 
     Attributes
@@ -46,7 +46,7 @@ class Finding:
         Of the search in the affected profile up to that depth, made ready before.
     states : int
         Distinct states of that search.
-    readings : tuple of str
+    engines : tuple of str
         Those that gave this depth: `numba`, `cpython`, `z3`; `replay` of a schedule that CPython has taken only.
     repaired : str
         `holds`, up to how many steps there is no violation, or after how many there is one on a larger instance; empty
@@ -54,18 +54,18 @@ class Finding:
     repaired_states, repaired_depth : int
         Distinct states and depth of the search in the repaired profile, or on the larger instance; 0 where there is
         none.
-    repaired_readings : tuple of str
-        The readings that found as many states in that search, and the same.
+    repaired_engines : tuple of str
+        Those that found as many states in that search, and the same.
     """
 
     depth: int
     seconds: float
     states: int
-    readings: tuple[str, ...]
+    engines: tuple[str, ...]
     repaired: str = ""
     repaired_states: int = 0
     repaired_depth: int = 0
-    repaired_readings: tuple[str, ...] = ()
+    repaired_engines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,33 +121,33 @@ class BrokerFinding:
     seen: tuple[tuple[str, str, str], ...]
 
 
-def finding_of(found: Found, readings: tuple[str, ...], repaired_readings: tuple[str, ...]) -> Finding:
-    """The figures of what was found, and the readings that agreed on them (`model_check.defects.search`)."""
-    repaired = found.repaired
-    return Finding(
+def finding_of(found: FoundDefect, engines: tuple[str, ...], repaired_engines: tuple[str, ...]) -> DefectFinding:
+    """The figures of what was found, and the engines that agree on them (`model_check.defects.search`)."""
+    affected, repaired = found.affected.numbers, found.repaired.numbers if found.repaired is not None else None
+    return DefectFinding(
         depth=found.depth,
-        seconds=round(found.affected.seconds, 6),
-        states=found.affected.distinct,
-        readings=readings,
+        seconds=round(affected.seconds, 6),
+        states=affected.distinct,
+        engines=engines,
         repaired=found.absence,
         repaired_states=0 if repaired is None else repaired.distinct,
         repaired_depth=0 if repaired is None else repaired.depth,
-        repaired_readings=repaired_readings,
+        repaired_engines=repaired_engines,
     )
 
 
 def lasso_finding_of(found: FoundLasso, engines: tuple[str, ...]) -> LassoFinding:
     """The figures of a lasso, or of none (`model_check.defects.lasso_search`)."""
-    repaired = 0 if found.repaired is None else found.repaired.distinct
-    return LassoFinding(*found.lengths, found.affected.distinct, repaired, round(found.affected.seconds, 6), engines)
+    affected, repaired = found.affected.numbers, 0 if found.repaired is None else found.repaired.numbers.distinct
+    return LassoFinding(*found.lengths, affected.distinct, repaired, round(affected.seconds, 6), engines)
 
 
-def read_findings(path: Path = FILE) -> dict[str, Finding]:
+def read_findings(path: Path = FILE) -> dict[str, DefectFinding]:
     """The recorded figures: of a defect under its id, of a wrong repair under its id and source, `A21 #8004`."""
-    return read_records(Finding, path)
+    return read_records(DefectFinding, path)
 
 
-def write_findings(findings: Mapping[str, Finding], path: Path = FILE) -> None:
+def write_findings(findings: Mapping[str, DefectFinding], path: Path = FILE) -> None:
     """Write the figures; the file appears whole or not at all."""
     write_records(_HEAD, findings, path)
 

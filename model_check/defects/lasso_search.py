@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from model_check.check import Verdict
 from model_check.defects.resemblance import first_step_missing
 from model_check.errors import EvaluationError
-from model_check.instances import constants_for, load_instance
+from model_check.finding import Verdict
 from model_check.liveness.by_networkx import has_a_fair_run
-from model_check.liveness.check import check_responses, chosen_responses
+from model_check.liveness.check import check_responses
 from model_check.liveness.graph import compiled_graph
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from model_check.defects.question import LassoQuestion
+    from model_check.defects.question import LassoSearch
     from model_check.explicit.exploration import Report
-    from model_check.liveness.check import LivenessResult, ToldLasso
-    from spec.constants import Instance
+    from model_check.liveness.check import LivenessFinding, UnfoldedLasso
+    from model_check.world import World
 
 NETWORKX_STATES: Final = 70_000
 """Up to so many states networkx decides them again; it takes a quarter of a minute."""
@@ -31,13 +29,13 @@ class FoundLasso:
 
     Attributes
     ----------
-    lasso : ToldLasso or None
+    lasso : UnfoldedLasso or None
         None where the defect vanishes.
     """
 
-    affected: LivenessResult
-    lasso: ToldLasso | None
-    repaired: LivenessResult | None
+    affected: LivenessFinding
+    lasso: UnfoldedLasso | None
+    repaired: LivenessFinding | None
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -45,7 +43,7 @@ class FoundLasso:
         return (0, 0) if self.lasso is None else (len(self.lasso.stem), len(self.lasso.cycle))
 
 
-def find_lasso(question: LassoQuestion, report: Report | None = None) -> FoundLasso:
+def find_lasso(search: LassoSearch, report: Report | None = None) -> FoundLasso:
     """Search for a lasso in the affected profile, and see that the repaired one has none.
 
     Raises
@@ -54,25 +52,23 @@ def find_lasso(question: LassoQuestion, report: Report | None = None) -> FoundLa
         There is none where one should be, its cycle lacks a step that makes it this defect, or there is one where none
         should be.
     """
-    affected = _asked(question, question.profile, report)
+    affected = _asked(search, search.world, Verdict.HOLDS if search.vanishes else Verdict.VIOLATED, report)
     lasso = affected.rows[0].lasso
-    _require(question, question.profile, affected, Verdict.HOLDS if question.vanishes else Verdict.VIOLATED)
     if lasso is None:
         return FoundLasso(affected, None, None)
     round_it = [event.step for event in lasso.cycle]
-    missing = first_step_missing(round_it * 2, question.shows)
+    missing = first_step_missing(round_it * 2, search.shows)
     if missing is not None:
         msg = (
-            f"the cycle in which {question.response} never comes in {question.world(question.profile)} has no step "
-            f"{missing!r} where it is expected; in order it should show {', '.join(question.shows)}"
+            f"the cycle in which {search.subject} never comes in {search.world.title} has no step {missing!r} where it "
+            f"is expected; in order it should show {', '.join(search.shows)}"
         )
         raise EvaluationError(msg)
-    repaired = _asked(question, question.repaired_in, report)
-    _require(question, question.repaired_in, repaired, Verdict.HOLDS)
-    return FoundLasso(affected, lasso, repaired)
+    other = search.other_world
+    return FoundLasso(affected, lasso, None if other is None else _asked(search, other, Verdict.HOLDS, report))
 
 
-def engines_that_agree(question: LassoQuestion, found: FoundLasso) -> tuple[str, ...]:
+def engines_that_agree(search: LassoSearch, found: FoundLasso) -> tuple[str, ...]:
     """The engines that agree on the verdicts; networkx is asked of each profile that has few states.
 
     Raises
@@ -80,37 +76,25 @@ def engines_that_agree(question: LassoQuestion, found: FoundLasso) -> tuple[str,
     EvaluationError
         It says something else.
     """
-    results = [(found.affected, Verdict.HOLDS if found.lasso is None else Verdict.VIOLATED)]
-    if found.repaired is not None:
-        results.append((found.repaired, Verdict.HOLDS))
-    if any(result.distinct > NETWORKX_STATES for result, _ in results):
+    results = [one for one in (found.affected, found.repaired) if one is not None]
+    if any(one.numbers.distinct > NETWORKX_STATES for one in results):
         return ("numba",)
-    (response,) = chosen_responses(TRANSACTIONAL_MESSAGES, [question.response])
-    promises = [TRANSACTIONAL_MESSAGES.fairness[name] for name in response.under]
-    for result, verdict in results:
-        constants = constants_for(result.profile, result.faults, result.instance)
-        graph, _ = compiled_graph(TRANSACTIONAL_MESSAGES, constants, [response])
-        if has_a_fair_run(graph, response, promises) != (verdict is Verdict.VIOLATED):
-            msg = f"{question.response} in {question.world(result.profile)}: networkx disagrees with {verdict.value}"
+    promises = [TRANSACTIONAL_MESSAGES.fairness[name] for name in search.response.under]
+    for one in results:
+        graph, _ = compiled_graph(TRANSACTIONAL_MESSAGES, one.world.constants, [search.response])
+        verdict = one.rows[0].verdict
+        if has_a_fair_run(graph, search.response, promises) != (verdict is Verdict.VIOLATED):
+            msg = f"{search.subject} in {one.world.title}: networkx disagrees with {verdict.value}"
             raise EvaluationError(msg)
     return ("numba", "networkx")
 
 
-def _asked(question: LassoQuestion, profile: str, report: Report | None) -> LivenessResult:
-    asked = (question.response,)
-    return check_responses(profile, question.faults, instance_of(question), properties=asked, report=report)
-
-
-def instance_of(question: LassoQuestion) -> Instance:
-    """The instance by its name, or from a file that is told as in the repository's folder."""
-    if not question.instance.endswith(".toml"):
-        return load_instance(question.instance)
-    return replace(load_instance(str(Path(__file__).parents[2] / question.instance)), name=question.instance)
-
-
-def _require(question: LassoQuestion, profile: str, result: LivenessResult, wanted: Verdict) -> None:
+def _asked(search: LassoSearch, world: World, wanted: Verdict, report: Report | None) -> LivenessFinding:
+    """What is found in a world, where the verdict is the one that is wanted."""
+    result = check_responses([world], [search.response], report=report)
     (row,) = result.rows
     if row.verdict is not wanted:
-        because = f": {row.reason}" if row.reason else ""
-        msg = f"{question.response} is {row.verdict.value} in {question.world(profile)}, not {wanted.value}{because}"
+        because = f": {row.why}" if row.why else ""
+        msg = f"{search.subject} is {row.verdict.value} in {world.title}, not {wanted.value}{because}"
         raise EvaluationError(msg)
+    return result

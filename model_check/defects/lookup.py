@@ -6,19 +6,19 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from model_check.clauses import clauses_by_name, name_of
+from model_check.defects.affected import defects_in, is_newer_than_read
 from model_check.defects.catalogue import catalogue, defect_called
-from model_check.defects.in_releases import defects_in, is_newer_than_read
 from model_check.defects.symptoms import defects_of, named_in_the_text, symptoms_called
 from model_check.did_you_mean import require_known
 from model_check.switches import switch_records
-from model_check.wording.clauses import clause_names
 from spec.releases.broker_defaults import NEWEST_RELEASE
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model_check.defects.catalogue import Defect
+    from spec.language import Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,11 @@ def _named(word: str) -> Lookup | None:
         return Lookup("", (defect_called(word),))
     if re.fullmatch(r"\d+(\.\d+)+", word.strip()):
         return in_release(word.strip())
-    clauses = {name.lower(): name for name in clause_names()}
-    properties = {name.partition(".")[0].lower(): name.partition(".")[0] for name in clause_names()}
+    clauses = {name.lower(): clause for name, clause in clauses_by_name().items()}
+    properties = {clause.identifier.lower(): clause.identifier for clause in clauses.values()}
     lowered = word.strip().lower()
     if lowered in clauses:
-        return Lookup(f"{clauses[lowered]} is broken by", _breaking(clauses[lowered]))
+        return Lookup(f"{name_of(clauses[lowered])} is broken by", _breaking(clauses[lowered]))
     if lowered in properties:
         return Lookup(
             f"{properties[lowered]} is broken by",
@@ -134,7 +134,8 @@ def _described(text: str) -> list[Lookup]:
 
 
 def _refused(word: str) -> Lookup:
-    names = (*switch_records(), *clause_names(), *(name.partition(".")[0] for name in clause_names()))
+    clauses = clauses_by_name()
+    names = (*switch_records(), *clauses, *(clause.identifier for clause in clauses.values()))
     require_known(
         "defect, clause, switch or symptom",
         word.strip(),
@@ -145,13 +146,12 @@ def _refused(word: str) -> Lookup:
     raise AssertionError(word)
 
 
-def _breaking(clause: str) -> tuple[Defect, ...]:
+def _breaking(clause: Property) -> tuple[Defect, ...]:
     """Those that the clause resembles, and those whose search asks about it."""
-    declared = next(one for one in TRANSACTIONAL_MESSAGES.clauses if f"{one.identifier}.{one.clause}" == clause)
     return tuple(
         defect
         for defect in catalogue().values()
-        if defect.identifier in declared.resembles or (defect.search is not None and defect.search.clause == clause)
+        if defect.identifier in clause.resembles or (defect.search is not None and defect.search.clause is clause)
     )
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from document.parts import Part
     from model_check.defects.catalogue import Defect, WrongRepair
-    from model_check.defects.findings import BrokerFinding, Finding, LassoFinding
-    from model_check.defects.question import Search
+    from model_check.defects.findings import BrokerFinding, DefectFinding, LassoFinding
+    from model_check.defects.question import DefectQuestion, DefectSearch
 
 FILE = Path(__file__).parents[2] / "docs" / "generated" / "defects.md"
 
@@ -53,7 +53,7 @@ was seen stands below with each; `tests/defects/test_in_the_broker.py` asks for 
 
 def page(
     defects: Mapping[str, Defect],
-    findings: Mapping[str, Finding],
+    findings: Mapping[str, DefectFinding],
     shown: Mapping[str, BrokerFinding],
     lassos: Mapping[str, LassoFinding],
 ) -> str:
@@ -92,7 +92,7 @@ def _head(defects: Mapping[str, Defect], shown: Mapping[str, BrokerFinding]) -> 
     yield tabulated(*columns, rows=rows)
 
 
-def _searches(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> Iterator[Part]:
+def _searches(defects: Mapping[str, Defect], findings: Mapping[str, DefectFinding]) -> Iterator[Part]:
     yield Heading("Found by a search")
     rows = [
         (d.identifier, *_searched(d.search, findings.get(d.identifier)))
@@ -109,10 +109,10 @@ def _for_ever(defects: Mapping[str, Defect], lassos: Mapping[str, LassoFinding])
     rows = [
         (
             name,
-            *(question.response, question.profile, question.environment, question.instance),
+            *_asked(question),
             f"{found.stem} + {found.cycle}" if found else "",
             ", ".join(question.shows),
-            question.repaired_in,
+            str(question.repaired_in),
         )
         for name, question, found in asked
         if not question.vanishes
@@ -120,7 +120,7 @@ def _for_ever(defects: Mapping[str, Defect], lassos: Mapping[str, LassoFinding])
     columns = ("id", "what never comes", "profile", "environment", "instance", "stem + cycle", "the cycle", "holds in")
     yield tabulated(*columns, rows=rows)
     yield Paragraph("These stop nothing for ever: the response holds although the defect is there.")
-    vain = [(name, q.response, q.profile, q.environment, q.instance, q.vanishes) for name, q, _ in asked if q.vanishes]
+    vain = [(name, *_asked(q), q.vanishes) for name, q, _ in asked if q.vanishes]
     yield tabulated("id", "what comes at last", "profile", "environment", "instance", "why", rows=vain)
 
 
@@ -133,7 +133,7 @@ def _in_the_broker(shown: Mapping[str, BrokerFinding]) -> Iterator[Part]:
     yield tabulated("id", "what happens", "property", "profile", "also in", "gone in", rows=rows)
 
 
-def _wrong_repairs(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> Iterator[Part]:
+def _wrong_repairs(defects: Mapping[str, Defect], findings: Mapping[str, DefectFinding]) -> Iterator[Part]:
     yield Heading("Wrong repairs")
     yield Paragraph(
         "Without: what the same search says of the profile without the wrong repair, or with the right one."
@@ -163,20 +163,25 @@ def _link(issue: str) -> str:
     return f"[{issue}]({_GITHUB}rocketmq/commit/{issue})"
 
 
-def _searched(search: Search, finding: Finding | None) -> tuple[str, ...]:
-    asked = (search.clause, search.profile, search.environment, search.instance)
+def _asked(question: DefectQuestion) -> tuple[str, str, str, str]:
+    world = question.world
+    return question.subject, world.profile.name, world.environment.name, world.instance.name
+
+
+def _searched(search: DefectSearch, finding: DefectFinding | None) -> tuple[str, ...]:
     if finding is None:
-        return (*asked, "", "", "", search.repaired_in)
+        return (*_asked(search), "", "", "", str(search.repaired_in or ""))
     repaired = f"{search.repaired_in}: {finding.repaired}" if search.repaired_in else "nowhere: see below"
-    return (*asked, str(finding.depth), f"{finding.seconds:.3f}", " ".join(finding.readings), repaired)
+    return (*_asked(search), str(finding.depth), f"{finding.seconds:.3f}", " ".join(finding.engines), repaired)
 
 
-def _shown(defect: Defect, wrong: WrongRepair, findings: Mapping[str, Finding]) -> tuple[str, ...]:
+def _shown(defect: Defect, wrong: WrongRepair, findings: Mapping[str, DefectFinding]) -> tuple[str, ...]:
     if wrong.search is None:
         return f"no search: {wrong.why}", "", "", ""
     asked, finding = wrong.search, findings.get(defect.recorded_as(wrong))
-    shown = f"{asked.clause} in {asked.profile}, {asked.environment}, {asked.instance}"
+    clause, *where = _asked(asked)
+    shown = f"{clause} in {', '.join(where)}"
     if finding is None:
-        return shown, "", "", asked.repaired_in
-    without = f"{asked.repaired_in or asked.profile}: {finding.repaired}"
+        return shown, "", "", str(asked.repaired_in or "")
+    without = f"{asked.repaired_in or asked.world.profile}: {finding.repaired}"
     return shown, str(finding.depth), f"{finding.seconds:.3f}", without

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.defects.affected import possible_with
 from model_check.defects.catalogue import catalogue
-from model_check.instances import switches_of, unturned
+from model_check.world import Profile
 from spec.chapters import end_transaction, op_batch
 from spec.constants import Constants
 from spec.language import holds, take
@@ -43,12 +43,9 @@ def repairs_of(identifier: str) -> tuple[Turns, ...]:
     search = catalogue()[identifier].search
     if search is None:
         return ()
-    before = asdict(switches_of(search.profile))
-    found: list[Turns] = []
-    for profile in filter(None, (search.repaired_in, *search.also_repaired_in)):
-        after = asdict(switches_of(profile))
-        found.append({name: after[name] for name in before if before[name] != after[name]})
-    return tuple(found)
+    before = asdict(search.world.profile.switches)
+    repaired = [asdict(one.switches) for one in (search.repaired_in, *search.also_repaired_in) if one is not None]
+    return tuple({name: after[name] for name in before if before[name] != after[name]} for after in repaired)
 
 
 def is_repaired(identifier: str, switches: object) -> bool:
@@ -61,18 +58,17 @@ def unrepaired(clause: Property, switches: object) -> tuple[str, ...]:
     return tuple(one for one in clause.resembles if possible_with(one, switches) and not is_repaired(one, switches))
 
 
-def repaired_by_hand(clause: Property, profile: str) -> tuple[str, ...]:
+def repaired_by_hand(clause: Property, profile: Profile) -> tuple[str, ...]:
     """The defects that the clause resembles and that the turned switches of a profile have repaired.
 
     Examples
     --------
-    >>> from model_check.check import chosen_clauses
-    >>> from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-    >>> (clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, ["S1.immune_half"])
-    >>> repaired_by_hand(clause, "5.4.0+heeds_settled_originals"), repaired_by_hand(clause, "5.4.0")
-    (('B01',), ())
+    >>> from model_check.clauses import clauses_by_name
+    >>> clause, release = clauses_by_name()["S1.immune_half"], Profile.of("5.4.0")
+    >>> repaired_by_hand(clause, release), repaired_by_hand(clause, release.turn("+heeds_settled_originals"))
+    ((), ('B01',))
     """
-    before, after = switches_of(unturned(profile)), switches_of(profile)
+    before, after = Profile.of(profile.unturned).switches, profile.switches
     return tuple(one for one in clause.resembles if is_repaired(one, after) and not is_repaired(one, before))
 
 
@@ -80,7 +76,7 @@ def resembled(machine: Machine, constants: object, clause: Property, path: Seque
     """The defects that a path shows which breaks a clause.
 
     Of those that the clause resembles and that are not repaired here: the ones of which some repair stops the path and
-    whose telling steps (`Search.shows`) it takes; else those of which a repair stops it, those whose own faults may
+    whose own steps (`DefectSearch.shows`) it takes; else those of which a repair stops it, those whose own faults may
     occur before all others; else those whose steps it takes, together with the defects of other clauses that break the
     property, whose steps it takes, too, and of which a repair stops it. Where nothing decides, all whose faults may
     occur, if there are any.
@@ -155,7 +151,7 @@ def _is_stopped(machine: Machine, constants: Constants, clause: Property, path: 
 
 def _has_its_faults(defect: Defect, constants: Constants) -> bool:
     """Whether the faults are there with which its search finds it."""
-    return defect.search is None or all(getattr(constants, fault) for fault in defect.search.faults)
+    return defect.search is None or all(getattr(constants, fault) for fault in defect.search.world.environment)
 
 
 def _takes_its_steps(defect: Defect, path: Sequence[Step]) -> bool:

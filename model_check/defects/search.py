@@ -6,13 +6,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from model_check.check import CheckResult, ClauseResult, Verdict, check
+from model_check.check import check
 from model_check.defects.resemblance import first_step_missing
+from model_check.engines import COMPILED, CPYTHON, Z3
 from model_check.errors import EvaluationError
+from model_check.finding import Holds, Violated
+from model_check.question import Question
 
 if TYPE_CHECKING:
-    from model_check.defects.question import Search
+    from model_check.defects.question import DefectSearch
+    from model_check.engines import Engine
     from model_check.explicit.exploration import Report
+    from model_check.finding import Finding
+    from model_check.world import World
 
 CPYTHON_STATES: Final = 300_000
 """Up to so many states the CPython engine searches them all again; it takes some minutes."""
@@ -25,48 +31,46 @@ Z3_STATES: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDefect:
     """What the two searches of a defect have found.
 
     Attributes
     ----------
-    affected : CheckResult
+    affected : Finding
         The search in the profile that has the defect, up to the depth at which it shows.
-    violated : ClauseResult
+    violated : Violated
         The clause in it, with the first shortest schedule.
-    repaired : CheckResult or None
+    repaired : Finding or None
         The search in the profile that is rid of it, or on the instance that shows it later, if there is one.
     """
 
-    affected: CheckResult
-    violated: ClauseResult
-    repaired: CheckResult | None
+    affected: Finding
+    violated: Violated
+    repaired: Finding | None
 
     @property
     def depth(self) -> int:
         """Steps of the shortest schedule."""
-        return len(self.violated.path or ())
+        return self.violated.depth
 
     @property
     def absence(self) -> str:
-        """What the second search says: `holds`, the depth up to which it found nothing, or the later violation."""
+        """What the second search says: `holds`, the depth up to which it found nothing, or the later violation.
+
+        `holds` of a search of all reachable states; of one that was cut short, the depth up to which all were seen: its
+        deepest level is not complete, those before it are. Of one that found a violation, its steps.
+        """
         if self.repaired is None:
             return ""
-        return absence(self.repaired)
+        violated, numbers = self.repaired.violated.values(), self.repaired.numbers
+        if violated:
+            return f"{min(row.depth for row in violated)} steps on {self.repaired.world.instance.name}"
+        return "holds" if numbers.complete else f"no violation in {numbers.depth - 1} steps"
 
 
-def absence(repaired: CheckResult) -> str:
-    """`holds` of a search of all reachable states; of one that was cut short, the depth up to which all were seen.
-
-    The deepest level of such a search is not complete, those before it are. Of one that found a violation, its steps.
-    """
-    violated = [row.depth for row in repaired.clauses if row.depth is not None]
-    if violated:
-        return f"{min(violated)} steps on {repaired.instance.name}"
-    return "holds" if repaired.complete else f"no violation in {repaired.depth - 1} steps"
-
-
-def find(search: Search, *, engine: str = "numba", threads: int = 1, report: Report | None = None) -> Found:
+def find(
+    search: DefectSearch, *, engine: Engine = COMPILED, threads: int = 1, report: Report | None = None
+) -> FoundDefect:
     """Search for a defect in the affected profile and, if there is one, in the repaired profile or on `later_on`.
 
     Raises
@@ -78,26 +82,31 @@ def find(search: Search, *, engine: str = "numba", threads: int = 1, report: Rep
         Ctrl-C ended a search.
     """
     ask = partial(_ask_about, search, engine=engine, threads=threads, report=report)
-    affected = ask(search.profile, search.instance, until_violated=True)
-    if not affected.complete and not affected.is_violated:
+    affected = ask(search.world, until=(search.clause,))
+    if not affected.numbers.complete and not affected.violated:
         raise KeyboardInterrupt  # nothing else ends such a search
-    violated = _judge_affected(search, affected)
-    repaired = None
-    if search.repaired_in:
-        repaired = ask(search.repaired_in, search.instance, most_states=search.most_states)
-        if not repaired.complete and (search.most_states is None or repaired.distinct < search.most_states):
+    violated = _violated_as_expected(search, affected)
+    other = search.other_world
+    if other is None:
+        return FoundDefect(affected, violated, None)
+    if search.repaired_in is not None:
+        repaired = ask(other, most_states=search.most_states)
+        states = repaired.numbers.distinct
+        if not repaired.numbers.complete and (search.most_states is None or states < search.most_states):
             raise KeyboardInterrupt
-        _judge_repaired(search, repaired, len(violated.path or ()))
-    elif search.later_on:
-        repaired = ask(search.profile, search.later_on, until_violated=True)
-        if not repaired.complete and not repaired.is_violated:
+        _require_repaired(search, repaired, violated.depth)
+    else:
+        repaired = ask(other, until=(search.clause,))
+        if not repaired.numbers.complete and not repaired.violated:
             raise KeyboardInterrupt
-        _judge_later(search, repaired, len(violated.path or ()))
-    return Found(affected, violated, repaired)
+        _require_later(search, repaired, violated.depth)
+    return FoundDefect(affected, violated, repaired)
 
 
-def readings_of_the_defect(search: Search, found: Found, most_states: int = CPYTHON_STATES) -> tuple[str, ...]:
-    """The readings that agree on the depth of a defect: CPython where the states on the way are few, else Z3.
+def engines_that_agree_on_its_depth(
+    search: DefectSearch, found: FoundDefect, most_states: int = CPYTHON_STATES
+) -> tuple[str, ...]:
+    """The engines that agree on the depth of a defect: CPython where the states on the way are few, else Z3.
 
     CPython also has to find as many states up to that depth. Where the states are too many for both, CPython has only
     taken the schedule step by step (`replay`): that it is one is known in two ways, that none is shorter in one.
@@ -107,45 +116,60 @@ def readings_of_the_defect(search: Search, found: Found, most_states: int = CPYT
     EvaluationError
         The second engine finds another depth, another number of states, or no violation.
     """
-    if found.affected.distinct <= most_states:
-        slow = find(without_repair(search), engine="cpython")
-        theirs, ours = (_numbers(answer.depth, answer.affected) for answer in (slow, found))
-        _agree(search, search.profile, "cpython", theirs, ours)
-        return ("numba", "cpython")
-    if found.affected.distinct > Z3_STATES:
-        return ("numba", "replay")
-    bounded = _ask_about(search, search.profile, search.instance, engine="z3", most_steps=found.depth)
-    depth = clause_of(bounded, search.clause).depth
-    _agree(search, search.profile, "z3", f"depth {depth}", f"depth {found.depth}")
-    return ("numba", "z3")
+    states = found.affected.numbers.distinct
+    if states <= most_states:
+        slow = find(without_repair(search), engine=CPYTHON)
+        theirs, ours = (_numbers(one.depth, one.affected) for one in (slow, found))
+        _require_agreement(search, search.world, CPYTHON, theirs, ours)
+        return COMPILED.name, CPYTHON.name
+    if states > Z3_STATES:
+        return COMPILED.name, "replay"
+    depth = _ask_about(search, search.world, engine=Z3, most_steps=found.depth)[search.clause].depth
+    _require_agreement(search, search.world, Z3, f"depth {depth}", f"depth {found.depth}")
+    return COMPILED.name, Z3.name
 
 
-def readings_of_the_absence(search: Search, found: Found, most_states: int = ABSENT_STATES) -> tuple[str, ...]:
-    """The readings that agree that a defect is gone; CPython is asked where the repaired profile has few states.
+def engines_that_agree_on_its_absence(
+    search: DefectSearch, found: FoundDefect, most_states: int = ABSENT_STATES
+) -> tuple[str, ...]:
+    """The engines that agree that a defect is gone; CPython is asked where the repaired profile has few states.
 
     Raises
     ------
     EvaluationError
         CPython finds a violation, or another number of states.
     """
-    if found.repaired is None:
+    repaired = found.repaired
+    if repaired is None:
         return ()
-    if found.repaired.distinct > most_states or not (found.repaired.complete or found.repaired.is_violated):
-        return ("numba",)
-    profile, instance = search.repaired_in or search.profile, search.later_on or search.instance
-    slow = _ask_about(search, profile, instance, engine="cpython", until_violated=True)
-    depths = [clause_of(result, search.clause).depth for result in (slow, found.repaired)]
-    theirs, ours = (_numbers(d, r) for d, r in zip(depths, (slow, found.repaired), strict=True))
-    _agree(search, profile, "cpython", theirs, ours)
-    return ("numba", "cpython")
+    if repaired.numbers.distinct > most_states or not (repaired.numbers.complete or repaired.violated):
+        return (COMPILED.name,)
+    slow = _ask_about(search, repaired.world, engine=CPYTHON, until=(search.clause,))
+    theirs, ours = (_numbers(one[search.clause].depth, one) for one in (slow, repaired))
+    _require_agreement(search, repaired.world, CPYTHON, theirs, ours)
+    return COMPILED.name, CPYTHON.name
 
 
-def _ask_about(search: Search, profile: str, instance: str, **options: Any) -> CheckResult:
-    """Ask for the clause of a search, with its faults, in a profile and an instance; options are those of `check`."""
-    return check(profile, search.faults, instance, properties=(search.clause,), **options)
+def without_repair(search: DefectSearch) -> DefectSearch:
+    """The same question about the affected profile only."""
+    return replace(search, repaired_in=None, later_on=None)
 
 
-def _judge_affected(search: Search, result: CheckResult) -> ClauseResult:
+def _ask_about(
+    search: DefectSearch,
+    world: World,
+    *,
+    engine: Engine,
+    threads: int = 1,
+    report: Report | None = None,
+    **limits: Any,
+) -> Finding:
+    """Ask for the clause of a search in a world; the limits are those of `Question`."""
+    question = Question(world=world, clauses=(search.clause,), **limits)
+    return check(question, engine, threads=threads, report=report)
+
+
+def _violated_as_expected(search: DefectSearch, finding: Finding) -> Violated:
     """The violated clause in a search of the affected profile.
 
     Raises
@@ -153,23 +177,23 @@ def _judge_affected(search: Search, result: CheckResult) -> ClauseResult:
     EvaluationError
         The clause is not violated, or the schedule lacks a step that makes it this defect.
     """
-    found = clause_of(result, search.clause)
-    if found.verdict is not Verdict.VIOLATED:
-        extent = "all reachable states were seen" if result.complete else found.reason
-        verdict = "holds" if found.verdict is Verdict.HOLDS else "is unknown"
-        msg = f"{search.clause} {verdict} in {search.world(search.profile)}, where it should be violated: {extent}"
+    row = finding[search.clause]
+    if not isinstance(row, Violated):
+        extent = "all reachable states were seen" if finding.numbers.complete else row.why
+        verdict = "holds" if isinstance(row, Holds) else "is unknown"
+        msg = f"{row.name} {verdict} in {search.world.title}, where it should be violated: {extent}"
         raise EvaluationError(msg)
-    missing = first_step_missing(found.path or (), search.shows)
+    missing = first_step_missing(row.path, search.shows)
     if missing is not None:
         msg = (
-            f"the shortest schedule that breaks {search.clause} in {search.world(search.profile)} has no step "
-            f"{missing!r} where it is expected; in order it should show {', '.join(search.shows)}"
+            f"the shortest schedule that breaks {row.name} in {search.world.title} has no step {missing!r} where it is "
+            f"expected; in order it should show {', '.join(search.shows)}"
         )
         raise EvaluationError(msg)
-    return found
+    return row
 
 
-def _judge_repaired(search: Search, result: CheckResult, depth: int) -> None:
+def _require_repaired(search: DefectSearch, finding: Finding, depth: int) -> None:
     """See that a search of the repaired profile finds nothing, at least up to the depth of the defect.
 
     Raises
@@ -177,20 +201,19 @@ def _judge_repaired(search: Search, result: CheckResult, depth: int) -> None:
     EvaluationError
         It finds something, or it was cut short before that depth.
     """
-    found = clause_of(result, search.clause)
-    world = search.world(search.repaired_in)
-    if found.verdict is Verdict.VIOLATED:
-        msg = f"{search.clause} is violated in {world} at depth {found.depth}, where it should hold"
+    row, numbers = finding[search.clause], finding.numbers
+    if isinstance(row, Violated):
+        msg = f"{row.name} is violated in {finding.world.title} at depth {row.depth}, where it should hold"
         raise EvaluationError(msg)
-    if not result.complete and result.depth <= depth:
+    if not numbers.complete and numbers.depth <= depth:
         msg = (
-            f"the search in {world} was cut short among {result.distinct:,} states, before the {depth} steps of the "
-            f"defect: raise most_states"
+            f"the search in {finding.world.title} was cut short among {numbers.distinct:,} states, before the {depth} "
+            f"steps of the defect: raise most_states"
         )
         raise EvaluationError(msg)
 
 
-def _judge_later(search: Search, result: CheckResult, depth: int) -> None:
+def _require_later(search: DefectSearch, finding: Finding, depth: int) -> None:
     """See that the instance which should show the defect later does so, with more steps.
 
     Raises
@@ -198,31 +221,19 @@ def _judge_later(search: Search, result: CheckResult, depth: int) -> None:
     EvaluationError
         It does not show it, or with no more steps.
     """
-    found = clause_of(result, search.clause)
-    if found.depth is None or found.depth <= depth:
-        shown = "not violated" if found.depth is None else f"violated at depth {found.depth}"
-        msg = (
-            f"{search.clause} is {shown} in {search.world(search.profile, search.later_on)}, "
-            f"where it should be violated behind depth {depth}"
-        )
+    row = finding[search.clause]
+    if row.depth is None or row.depth <= depth:
+        shown = "not violated" if row.depth is None else f"violated at depth {row.depth}"
+        msg = f"{row.name} is {shown} in {finding.world.title}, where it should be violated behind depth {depth}"
         raise EvaluationError(msg)
 
 
-def clause_of(result: CheckResult, name: str) -> ClauseResult:
-    """The result on one clause, by a name such as `S1.immune_half`."""
-    return next(row for row in result.clauses if row.name == name)
+def _numbers(depth: int | None, finding: Finding) -> str:
+    return f"depth {depth} among {finding.numbers.distinct:,} states"
 
 
-def without_repair(search: Search) -> Search:
-    """The same question about the affected profile only."""
-    return replace(search, repaired_in="", later_on="")
-
-
-def _numbers(depth: int | None, result: CheckResult) -> str:
-    return f"depth {depth} among {result.distinct:,} states"
-
-
-def _agree(search: Search, profile: str, engine: str, theirs: str, ours: str) -> None:
+def _require_agreement(search: DefectSearch, world: World, engine: Engine, theirs: str, ours: str) -> None:
     if theirs != ours:
-        msg = f"{search.clause} in {profile} on {search.instance}: numba finds {ours}, {engine} finds {theirs}"
+        where = f"{search.subject} in {world.profile} on {search.world.instance.name}"
+        msg = f"{where}: {COMPILED.name} finds {ours}, {engine.name} finds {theirs}"
         raise EvaluationError(msg)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
 
-from model_check.instances import unturned
 from spec.releases.broker_defaults import NEWEST_RELEASE, release_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
+
+    from model_check.world import Environment, Profile
 
 _SECOND_MS: Final = 1_000
 
@@ -22,7 +23,7 @@ class Situation:
     ----------
     release : str
         A release; empty where none is known, and advice for all is said with the releases that it is for.
-    faults : frozenset of str or None
+    environment : Environment or None
         What may go wrong; None where that is not known.
     times : dict
         Of a `broker.conf`: `timeout_ms`, `check_interval_ms`, and `immunity_ms`, the longest of its messages or 0;
@@ -30,31 +31,28 @@ class Situation:
     """
 
     release: str = ""
-    faults: frozenset[str] | None = None
+    environment: Environment | None = None
     times: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
-        profile: str,
-        faults: Collection[str] | None = None,
+        profile: Profile,
+        environment: Environment | None = None,
         *,
         release: str = "",
         times: Mapping[str, int] | None = None,
     ) -> Self:
-        """Of a profile, in a world with some faults; the release is the profile's unless another one was asked for.
+        """Of a profile, in an environment; the release is the profile's unless another one was asked for.
 
         Examples
         --------
-        >>> Situation.of("5.3.3+keeps_flag", ["crash"]).release, Situation.of("fixed").release
+        >>> from model_check.world import Profile
+        >>> Situation.of(Profile.of("5.3.3+keeps_flag")).release, Situation.of(Profile.of("fixed")).release
         ('5.3.3', '5.5.1')
         """
-        base = unturned(profile)
-        return cls(
-            release or (base if release_numbers(base) else NEWEST_RELEASE),
-            None if faults is None else frozenset(faults),
-            times or {},
-        )
+        own = profile.unturned if release_numbers(profile.unturned) else NEWEST_RELEASE
+        return cls(release or own, environment, times or {})
 
 
 QUESTIONS: Final[dict[str, Callable[[Situation], bool]]] = {

@@ -61,7 +61,7 @@ def is_always_there(identifier: str) -> bool:
     """Whether it needs no fault: a search finds it in the quiet world, or a broker shows it in every run."""
     search = catalogue()[identifier].search
     if search is not None:
-        return not search.faults
+        return not search.world.environment
     return bool(said_of_defects().get(identifier, {}).get("always"))
 
 

@@ -113,7 +113,7 @@ def in_order_of(table: Table, schedules: Iterable[MinimalCounterexample]) -> lis
     A schedule stays in those of its profiles in which its set is minimal.
     """
     minimal = {(profile, clause, one) for profile, clause, one in _minimal(table)}
-    places = {name: place for names in (table.clauses, table.profiles) for place, name in enumerate(names)}
+    clauses, profiles = table.clauses, table.profiles
 
     def of_minimal_sets(one: MinimalCounterexample) -> MinimalCounterexample:
         mine = Minimal(one.environment, one.depth, one.instance)
@@ -121,13 +121,13 @@ def in_order_of(table: Table, schedules: Iterable[MinimalCounterexample]) -> lis
 
     return sorted(
         (one for one in map(of_minimal_sets, schedules) if one.profiles),
-        key=lambda s: (places[name_of(s.clause)], s.environment.by_size, places[s.profiles[0].name]),
+        key=lambda s: (clauses.index(s.clause), s.environment.by_size, profiles.index(s.profiles[0])),
     )
 
 
 def _minimal(table: Table) -> Iterator[tuple[Profile, Property, Minimal]]:
-    for profile in map(Profile.of, table.profiles):
-        for clause in map(clauses_by_name().__getitem__, table.clauses):
+    for profile in table.profiles:
+        for clause in table.clauses:
             for one in table.minimal_sets(profile, clause):
                 yield profile, clause, one
 

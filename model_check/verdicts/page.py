@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 from document.markdown import markdown
 from document.parts import Code, Details, Heading, Paragraph, prose, tabulated
-from model_check.instances import load_instance
+from model_check.clauses import name_of
 from model_check.verdicts.counted_faults import counted_faults
-from model_check.verdicts.environment import QUIET, faults_of, in_words
 from model_check.verdicts.implications import implied_by
-from model_check.verdicts.table import by_size
-from spec.constants import FAULTS
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from model_check.world import ALL_FAULTS, NO_FAULTS, Environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,6 +19,8 @@ if TYPE_CHECKING:
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from model_check.verdicts.implications import Implication
     from model_check.verdicts.table import Entry, Table
+    from model_check.world import Profile
+    from spec.constants import Instance
     from spec.language import Property
 
 MAP = "verdicts.svg"
@@ -107,7 +106,7 @@ All other faults strike as often as the sizes of the instance let them.
 def page_of(table: Table, schedules: Sequence[MinimalCounterexample], implications: Sequence[Implication]) -> str:
     """The text of the page."""
     instances = [f"`{name}` ({plan.most_faults})" for name, plan in table.plan.items()]
-    last = next((name for name in reversed(table.profiles) if name[:1].isdigit()), "the last version")
+    last = next((str(one) for one in reversed(table.profiles) if one.is_version), "the last version")
     parts = (
         *prose(INTRO.format(instances=_and(instances), fixed=last)),
         *_summary(table),
@@ -123,7 +122,7 @@ def page_of(table: Table, schedules: Sequence[MinimalCounterexample], implicatio
 
 def _summary(table: Table) -> Iterator[Part]:
     most = max(plan.most_faults for plan in table.plan.values())
-    sizes = [in_words(()), "one fault", *(f"{SMALL_NUMBERS.get(n, n)} faults" for n in range(2, most + 1))]
+    sizes = [NO_FAULTS.in_words(), "one fault", *(f"{SMALL_NUMBERS.get(n, n)} faults" for n in range(2, most + 1))]
     yield Heading("In short")
     yield Paragraph(f"How many of the {len(table.clauses)} clauses it takes how much to break:")
     columns = (*sizes, "unbroken", "of these not decided")
@@ -131,7 +130,9 @@ def _summary(table: Table) -> Iterator[Part]:
     yield tabulated("", *(f">{column}" for column in columns), rows=rows)
     unbroken = [c for c in table.clauses if all(weakest(table, p, c) is None for p in table.profiles)]
     if unbroken:
-        yield Paragraph(f"Nothing breaks {_and(unbroken)} in any version, as far as the searches went.")
+        yield Paragraph(
+            f"Nothing breaks {_and([*map(name_of, unbroken)])} in any version, as far as the searches went."
+        )
     yield Paragraph(f"How many clauses of each property are broken by {' · '.join(sizes)}; the rest is unbroken:")
     rows = []
     for name, clauses in _by_property(table).items():
@@ -140,25 +141,25 @@ def _summary(table: Table) -> Iterator[Part]:
             found = [weakest(table, profile, clause) for clause in clauses]
             counts = [found.count(size) for size in range(most + 1)]
             cells.append(" · ".join(map(str, counts)) if any(counts) else "")
-        anchor = clauses[0].replace(".", "").lower()  # as GitHub makes it of the heading
+        anchor = name_of(clauses[0]).replace(".", "").lower()  # as GitHub makes it of the heading
         rows.append([f"[{name}](#{anchor})", len(clauses), *cells])
     yield tabulated("property", ">clauses", *(f"^{profile}" for profile in table.profiles), rows=rows)
 
 
-def _counted(table: Table, profile: str, most: int) -> list[object]:
+def _counted(table: Table, profile: Profile, most: int) -> list[object]:
     sizes = [weakest(table, profile, clause) for clause in table.clauses]
     unbroken = (clause for clause, size in zip(table.clauses, sizes, strict=True) if size is None)
     undecided = [table.undecided(profile, clause) for clause in unbroken]
     left = {faults for sets in undecided for faults in sets}
     clauses = sum(map(bool, undecided))
     not_decided = f"{clauses}, for {len(left)} {'set' if len(left) == 1 else 'sets'} of faults" if left else "0"
-    title = f"RocketMQ {profile}" if profile[:1].isdigit() else f"`{profile}`"
+    title = f"RocketMQ {profile}" if profile.is_version else f"`{profile}`"
     return [title, *(sizes.count(n) for n in range(most + 1)), len(undecided), not_decided]
 
 
-def weakest(table: Table, profile: str, clause: str) -> int | None:
+def weakest(table: Table, profile: Profile, clause: Property) -> int | None:
     """How many faults at least break a clause; None if no set does, as far as the searches went."""
-    return min((len(one.faults) for one in table.minimal_sets(profile, clause)), default=None)
+    return min((len(one.environment) for one in table.minimal_sets(profile, clause)), default=None)
 
 
 def _clauses(
@@ -171,20 +172,21 @@ def _clauses(
         "stands the shortest schedule for each version; `schedules.toml` in `model_check/verdicts/results/` has those "
         "of all sets, and `halfcheck replay` takes one again, step by step."
     )
-    rules = {f"{rule.identifier}.{rule.clause}": rule for rule in TRANSACTIONAL_MESSAGES.clauses}
     for clauses in _by_property(table).values():
         for clause in clauses:
-            yield from _clause(table, clause, rules[clause], implications)
+            yield from _clause(table, clause, implications)
             yield from _shortest(table, clause, schedules)
 
 
-def _clause(table: Table, clause: str, rule: Property, implications: Sequence[Implication]) -> Iterator[Part]:
-    yield Heading(clause, 3)
-    resembles = f" Resembles {', '.join(rule.resembles)}." if rule.resembles else ""
-    implied = sorted(one.implied for one in implications if one.violated == clause)
+def _clause(table: Table, clause: Property, implications: Sequence[Implication]) -> Iterator[Part]:
+    yield Heading(name_of(clause), 3)
+    resembles = f" Resembles {', '.join(clause.resembles)}." if clause.resembles else ""
+    implied = sorted(name_of(one.implied) for one in implications if one.violated == clause)
     also = f" [Implies](#what-implies-what) a violation of {_and(implied)}." if implied else ""
-    yield Paragraph(f"{rule.sentence}{resembles}{also}")
-    minimal = {profile: {one.faults: one for one in table.minimal_sets(profile, clause)} for profile in table.profiles}
+    yield Paragraph(f"{clause.sentence}{resembles}{also}")
+    minimal = {
+        profile: {one.environment: one for one in table.minimal_sets(profile, clause)} for profile in table.profiles
+    }
     undecided = {profile: len(table.undecided(profile, clause)) for profile in table.profiles}
     unbroken = [profile for profile in table.profiles if not minimal[profile] and not undecided[profile]]
     if len(unbroken) == len(table.profiles):
@@ -192,26 +194,28 @@ def _clause(table: Table, clause: str, rule: Property, implications: Sequence[Im
         return
     shown = [profile for profile in table.profiles if profile not in unbroken]
     rows = []
-    for faults in sorted({faults for profile in shown for faults in minimal[profile]}, key=by_size):
+    for faults in sorted({faults for profile in shown for faults in minimal[profile]}, key=lambda one: one.by_size):
         found = [minimal[profile].get(faults) for profile in shown]
-        rows.append([in_words(faults), *(f"{one.depth} {one.instance}" if one else "" for one in found)])
+        rows.append([faults.in_words(), *(f"{one.depth} {one.instance.name}" if one else "" for one in found)])
     if any(undecided.values()):
         rows.append(["*sets not decided*", *(f"*{undecided[p]}*" if undecided[p] else "" for p in shown)])
     yield tabulated("minimal sets", *(f">{profile}" for profile in shown), rows=rows)
     if unbroken:
-        yield Paragraph(f"Holds in {_and(unbroken)}.")
+        yield Paragraph(f"Holds in {_and([*map(str, unbroken)])}.")
 
 
-def _shortest(table: Table, clause: str, schedules: Sequence[MinimalCounterexample]) -> Iterator[Part]:
+def _shortest(table: Table, clause: Property, schedules: Sequence[MinimalCounterexample]) -> Iterator[Part]:
     """For each version the shortest schedule; versions that share it stand together."""
     for one in shortest_of(table, clause, schedules):
         profiles = [p for p in one.profiles if one.depth == min(s.depth for s in table.minimal_sets(p, clause))]
         steps = [f"{number:>2}  {step}" for number, step in enumerate(one.steps.split("; "), start=1)]
-        summary = f"{in_words(one.faults)}, {one.instance}, {one.depth} steps: {', '.join(profiles)}"
-        yield Details(summary, (Code("\n".join(steps), "text"),))
+        where = f"{one.environment.in_words()}, {one.instance.name}, {one.depth} steps"
+        yield Details(f"{where}: {', '.join(map(str, profiles))}", (Code("\n".join(steps), "text"),))
 
 
-def shortest_of(table: Table, clause: str, schedules: Sequence[MinimalCounterexample]) -> list[MinimalCounterexample]:
+def shortest_of(
+    table: Table, clause: Property, schedules: Sequence[MinimalCounterexample]
+) -> list[MinimalCounterexample]:
     """The schedules of a clause that the page shows: for each version the first of the shortest."""
     mine = [one for one in schedules if one.clause == clause]
     chosen: list[MinimalCounterexample] = []
@@ -232,42 +236,38 @@ def _implications(implications: Sequence[Implication]) -> Iterator[Part]:
     rows = []
     for one in implications:
         further = implied_by(one.implied, implications) - {one.implied}
-        also = f" (and so {', '.join(sorted(further))})" if further else ""
+        also = f" (and so {', '.join(sorted(map(name_of, further)))})" if further else ""
         unless = f", unless with {' or '.join(one.unless)}" if one.unless else ""
-        rows.append([one.violated, f"{one.implied}{also}", f"{one.why}{unless}"])
+        rows.append([name_of(one.violated), f"{name_of(one.implied)}{also}", f"{one.why}{unless}"])
     yield tabulated("violated", "implies", "because", rows=rows)
 
 
 def _any_length(table: Table) -> Iterator[Part]:
-    forgetting = [name for name in table.plan if load_instance(name).forgets]
-    searched = [name for name in forgetting if any(table.of(profile, name) for profile in table.profiles)]
+    forgetting = [size for size in table.instances if size.forgets]
+    searched = [size for size in forgetting if any(table.of(profile, size) for profile in table.profiles)]
     if not searched:
         return
-    yield from prose(ANY_LENGTH.format(names=_and([f"`{name}`" for name in searched]), clauses=len(table.clauses)))
+    yield from prose(ANY_LENGTH.format(names=_and([f"`{size.name}`" for size in searched]), clauses=len(table.clauses)))
     rows = []
-    for faults in ((), *((fault,) for fault in FAULTS)):
+    for faults in (NO_FAULTS, *(Environment([fault]) for fault in ALL_FAULTS)):
         entries = [_entries(table, profile, searched, faults) for profile in table.profiles]
-        rows.append([in_words(faults), *(_broken(found, len(table.clauses)) for found in entries)])
-    yield tabulated("", *table.profiles, rows=rows)
+        rows.append([faults.in_words(), *(_broken(found, len(table.clauses)) for found in entries)])
+    yield tabulated("", *table.profile_names, rows=rows)
     alone = [
-        (clause, in_words(one.faults), profile, f"{one.depth} {one.instance}")
+        (name_of(clause), one.environment.in_words(), profile, f"{one.depth} {one.instance.name}")
         for clause in table.clauses
         for profile in table.profiles
         for one in table.minimal_sets(profile, clause)
-        if one.instance in searched and not _is_broken_elsewhere(table, profile, clause, one.faults, searched)
+        if one.instance in searched and not _is_broken_elsewhere(table, profile, clause, one.environment, searched)
     ]
     if alone:
         yield from prose(ALONE)
         yield tabulated("clause", "faults", "version", ">steps", rows=alone)
 
 
-def _entries(table: Table, profile: str, instances: list[str], faults: tuple[str, ...]) -> dict[str, Entry]:
-    return {
-        instance: entry
-        for instance in instances
-        for name, entry in table.of(profile, instance).items()
-        if faults_of(name) == faults
-    }
+def _entries(table: Table, profile: Profile, instances: list[Instance], environment: Environment) -> dict[str, Entry]:
+    found = {instance.name: table.of(profile, instance).get(environment) for instance in instances}
+    return {name: entry for name, entry in found.items() if entry is not None}
 
 
 def _broken(entries: dict[str, Entry], clauses: int) -> str:
@@ -276,24 +276,26 @@ def _broken(entries: dict[str, Entry], clauses: int) -> str:
     return f"{f'? {open_in};' if open_in else f'{clauses - len(broken)} hold,'} {len(broken)} broken"
 
 
-def _is_broken_elsewhere(table: Table, profile: str, clause: str, faults: tuple[str, ...], here: list[str]) -> bool:
+def _is_broken_elsewhere(
+    table: Table, profile: Profile, clause: Property, environment: Environment, here: list[Instance]
+) -> bool:
     return any(
-        clause in entry.violated and set(faults_of(name)) <= set(faults)
-        for instance in table.plan
+        clause in entry.violated and part.is_within(environment)
+        for instance in table.instances
         if instance not in here
-        for name, entry in table.of(profile, instance).items()
+        for part, entry in table.of(profile, instance).items()
     )
 
 
 def _bounds(table: Table) -> Iterator[Part]:
     yield from prose(BOUNDS)
     rows = []
-    for name, plan in table.plan.items():
-        size = load_instance(name)
+    for size in table.instances:
+        plan = table.plan[size.name]
         immunities = ", ".join("none" if ticks < 0 else str(ticks) for ticks in size.immunities)
         sizes = (plan.most_faults, size.transactions, size.half_slots, size.op_slots, size.check_max, immunities)
         counts = (size.mishaps, size.stray_ends, size.clock_steps, f"{plan.most_states:,}")
-        rows.append([name, *sizes, *counts])
+        rows.append([size.name, *sizes, *counts])
     yield tabulated("instance", *BOUND_COLUMNS, rows=rows)
     yield from prose(_counts(table))
     for profile in table.profiles:
@@ -304,8 +306,8 @@ def _bounds(table: Table) -> Iterator[Part]:
 
 
 def _counts(table: Table) -> str:
-    pairs = [name for name, plan in table.plan.items() if plan.most_faults > 1]
-    two, once = ([name for name in pairs if (load_instance(name).mishaps > 1) == has_two] for has_two in (True, False))
+    pairs = [size for size in table.instances if table.plan[size.name].most_faults > 1]
+    two, once = ([size.name for size in pairs if (size.mishaps > 1) == has_two] for has_two in (True, False))
     named = {bound: ", ".join(faults) for bound, faults in counted_faults().items()}
     said = f" On {', '.join(once)} a pair of them says no more than each alone, and none strikes twice." if once else ""
     return COUNTS.format(**named, two=", ".join(two) or "none of those with pairs", once=said)
@@ -317,7 +319,7 @@ def _sizes(table: Table) -> Iterator[Part]:
         "What they have not found is not decided, unless a smaller set breaks it or another instance shows it."
     )
     rows = [
-        (profile, instance, " · ".join(map(in_words, sets)))
+        (profile, instance, " · ".join(one.in_words() for one in sets))
         for profile in table.profiles
         for instance, sets in table.cut_short(profile).items()
     ]
@@ -327,22 +329,22 @@ def _sizes(table: Table) -> Iterator[Part]:
         "Distinct states of the quiet world, and of the largest environment that has an entry in the table."
     )
     sizes = []
-    for name, profile in product(table.plan, table.profiles):
-        entries = table.of(profile, name)
+    for size, profile in product(table.instances, table.profiles):
+        entries = table.of(profile, size)
         if entries:
             largest, most = max(entries.items(), key=lambda entry: entry[1].distinct)
-            which = f"{in_words(faults_of(largest))}{', cut short' if most.unknown else ''}"
-            sizes.append((name, profile, f"{entries[QUIET].distinct:,}", f"{most.distinct:,}", which))
+            which = f"{largest.in_words()}{', cut short' if most.unknown else ''}"
+            sizes.append((size.name, profile, f"{entries[NO_FAULTS].distinct:,}", f"{most.distinct:,}", which))
     yield tabulated("instance", "profile", ">quiet", ">largest", "that is", rows=sizes)
 
 
 SMALL_NUMBERS = {2: "two", 3: "three"}
 
 
-def _by_property(table: Table) -> dict[str, list[str]]:
-    properties: dict[str, list[str]] = {}
+def _by_property(table: Table) -> dict[str, list[Property]]:
+    properties: dict[str, list[Property]] = {}
     for clause in table.clauses:
-        properties.setdefault(clause.partition(".")[0], []).append(clause)
+        properties.setdefault(clause.identifier, []).append(clause)
     return properties
 
 

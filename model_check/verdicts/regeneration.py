@@ -64,9 +64,9 @@ def regenerate(
     empty = replace(
         table,
         specification=specification_fingerprint(),
-        profiles=tuple(map(str, profiles)),
+        profile_names=tuple(map(str, profiles)),
         faults=FAULTS,
-        clauses=clause_names(),
+        clause_names=clause_names(),
         entries={profile.name: {} for profile in profiles},
     )
     whole = replace(empty, entries={profile.name: {} for profile in profiles})

@@ -19,14 +19,15 @@ from model_check.errors import BadFile
 from model_check.finding import Verdict
 from model_check.instances import load_instance
 from model_check.verdicts.fingerprint import specification_fingerprint
-from model_check.world import Environment
+from model_check.world import Environment, Profile
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from model_check.world import Profile, World
+    from model_check.finding import Finding
+    from model_check.world import World
     from spec.constants import Instance
     from spec.language import Property
 
@@ -114,20 +115,32 @@ class Table:
     ----------
     specification : str
         The fingerprint of the specification that was searched.
+    profile_names, faults, clause_names : tuple of str
+        What the specification had then.
     entries : dict
         The name of a profile → that of an instance → environment → entry.
     """
 
     specification: str
-    profiles: tuple[str, ...]
+    profile_names: tuple[str, ...]
     faults: tuple[str, ...]
-    clauses: tuple[str, ...]
+    clause_names: tuple[str, ...]
     plan: dict[str, Plan]
     entries: dict[str, dict[str, Entries]] = field(default_factory=dict)
 
     def of(self, profile: Profile, instance: Instance) -> Entries:
         """The entries of a profile in an instance, none if it was not searched."""
         return self.entries.get(profile.name, {}).get(instance.name, {})
+
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        """The profiles; of a stale table those that there still are."""
+        return tuple(Profile.of(name) for name in self.profile_names if name in PROFILES)
+
+    @property
+    def clauses(self) -> tuple[Property, ...]:
+        """The clauses; of a stale table those that there still are."""
+        return tuple(clauses_by_name()[name] for name in self.clause_names if name in clauses_by_name())
 
     @property
     def instances(self) -> tuple[Instance, ...]:
@@ -215,6 +228,22 @@ class Table:
         mine = [one for one in breaking if one.environment.is_within(world.environment)]
         return min(mine, key=lambda one: one.depth, default=None)
 
+    def contradictions(self, finding: Finding) -> list[str]:
+        """Where the search of a world and the table differ, a line each; of what it does not speak it says nothing."""
+        entry = self.of(finding.world.profile, finding.world.instance).get(finding.world.environment)
+        if entry is None:
+            return []
+        found = {clause: row.depth for clause, row in finding.violated.items()}
+        differing = [c for c in self.clauses if found.get(c) != entry.violated.get(c)]
+        lines = [
+            f"{name}: {_steps(found.get(clause))} by the search, {_steps(entry.violated.get(clause))} by the table"
+            for name, clause in sorted((name_of(clause), clause) for clause in differing)
+        ]
+        distinct = finding.numbers.distinct
+        if not entry.unknown and distinct != entry.distinct:
+            lines.append(f"{distinct:,} states by the search, {entry.distinct:,} by the table")
+        return lines
+
     def everything(self) -> Iterator[tuple[str, str, Environment, Entry]]:
         """The names of profile and instance, environment and entry of every entry."""
         for profile, instances in self.entries.items():
@@ -227,9 +256,9 @@ class Table:
         complaints = [
             f"{what} are {', '.join(named)}, and the specification has {', '.join(there)}"
             for what, named, there in (
-                ("profiles", self.profiles, tuple(PROFILES)),
+                ("profiles", self.profile_names, tuple(PROFILES)),
                 ("faults", self.faults, FAULTS),
-                ("clauses", self.clauses, clause_names()),
+                ("clauses", self.clause_names, clause_names()),
             )
             if named != there
         ]
@@ -237,6 +266,10 @@ class Table:
         if not complaints and self.specification != now:
             complaints.append(f"it was made from the specification {self.specification}, and this one is {now}")
         return complaints
+
+
+def _steps(depth: int | None) -> str:
+    return "not violated" if depth is None else f"violated in {depth} steps"
 
 
 # --- the file ---------------------------------------------------------------------------------------------------------
@@ -291,7 +324,8 @@ def _read_entries(environments: dict[str, Any]) -> Entries:
 def written(table: Table) -> str:
     """The text of the file; `read_table` reads it back."""
     lines = [HEADER, f'specification = "{table.specification}"']
-    lines += [_list(name, getattr(table, name)) for name in ("profiles", "faults", "clauses")]
+    lines += [_list("profiles", table.profile_names), _list("faults", table.faults)]
+    lines.append(_list("clauses", table.clause_names))
     lines += ["", "[plan]"]
     for name, plan in table.plan.items():
         lines.append(f"{_key(name)} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states} }}")

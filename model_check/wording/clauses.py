@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from files.content import parse_toml
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from model_check.clauses import clauses_by_name
+
+if TYPE_CHECKING:
+    from spec.language import Property
 
 GUARANTEES: Final = {
     "S1": "delivered at most once",
@@ -50,7 +53,7 @@ class Meaning:
         What happens to a message, in one sentence without a full stop.
     first, remedy, last : tuple
         What to do about it, as `clauses.toml` has it: what is said of its kind of harm first, what is said of the
-        clause, and what is said of its kind behind that. `model_check.remedies.of_clauses` says it to somebody.
+        clause, and what is said of its kind behind that. `model_check.remedies.advice` says it to somebody.
     """
 
     gravity: int
@@ -62,28 +65,24 @@ class Meaning:
 
 
 @cache
-def meanings() -> dict[str, Meaning]:
-    """Of all clauses, by their names, gravest first."""
+def meanings() -> dict[Property, Meaning]:
+    """Of all clauses, gravest first."""
     text = resources.files("model_check.wording").joinpath("clauses.toml").read_text(encoding="utf-8")
-    found: dict[str, Meaning] = {}
+    found: dict[Property, Meaning] = {}
     for gravity, (kind, records) in enumerate(parse_toml(text).items()):
         first, last = tuple(records.pop("first", ())), tuple(records.pop("always"))
-        for clause, record in records.items():
-            found[clause] = Meaning(gravity, kind, record["harm"], first, tuple(record["remedy"]), last)
+        for name, record in records.items():
+            meaning = Meaning(gravity, kind, record["harm"], first, tuple(record["remedy"]), last)
+            found[clauses_by_name()[name]] = meaning
     return found
 
 
-def meaning_of(clause: str) -> Meaning:
-    """What it means that a clause is broken, by its name, such as `S1.immune_half`.
-
-    Raises
-    ------
-    KeyError
-        When there is no such clause.
+def meaning_of(clause: Property) -> Meaning:
+    """What it means that a clause is broken.
 
     Examples
     --------
-    >>> meaning_of("S1.immune_half").harm
+    >>> meaning_of(clauses_by_name()["S1.immune_half"]).harm
     'a message that is committed within its immunity is delivered, and delivered again after a check'
     """
     return meanings()[clause]
@@ -93,8 +92,3 @@ def meaning_of(clause: str) -> Meaning:
 def kinds() -> tuple[str, ...]:
     """The kinds of harm, gravest first."""
     return tuple(dict.fromkeys(meaning.kind for meaning in meanings().values()))
-
-
-def clause_names() -> tuple[str, ...]:
-    """The names of all clauses, such as `S1.immune_half`, in the order of the machine."""
-    return tuple(f"{clause.identifier}.{clause.clause}" for clause in TRANSACTIONAL_MESSAGES.clauses)

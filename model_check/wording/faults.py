@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from spec.constants import FAULTS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 slow_local = "a local transaction may outlive the first check of its half"
 lose_end = "an END_TRANSACTION may be lost"
@@ -42,14 +37,3 @@ retention = "the oldest files of the commit log may be deleted, and the lower en
 
 FAULTS_IN_WORDS = {fault: str(globals()[fault]) for fault in FAULTS}
 """By the name of the fault."""
-
-
-def in_world(faults: Sequence[str]) -> str:
-    """An environment, as it is said behind a profile.
-
-    Examples
-    --------
-    >>> in_world(["crash", "lose_end"]), in_world([])
-    ('with crash, lose_end', 'in the quiet world')
-    """
-    return f"with {', '.join(faults)}" if faults else "in the quiet world"

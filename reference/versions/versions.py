@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, replace
-from typing import Final
+from dataclasses import dataclass, fields, replace
+from typing import Final, Self
 
 from reference.versions.switches import VersionSwitches
 
@@ -150,3 +150,19 @@ def switches_of(profile: str) -> VersionSwitches:
         message = f"{profile!r}: no switch {unknown[0]!r}; there are {', '.join(sorted(known))}"
         raise ValueError(message)
     return replace(known_versions[version], **turned)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerProfile:
+    """A version of the broker, possibly with switches turned, by its name: ``5.3.3+heeds_stop``."""
+
+    name: str
+    switches: VersionSwitches
+
+    @classmethod
+    def of(cls, name: str) -> Self:
+        """The profile of this name, see :func:`switches_of`."""
+        return cls(name, switches_of(name))
+
+    def __str__(self) -> str:
+        return self.name

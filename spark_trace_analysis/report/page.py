@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from files.writing import write_whole
 from model_check.counterexample.sequence_diagram import STYLE, draw
-from model_check.remedies.of_clauses import remedy
+from model_check.remedies.advice import remedy
 from model_check.remedies.situation import Situation
 from model_check.wording.clauses import meaning_of
 from model_check.wording.sentences import as_sentence

@@ -17,10 +17,10 @@ from halfcheck.app import run
 from halfcheck.errors import ExitCode
 from model_check.defects import catalogue as catalogue_module
 from model_check.defects import findings as findings_module
+from model_check.defects.affected import defects_in
 from model_check.defects.catalogue import catalogue
 from model_check.defects.findings import read_findings, read_lasso_findings
-from model_check.defects.in_releases import defects_in
-from model_check.remedies.of_defects import remedy_of
+from model_check.remedies.advice import remedy_of
 from model_check.wording.clauses import meaning_of
 
 SCHEMA = json.loads(Path(catalogue_module.__file__).with_name("schema.json").read_text(encoding="utf-8"))

@@ -4,11 +4,11 @@ from functools import cache
 
 import pytest
 
+from model_check.clauses import clause_names
 from model_check.instances import constants_for
 from model_check.occurrence import FEATURES, SWITCHES, is_met, why_it_cannot_occur
 from model_check.verdicts.environment import faults_of
 from model_check.verdicts.table import Entry, table_of_verdicts
-from model_check.wording.clauses import clause_names
 from spec.constants import FAULTS, Constants
 from spec.language import Property
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

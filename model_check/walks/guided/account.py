@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from model_check.clauses import clause_names
 from model_check.walks.guided.population import MOST
 from model_check.walks.guided.state_space import are_violated
 from model_check.walks.walk import require_numbers
-from model_check.wording.clauses import clause_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

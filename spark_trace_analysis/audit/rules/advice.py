@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from files.content import read_toml
 from model_check.defects.catalogue import catalogue
-from model_check.instances import unturned
-from model_check.remedies.of_clauses import parts_said_of
-from model_check.remedies.of_defects import remedy_of
-from model_check.remedies.parts import advice as said_to
+from model_check.remedies.advice import advice as said_to
+from model_check.remedies.advice import parts_said_of, remedy_of
 from model_check.remedies.situation import Situation
 
 if TYPE_CHECKING:
@@ -93,7 +91,7 @@ def prevention_of(defect: str) -> str:
     if search is None:
         return remedy_of(defect)
     _, prevention, _ = parts_said_of(search.clause)
-    return said_to(prevention, Situation(unturned(search.profile), frozenset(search.faults)))
+    return said_to(prevention, Situation(search.world.profile.unturned, search.world.environment))
 
 
 @cache

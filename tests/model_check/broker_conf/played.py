@@ -65,7 +65,7 @@ class PlayedPair(Pair):
     """A pair whose clock leaps."""
 
     def __init__(self, version: str, faults: Sequence[str], constants: object, machine: object) -> None:
-        super().__init__(Pairing(version, tuple(faults), "in milliseconds", constants, machine))  # type: ignore[arg-type]
+        super().__init__(Pairing(World.of(version, faults), machine, given=constants))  # type: ignore[arg-type]
         self.clock = place_of_clock(self.state)
         put = self._mapping.records._put
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from model_check.asked import asked_for
+from model_check.clauses import clause_names
 from model_check.comparison.both_sides import compare, needs_a_search, of_search, verdicts_of
 from model_check.comparison.differences import Change, Comparison, Difference, Side, Verdicts, compared
 from model_check.comparison.upgrade_answer import Entry, UpgradeAnswer, upgrade_answer
 from model_check.defects.affected import affects
 from model_check.defects.catalogue import catalogue
 from model_check.portfolio import search_portfolio
-from model_check.wording.clauses import clause_names
 from spec.profiles import VERSIONS
 
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from model_check.defects.affected import affects
+from model_check.defects.affected import affects, defects_in, ranges_of
 from model_check.defects.catalogue import catalogue
 from model_check.defects.findings import read_broker_findings
-from model_check.defects.in_releases import defects_in, ranges_of
 from model_check.defects.lookup import in_release
 from model_check.errors import BadFile, ModelCheckError
 from spec.profiles import VERSIONS

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from model_check.clauses import clause_names
 from model_check.defects.affected import affects, fixed_in, upgrade_from
 from model_check.defects.catalogue import catalogue
 from model_check.releases import profile_for
-from model_check.remedies.of_clauses import parts_said_of, remedy
-from model_check.remedies.of_defects import remedy_of
-from model_check.remedies.parts import remedies
+from model_check.remedies.advice import parts_said_of, remedies, remedy, remedy_of
 from model_check.remedies.situation import QUESTIONS, Situation
 from model_check.remedies.upgrades import (
     KIND_OF_PROPERTY,
@@ -23,7 +22,7 @@ from model_check.remedies.upgrades import (
     without_a_search,
 )
 from model_check.verdicts.table import table_of_verdicts
-from model_check.wording.clauses import clause_names, kinds, meanings
+from model_check.wording.clauses import kinds, meanings
 from model_check.wording.sentences import as_sentence
 from spec.profiles import VERSIONS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

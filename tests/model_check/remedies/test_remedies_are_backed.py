@@ -15,12 +15,11 @@ import pytest
 from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judgement import judge_configuration
 from model_check.check import Verdict, check
+from model_check.clauses import clause_names
 from model_check.counterexample.steps import read_path
 from model_check.instances import constants_for, load_instance
-from model_check.remedies.of_clauses import parts_said_of
-from model_check.remedies.parts import remedies
+from model_check.remedies.advice import parts_said_of, remedies
 from model_check.verdicts.table import table_of_verdicts
-from model_check.wording.clauses import clause_names
 from spec.language import holds as holds_in
 from spec.language import take
 from spec.profiles import VERSIONS

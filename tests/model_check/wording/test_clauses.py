@@ -7,10 +7,11 @@ from importlib import resources
 
 import pytest
 
-from model_check.remedies.of_clauses import remedy
+from model_check.clauses import clause_names
+from model_check.remedies.advice import remedy
 from model_check.remedies.situation import Situation
 from model_check.verdicts.table import table_of_verdicts
-from model_check.wording.clauses import clause_names, meaning_of, meanings
+from model_check.wording.clauses import meaning_of, meanings
 from spec.profiles import VERSIONS
 
 TABLE = table_of_verdicts()

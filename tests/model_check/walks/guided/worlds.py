@@ -9,11 +9,11 @@ from unittest.mock import patch
 import numpy as np
 from scipy.sparse import csr_array
 
+from model_check.clauses import clause_names
 from model_check.walks.guided import walker
 from model_check.walks.guided.graph import search_graph
 from model_check.walks.guided.state_space import StateSpace, are_violated
 from model_check.walks.guided.walker import GuidedWalker
-from model_check.wording.clauses import clause_names
 from tests.model_check.checked import faults_of
 
 if TYPE_CHECKING:

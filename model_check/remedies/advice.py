@@ -1,18 +1,29 @@
-"""What to do about a broken clause, for whoever asks: `remedies.toml` by release, by what may go wrong, by settings."""
+"""What to do about a broken clause or a defect: `remedies.toml` by release, by what may go wrong, by settings.
+
+Of a clause, what `wording/clauses.toml` names is said; of a defect, what is said of the clause of its search, or its
+line in `defects.toml`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from files.content import parse_toml
 from model_check.defects.affected import affects, fixed_in, upgrade_from
+from model_check.defects.catalogue import catalogue
 from model_check.remedies.situation import QUESTIONS, Situation
-from model_check.remedies.upgrades import said_of_an_upgrade
+from model_check.remedies.upgrades import said_of_an_upgrade, said_of_defects
+from model_check.wording.clauses import meaning_of
+from model_check.world import Environment
 from spec.releases.broker_defaults import release_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from spec.language import Property
 
 FILE: Final = "remedies.toml"
 
@@ -74,14 +85,55 @@ class Part:
         return f"from {self.since} on" if self.since else f"up to {self.until}" if self.until else ""
 
 
-Advice = Mapping[str, tuple[Part, ...]]
+def remedy(clause: Property, asked: Situation) -> str:
+    """What to do about a broken clause, without a full stop: a setting, a release, or what clients should do.
+
+    Examples
+    --------
+    >>> from model_check.clauses import clauses_by_name
+    >>> remedy(clauses_by_name()["S1.passed_op"], Situation("4.5.2", Environment.of(["slow_round"])))
+    'upgrade to 4.6.0 or later; make the consumer idempotent'
+    """
+    said = (advice(parts, asked) for parts in parts_said_of(clause))
+    return "; ".join(one for one in said if one) or "nothing is needed in this release"
+
+
+def remedy_of(identifier: str, release: str = "", environment: Environment | None = None) -> str:
+    """What to do about a defect, in one sentence without a full stop.
+
+    Parameters
+    ----------
+    identifier
+    release
+        Whose users ask; that in which the search of the catalogue finds it, if it is empty.
+    environment
+        What may go wrong besides what its search needs.
+
+    Examples
+    --------
+    >>> remedy_of("A02"), remedy_of("A20")
+    ('upgrade to 4.6.0 or later; make the consumer idempotent', 'transactionCheckInterval=60000, as up to 5.1.0')
+    """
+    search = catalogue()[identifier].search
+    if search is None:
+        return str(said_of_defects()[identifier]["do"])
+    world = search.world
+    faults = Environment.of((*world.environment, *(environment or ())))
+    return remedy(search.clause, Situation(release or world.profile.unturned, faults))
 
 
 @cache
-def remedies() -> Advice:
+def parts_said_of(clause: Property) -> tuple[tuple[Part, ...], ...]:
+    """What is said of its kind of harm first, of the clause, and of its kind behind that."""
+    meaning = meaning_of(clause)
+    return parts_of(meaning.first), parts_of(meaning.remedy), parts_of(meaning.last)
+
+
+@cache
+def remedies() -> Mapping[str, tuple[Part, ...]]:
     """All by their names."""
     text = resources.files("model_check.remedies").joinpath(FILE).read_text(encoding="utf-8")
-    return {name: tuple(_part(given) for given in parts) for name, parts in parse_toml(text).items()}
+    return {name: tuple(Part(**part) for part in parts) for name, parts in parse_toml(text).items()}
 
 
 def parts_of(wanted: Iterable[str | Mapping[str, Any]]) -> tuple[Part, ...]:
@@ -89,7 +141,7 @@ def parts_of(wanted: Iterable[str | Mapping[str, Any]]) -> tuple[Part, ...]:
     found: list[Part] = []
     for one in wanted:
         name, faults = (one, ()) if isinstance(one, str) else (one["do"], tuple(one["faults"]))
-        found += [replace(part, faults=faults or part.faults) for part in remedies()[name]]
+        found += [replace(part, faults=faults) for part in remedies()[name]]
     return tuple(found)
 
 
@@ -101,7 +153,7 @@ def advice(parts: Sequence[Part], asked: Situation) -> str:
     """
     open_to = [part for part in parts if part.applies_to(asked.release) and part.asks_for(asked)]
     spoken_of = frozenset(fault for part in open_to for fault in part.faults)
-    faults = spoken_of if asked.faults is None else spoken_of & asked.faults
+    faults = spoken_of if asked.environment is None else spoken_of.intersection(asked.environment)
     if all(part.faults for part in open_to):
         faults = faults or spoken_of
     told: dict[tuple[str, str], list[str]] = {}
@@ -131,8 +183,3 @@ def _or_later(defect: str, releases: Sequence[str]) -> str:
     if not again:
         return f"{first} or later"
     return f"{first} or a later {line}, or to {again[0]} or later"
-
-
-def _part(given: Mapping[str, Any]) -> Part:
-    values: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in given.items()}
-    return Part(**values)
