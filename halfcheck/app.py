@@ -20,33 +20,27 @@ import typer
 from halfcheck import __version__
 from halfcheck.errors import ExitCode, exit_code_of, one_line
 from halfcheck.lazy_commands import LazyCommands
+from halfcheck.old_spellings import respelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
-COMMANDS: dict[str, str] = {
-    "verify": "halfcheck.commands.verify",
-    "check": "halfcheck.commands.check",
-    "coverage": "halfcheck.commands.coverage",
-    "replay": "halfcheck.commands.replay",
-    "defects": "halfcheck.commands.defects",
-    "switches": "halfcheck.commands.switches",
-    "fuzz": "halfcheck.commands.fuzz",
-    "export": "halfcheck.commands.export",
-    "simulate": "halfcheck.commands.simulate",
-    "analyze": "halfcheck.commands.analyze",
-    "audit": "halfcheck.commands.audit",
-    "diff": "halfcheck.commands.diff",
-    "broker": "halfcheck.commands.broker",
-    "probe": "halfcheck.commands.probe",
-    "verdicts": "halfcheck.commands.verdicts",
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Run RocketMQ": ("check", "conf", "compare", "audit", "defects"),
+    "Change it": ("faults", "repairs", "liveness", "replay", "switches", "diff"),
+    "Test with it": ("broker", "probe", "fuzz"),
+    "Study": ("instances", "simulate", "analyze", "export", "coverage", "verdicts", "verify"),
 }
-"""Command name to the module that holds it, in the order of the overview."""
+"""The commands by who needs them, in the order of the overview."""
+
+COMMANDS: dict[str, str] = {name: f"halfcheck.commands.{name}" for names in GROUPS.values() for name in names}
+"""Command name to the module that holds it."""
 
 
 class _Commands(LazyCommands):
     modules = COMMANDS
+    groups = GROUPS
 
 
 app = typer.Typer(name="halfcheck", cls=_Commands, add_completion=False, rich_markup_mode="rich")
@@ -119,8 +113,11 @@ def _say(error: BaseException) -> None:
 def _invoke(arguments: Sequence[str]) -> int:
     """Parse and run; exceptions come out as they are, because Typer's own handling knows nothing of our exit codes."""
     group = typer.main.get_command(app)
+    words, renamed = respelled(arguments)
+    if renamed:
+        typer.echo(f"halfcheck: {renamed}", err=True)
     try:
-        with group.make_context("halfcheck", list(arguments)) as context:
+        with group.make_context("halfcheck", words) as context:
             result = group.invoke(context)
     except typer.Exit as leaving:
         return leaving.exit_code

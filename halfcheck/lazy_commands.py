@@ -24,7 +24,7 @@ from typer.core import TyperCommand, TyperGroup
 from files.reading import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from typer.main import Typer
 
@@ -77,16 +77,19 @@ class OneCommand(TyperCommand):
 class LazyCommands(TyperGroup):
     """A Typer group over a table of command names and the modules that hold them.
 
-    A subclass sets ``modules``. Each module has a function ``command`` with Typer's annotations; the first line of its
-    docstring is the line of the overview, and its ``Examples`` section is shown below the options.
+    A subclass sets ``modules``, and ``groups`` of their names under a title of the overview. Each module has a function
+    ``command`` with Typer's annotations; the first line of its docstring is the line of the overview, and its
+    ``Examples`` section is shown below the options.
     """
 
     modules: ClassVar[Mapping[str, str]] = {}
+    groups: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
+        panels = {name: group for group, names in self.groups.items() for name in names}
         for name in self.modules:
-            self.add_command(TyperCommand(name), name)
+            self.add_command(TyperCommand(name, rich_help_panel=panels.get(name)), name)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command, or its entry of the overview, whose line is read now: a command that is called needs none."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from halfcheck.errors import CommandLineError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from model_check.asked import Asked
+    from model_check.counterexample.files import Written
     from model_check.world import Environment, Profile
     from spec.constants import Instance
 
@@ -17,6 +22,12 @@ USUAL_PROFILE: Final = "5.5.1"
 """The newest release: what is meant where no profile is named."""
 PROFILES: Final = "4.5.1, 4.9.7, 5.3.3, 5.4.0, 5.5.0 or 5.5.1"
 ProfileName = Annotated[str, typer.Option(help=f"{PROFILES}; +NAME or -NAME turns a switch.")]
+Release = Annotated[
+    str,
+    typer.Option(
+        metavar="PROFILE", help=f"{PROFILES}, or another release from 4.3.0 on; +NAME or -NAME turns a switch."
+    ),
+]
 Faults = Annotated[
     str,
     typer.Option(
@@ -27,6 +38,24 @@ Faults = Annotated[
 Properties = Annotated[
     list[str] | None,
     typer.Option("--property", metavar="ID", help="S1, or one clause: S1.immune_half. May be repeated."),
+]
+InstanceName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="One instance alone, or a .toml file; halfcheck instances lists them."),
+]
+MostStates = Annotated[
+    int | None, typer.Option(min=1, help="Stop when so many states are stored; what is not violated is unknown.")
+]
+Write = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write the first counterexample in the form that the name ends in: .itf.json, .svg, .mmd or .py (a test); "
+        "or as itf=FILE, svg=FILE, mermaid=FILE, pytest=FILE. May be repeated.",
+    ),
+]
+Everything = Annotated[
+    bool, typer.Option("--all", help="Print all counterexamples, all that holds and all that cannot occur.")
 ]
 Seed = Annotated[int, typer.Option(help="Where the choices come from.")]
 Threads = Annotated[int | None, typer.Option(min=1, max=64, help="Searches at a time; all processors.")]
@@ -41,6 +70,8 @@ Conf = Annotated[
     ),
 ]
 
+_FORMS: Final = {".itf.json": "itf", ".svg": "svg", ".mmd": "mermaid", ".py": "pytest"}
+
 
 def names_in(text: str) -> list[str]:
     """The names of a list with commas.
@@ -53,6 +84,67 @@ def names_in(text: str) -> list[str]:
     return [name for name in map(str.strip, text.split(",")) if name]
 
 
+def environment_of(faults: str) -> Environment:
+    """The environment that `--faults` names; raises `ModelCheckError`."""
+    from model_check.world import Environment
+
+    return Environment.of(names_in(faults))
+
+
+def instances_of(name: str | None) -> tuple[Instance, ...]:
+    """The one instance that `--instance` names, if it is given; raises `ModelCheckError` and `BadFile`."""
+    from model_check.instances import load_instance
+
+    return () if name is None else (load_instance(name),)
+
+
+def written_in(names: Sequence[str] | None) -> Written:
+    """Where `--write` wants a counterexample, and in which forms.
+
+    Raises
+    ------
+    CommandLineError
+        A name says no form, or two are given for one.
+    UnwritableFileError
+        A file could not be written.
+    """
+    from model_check.counterexample.files import Written, refuse_unwritable
+
+    files: dict[str, Path] = {}
+    for name in names or ():
+        form, given, rest = name.partition("=")
+        if not given or form not in _FORMS.values():
+            form, rest = next((form for end, form in _FORMS.items() if name.endswith(end)), ""), name
+        if not form or not rest or form in files:
+            message = f"--write {name}: expected a name that ends in {', '.join(_FORMS)}, one of each, or FORM=FILE"
+            raise CommandLineError(message)
+        files[form] = Path(rest)
+    wanted = Written(**files)
+    refuse_unwritable(wanted)
+    return wanted
+
+
+def asked_aloud(name: str) -> Asked:
+    """The release or profile of a name; on stderr, which profile speaks for it, and which switches change nothing.
+
+    Raises
+    ------
+    ModelCheckError
+        There is none of that name.
+    """
+    from model_check.asked import asked_for
+
+    asked = asked_for(name)
+    if asked.why:
+        typer.echo(f"halfcheck: {asked.why}", err=True)
+    elif asked.profile.turned:
+        from model_check.switches import turned_in_vain
+
+        for sentence in turned_in_vain(asked.profile):
+            typer.echo(f"halfcheck: {asked.profile}: {sentence}", err=True)
+    return asked
+
+
 def choose_instance(profile: Profile, environment: Environment, properties: Sequence[str], why: str) -> Instance:
     """The instance of the portfolio that shows most of what is asked for; it is said which, and why one is needed.
 
@@ -62,7 +154,7 @@ def choose_instance(profile: Profile, environment: Environment, properties: Sequ
     properties
         As the command line names them; none stands for all.
     why
-        Why one is needed, or why it is this one, such as `as --coverage counts over the states of one`.
+        Why one is needed, or why it is this one, such as `as --checkpoint keeps the search of one`.
     """
     from model_check.chosen_instances import instance_that_shows
     from model_check.clauses import chosen_clauses

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import copyreg
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from model_check.did_you_mean import require_known
+from spec.language import Property
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spec.language import Machine, Property
+    from spec.language import Machine
 
 
 def name_of(clause: Property) -> str:
@@ -52,3 +54,17 @@ def chosen_clauses(wanted: Sequence[str] = (), machine: Machine = TRANSACTIONAL_
         require_known("property", names.get(name.lower(), name), known, there=there)
     chosen = {clause for name in wanted for clause in known[names[name.lower()]]}
     return tuple(clause for clause in machine.clauses if not wanted or clause in chosen)
+
+
+def clause_called(name: str) -> Property:
+    """The clause of a name that is known to be one."""
+    return clauses_by_name()[name]
+
+
+def _reduced(clause: Property) -> Any:
+    """A clause travels to another process as its name, and is the one that is there."""
+    is_known = clauses_by_name().get(name_of(clause)) is clause
+    return (clause_called, (name_of(clause),)) if is_known else clause.__reduce_ex__(4)
+
+
+copyreg.pickle(Property, _reduced)

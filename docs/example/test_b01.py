@@ -4,7 +4,7 @@ A commit inside the immunity of a half that was put back for it is the last word
 """
 
 from model_check.counterexample.steps import read_path, replay
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 STEPS = """
@@ -27,7 +27,7 @@ store_real_message h=2;
 
 
 def test_s1_immune_half_is_violated_in_5_3_3_in_the_quiet_world() -> None:
-    constants = constants_for("5.3.3", [], "tiny")
+    constants = World.of("5.3.3", [], "tiny").constants
     replayed = replay(TRANSACTIONAL_MESSAGES, constants, read_path(TRANSACTIONAL_MESSAGES, constants, STEPS))
     assert [f"{clause.identifier}.{clause.clause}" for clause in replayed.violated] == ["S9.immune_half", "S1.immune_half", "S6.flag_of_a_copy"]
     assert len(replayed.events) == 15

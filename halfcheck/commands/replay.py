@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model_check.counterexample.steps import Replay
+    from model_check.world import World
     from spec.constants import Constants
     from spec.language import Step
 
@@ -52,42 +53,52 @@ def command(
     halfcheck replay --instance tiny --faults crash --steps "send_half t=0 immunity=-1; roll_back_locally t=0; crash"
     """
     from model_check.counterexample.steps import read_path, replay
-    from model_check.counterexample.trace_file import TraceFile, read_trace_file
+    from model_check.counterexample.trace_file import read_trace_file
     from model_check.counterexample.unfolded import with_room_for
-    from model_check.instances import constants_for, load_instance
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
     if (file is None) == (steps is None):
         message = "give either FILE or --steps; see halfcheck replay --help"
         raise CommandLineError(message)
-    given = read_trace_file(file, wanted) if file is not None else TraceFile(USUAL_PROFILE, "", (), steps or "")
-    release = profile or given.profile
-    chosen = given.faults if faults is None else tuple(names_in(faults))
-    name = instance or given.instance or _smallest_for(release, chosen, given.path)
-    constants = constants_for(release, chosen, with_room_for(load_instance(name), given.path))
-    replayed = replay(
-        TRANSACTIONAL_MESSAGES, constants, path := read_path(TRANSACTIONAL_MESSAGES, constants, given.path)
-    )
-    _require_closed(file, constants, path, given.loop)
+    given = None if file is None else read_trace_file(file, wanted)
+    text = steps or "" if given is None else given.path
+    world = _world(None if given is None else given.world, profile, instance, faults, text)
+    constants = world.on(with_room_for(world.instance, text)).constants
+    path = read_path(TRANSACTIONAL_MESSAGES, constants, text)
+    replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
+    _require_closed(file, constants, path, None if given is None else given.loop)
     if as_json:
-        of = {"profile": release, "faults": list(chosen), "instance": name, "violated": _names_of_violated(replayed)}
-        trace = [event.to_json() for event in replayed.events]
-        print(json.dumps({**of, "trace": trace}, ensure_ascii=False, indent=2))
+        content = {
+            "profile": world.profile.name,
+            "faults": list(world.environment),
+            "instance": world.instance.name,
+            "violated": _names_of_violated(replayed),
+            "trace": [event.to_json() for event in replayed.events],
+        }
+        print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
-        from model_check.wording.faults import in_world
-
-        _print(replayed, f"RocketMQ {release} {in_world(chosen)}, instance {name}")
+        where = f"{world.profile} {world.environment.beside_a_profile}, instance {world.instance.name}"
+        _print(replayed, f"RocketMQ {where}")
     return ExitCode.SAFETY_VIOLATED if replayed.violated else ExitCode.OK
 
 
-def _smallest_for(release: str, faults: tuple[str, ...], path: str) -> str:
-    """The smallest instance in which the steps can be taken, said aloud."""
+def _world(given: World | None, profile: str | None, instance: str | None, faults: str | None, text: str) -> World:
+    """Where the steps are taken: what the options say, or else the file; or the smallest instance that takes them."""
     from model_check.counterexample.steps import instance_that_takes
+    from model_check.instances import load_instance
+    from model_check.world import Environment, Profile, World
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-    name = instance_that_takes(TRANSACTIONAL_MESSAGES, release, faults, path)
-    say_choice(name, "the smallest in which the steps can be taken")
-    return name
+    release = Profile.of(profile or USUAL_PROFILE) if profile or given is None else given.profile
+    environment = Environment.of(names_in(faults or "")) if faults is not None or given is None else given.environment
+    if instance:
+        size = load_instance(instance)
+    elif given is not None:
+        size = given.instance
+    else:
+        size = instance_that_takes(TRANSACTIONAL_MESSAGES, release, environment, text)
+        say_choice(size, "the smallest in which the steps can be taken")
+    return World(release, environment, size)
 
 
 def _require_closed(file: Path | None, constants: Constants, path: Sequence[Step], loop: int | None) -> None:

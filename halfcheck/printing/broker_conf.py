@@ -12,21 +12,24 @@ from halfcheck.printing.console import PIPE_COLUMNS, beside, counted, listed, sa
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.broker_conf.judgement import is_besides
 from model_check.broker_conf.words import FoldedRounds, folded, tell
-from model_check.instances import switches_of
+from model_check.clauses import name_of
 from model_check.remedies.advice import remedy
 from model_check.wording.clauses import meaning_of
-from model_check.wording.faults import FAULTS_IN_WORDS, in_world
+from model_check.wording.faults import FAULTS_IN_WORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from model_check.broker_conf.configuration import Configuration
-    from model_check.broker_conf.judgement import Judgement
+    from model_check.broker_conf.judgement import ConfJudgement
     from model_check.broker_conf.suggestions import Suggestions
-    from model_check.check import ClauseResult
+    from model_check.finding import Violated
+    from spec.language import Property
 
 
-def print_judgement(judgement: Judgement, title: str, suggestions: Suggestions | None, *, everything: bool) -> None:
+def print_judgement(judgement: ConfJudgement, title: str, suggestions: Suggestions | None, *, everything: bool) -> None:
     """What is broken, gravest first; what would mend it; the counterexamples; what is open, cannot occur, and holds.
 
     Parameters
@@ -39,12 +42,12 @@ def print_judgement(judgement: Judgement, title: str, suggestions: Suggestions |
     everything
         All counterexamples, what holds, what cannot occur here, and the orders that the ticks keep, as `--all` asks.
     """
-    console, result, broken = wide_console(), judgement.result, judgement.broken
+    console, whole, broken = wide_console(), judgement.whole, judgement.broken
     verb = "are" if len(broken) > 1 else "is"
     gravest = ", gravest first" if len(broken) > 1 else ""
-    count = f"{len(broken) or 'none'} of {counted(len(result.clauses), 'guarantee')} {verb} broken{gravest}"
-    say(console, f"{title}, {in_world(result.faults)}: {count}", "bold")
-    for fault in result.faults:
+    count = f"{len(broken) or 'none'} of {counted(len(whole.rows), 'guarantee')} {verb} broken{gravest}"
+    say(console, f"{title}, {whole.world.environment.beside_a_profile}: {count}", "bold")
+    for fault in whole.world.environment:
         say(console, f"  {fault}: {FAULTS_IN_WORDS[fault]}")
     _print_broken(console, judgement)
     say(console, _settings(judgement.configuration))
@@ -59,7 +62,7 @@ def print_judgement(judgement: Judgement, title: str, suggestions: Suggestions |
     _print_extent(console, judgement, everything=everything)
 
 
-def _print_broken(console: Console, judgement: Judgement) -> None:
+def _print_broken(console: Console, judgement: ConfJudgement) -> None:
     if not judgement.broken:
         return
     table = FittingTable("broken", "like", ">after", "~what happens, and what to do")
@@ -70,14 +73,10 @@ def _print_broken(console: Console, judgement: Judgement) -> None:
         table.add_row(
             name,
             " ".join(row.resembles),
-            _after(judgement, row),
+            moment(judgement.after_ms(row)),
             f"{meaning.harm}{between}{remedy(row.clause, judgement.situation)}",
         )
     console.print(table)
-
-
-def _after(judgement: Judgement, row: ClauseResult) -> str:
-    return moment(judgement.after_ms(row))
 
 
 def _print_suggestions(console: Console, suggestions: Suggestions) -> None:
@@ -89,25 +88,29 @@ def _print_suggestions(console: Console, suggestions: Suggestions) -> None:
         say(console, f"What would mend some of it ({tried}):", "bold")
         table = FittingTable("~change", "~mends", "~costs")
         for one in helpful:
-            table.add_row(Text(str(one.change), style="green"), ", ".join(one.mends), one.change.cost)
+            table.add_row(Text(str(one.change), style="green"), _names(one.mends), one.change.cost)
         console.print(table)
     if harmful:
         say(console, "What would mend some of it, and break something else, or perhaps:", "bold")
         table = FittingTable("~change", "~mends", "~breaks", "~costs")
         for one in harmful:
-            breaks = [*one.breaks, *(f"perhaps {name}" for name in one.leaves_open)]
-            table.add_row(str(one.change), ", ".join(one.mends), ", ".join(breaks), one.change.cost)
+            breaks = [*map(name_of, one.breaks), *(f"perhaps {name_of(clause)}" for clause in one.leaves_open)]
+            table.add_row(str(one.change), _names(one.mends), ", ".join(breaks), one.change.cost)
         console.print(table)
     if suggestions.beyond_help:
         nothing = f"Nothing that was tried mends without breaking something else{'' if helpful else f' ({tried})'}"
-        listed(console, nothing, suggestions.beyond_help)
+        listed(console, nothing, list(map(name_of, suggestions.beyond_help)))
     if suggestions.untried:
         listed(console, "Not tried for want of time", [str(change) for change in suggestions.untried])
 
 
-def _print_counterexamples(console: Console, judgement: Judgement, *, everything: bool) -> None:
+def _names(clauses: Sequence[Property]) -> str:
+    return ", ".join(map(name_of, clauses))
+
+
+def _print_counterexamples(console: Console, judgement: ConfJudgement, *, everything: bool) -> None:
     """One below the other; clauses that are broken by the same counterexample share it."""
-    groups: dict[object, list[ClauseResult]] = {}
+    groups: dict[object, list[Violated]] = {}
     for row in judgement.broken:
         schedule = judgement.schedules[row.clause]
         groups.setdefault((schedule.path, schedule.times), []).append(row)
@@ -131,12 +134,12 @@ def _print_counterexamples(console: Console, judgement: Judgement, *, everything
         say(console, f"{left}: --property ID shows one, --all shows all")
 
 
-def _print_standing(console: Console, judgement: Judgement, *, everything: bool) -> None:
+def _print_standing(console: Console, judgement: ConfJudgement, *, everything: bool) -> None:
     cannot, holding = judgement.cannot_occur, judgement.holding
     if cannot and everything:
         say(console, f"{len(cannot)} cannot occur here:")
         for why in dict.fromkeys(cannot.values()):
-            names = [f"{clause.identifier}.{clause.clause}" for clause, needs in cannot.items() if needs == why]
+            names = [name_of(clause) for clause, needs in cannot.items() if needs == why]
             listed(console, f"  {why}", names)
     elif cannot:
         off = sum(why.startswith("needs the fault") for why in cannot.values())
@@ -148,26 +151,27 @@ def _print_standing(console: Console, judgement: Judgement, *, everything: bool)
     print_holding(console, holding, f"{counted(len(holding), 'guarantee')} {verb}", everything=everything)
 
 
-def _print_extent(console: Console, judgement: Judgement, *, everything: bool) -> None:
-    for base, answer in zip(judgement.bases, judgement.answers, strict=True):
-        sizes, quotient, result = answer.quotient.instance, answer.quotient, answer.result
+def _print_extent(console: Console, judgement: ConfJudgement, *, everything: bool) -> None:
+    for answer in judgement.answers:
+        sizes, quotient, numbers = answer.quotient.instance, answer.quotient, answer.finding.numbers
         size = f"{counted(sizes.transactions, 'transaction')}, {sizes.half_slots} half slots, {sizes.op_slots} op slots"
         seen = (
             "its first states, for what they break"
-            if is_besides(base, judgement.bases[0])
+            if is_besides(answer.base, judgement.answers[0].base)
             else "CUT SHORT, not every reachable state"
         )
-        extent = "every reachable state" if result.complete else seen
+        extent = "every reachable state" if numbers.complete else seen
         ticks = quotient.sentence() if everything else quotient.times_in_ticks()
-        say(console, f"Searched with the sizes of {base}: {size}, {ticks}")
+        say(console, f"Searched with the sizes of {answer.base.name}: {size}, {ticks}")
         beside(
             console,
             "    ",
-            f"{extent}: {result.distinct:,} distinct, depth {result.depth}, {taken(result.seconds)}",
+            f"{extent}: {numbers.distinct:,} distinct, depth {numbers.depth}, {taken(numbers.seconds)}",
             "",
         )
     if judgement.left_out:
-        say(console, f"Not searched, as all that was asked for is broken: {', '.join(judgement.left_out)}")
+        left_out = ", ".join(base.name for base in judgement.left_out)
+        say(console, f"Not searched, as all that was asked for is broken: {left_out}")
     say(console, "Not asked: what happens where clocks differ or step back (clock_skew, clock_step)")
 
 
@@ -177,7 +181,7 @@ def _settings(configuration: Configuration) -> str:
         f"transactionCheckInterval {duration(configuration.check_interval_ms)}",
         f"transactionCheckMax {configuration.check_max}",
     ]
-    if switches_of(configuration.version).batches_ops:
+    if configuration.profile.switches.batches_ops:
         told.append(f"transactionOpBatchInterval {duration(configuration.op_batch_interval_ms)}")
     immune = ", ".join(duration(milliseconds) for milliseconds in configuration.immunities_ms)
     told.append(f"messages without an immunity{' or with one of ' + immune if immune else ''}")

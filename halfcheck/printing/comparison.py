@@ -9,7 +9,7 @@ from rich.text import Text
 from files.durations import moment, taken
 from halfcheck.printing.console import PIPE_COLUMNS, counted, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
-from model_check.wording.faults import in_world
+from model_check.clauses import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ def print_comparison(
     before, after = found.before.asked.name, found.after.asked.name
     conf = f" with {file}" if file is not None else ""
     numbers = f"{len(answer.new)} new, {len(answer.mended)} mended, {len(answer.both)} in both"
-    say(console, f"From {before} to {after}{conf}, {in_world(found.before.faults)}: {numbers}", "bold")
+    say(console, f"From {before} to {after}{conf}, {found.before.environment.beside_a_profile}: {numbers}", "bold")
     _print_group(console, f"New or worse with {after}", answer.new, "bold red", "Nothing is new")
     for sentence in left:
         say(console, sentence, "yellow")
@@ -65,12 +65,12 @@ def _print_group(console: Console, title: str, entries: Sequence[Entry], style: 
     between = ": " if console.width >= PIPE_COLUMNS else "\n→ "
     table = FittingTable("what", f"~{what}")
     for one in entries:
-        always = " (always)" if one.is_always_there and not one.clause else ""
+        always = " (always)" if one.is_always_there and one.clause is None else ""
         needs = f" (with {', '.join(one.needs)})" if one.needs else always
         when = "" if one.after_ms is None else f", after {moment(one.after_ms)}"
         told = f"{one.happens}{needs}{when}"
         told += f"{between}{one.remedy}" if one.remedy else ""
-        table.add_row(Text(one.name, style=style if one.clause else ""), told)
+        table.add_row(Text(one.name, style=style if one.clause is not None else ""), told)
     console.print(table)
 
 
@@ -88,14 +88,14 @@ def _print_standing(console: Console, found: Comparison) -> None:
 def _where(found: Comparison) -> str:
     """The instances that both answers are of, to their ends."""
     cut = {*found.before.cut_short, *found.after.cut_short}
-    return ", ".join(name for name in found.instances if name not in cut)
+    return ", ".join(one.name for one in found.instances if one not in cut)
 
 
 def _print_open(console: Console, found: Comparison) -> None:
     for side in (found.before, found.after):
         if side.open:
             title = f"Open in {side.asked.name}, whose search was cut short"
-            listed(console, title, list(side.open))
+            listed(console, title, list(map(name_of, side.open)))
 
 
 def _print_extent(console: Console, found: Comparison) -> None:
@@ -104,7 +104,7 @@ def _print_extent(console: Console, found: Comparison) -> None:
 
 
 def _extent(side: Verdicts) -> str:
-    known = f"by the table of verdicts ({', '.join(side.known)})" if side.known else ""
-    names = ", ".join(f"{name} (cut short)" if name in side.cut_short else name for name in side.searched)
+    known = f"by the table of verdicts ({', '.join(one.name for one in side.known)})" if side.known else ""
+    names = ", ".join(f"{one.name} (cut short)" if one in side.cut_short else one.name for one in side.searched)
     searched = f"searched: {names}; {taken(side.seconds)}" if names else ""
     return f"{'; '.join(part for part in (known, searched) if part)}; {side.distinct:,} states"

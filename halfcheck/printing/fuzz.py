@@ -38,7 +38,7 @@ def print_campaign(campaign: Campaign, *, visited_all: bool) -> None:
         f"{done.seconds:.1f} s, {rate:,.0f} steps/s"
     )
     if campaign.failure is not None:
-        _print_failure(console, pairing, campaign.failure)
+        _print_failure(console, campaign.pairing, campaign.failure)
         return
     guards = coverage.guards
     seen = len(guards.open) - len(coverage.never_false)

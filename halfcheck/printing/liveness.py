@@ -7,27 +7,26 @@ from typing import TYPE_CHECKING
 from files.durations import taken
 from halfcheck.printing.check import MOST_COUNTEREXAMPLES
 from halfcheck.printing.console import counted, counterexample_table, listed, say, wide_console
-from model_check.check import Verdict
-from model_check.wording.faults import in_world
+from model_check.finding import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from model_check.liveness.check import LivenessResult, ResponseResult, ToldLasso
+    from model_check.liveness.check import LivenessFinding, ResponseRow, UnfoldedLasso
 
 
-def print_responses(result: LivenessResult, *, everything: bool = False) -> None:
+def print_responses(finding: LivenessFinding, *, everything: bool = False) -> None:
     """What is violated, with the shortest ways into a cycle; what is unknown and what holds, and under what."""
-    console, size = wide_console(), result.instance
-    violated = result.violated
+    console, world, numbers = wide_console(), finding.world, finding.numbers
+    violated, size = finding.violated, world.instance
     verb = "is" if len(violated) == 1 else "are"
     say(
         console,
-        f"RocketMQ {result.profile} {in_world(result.faults)}, runs of any length, instance {size.name} "
+        f"RocketMQ {world.profile} {world.environment.beside_a_profile}, runs of any length, instance {size.name} "
         f"({counted(size.transactions, 'transaction')} at a time, {counted(size.check_max, 'check')}): "
-        f"{len(violated) or 'none'} of {counted(len(result.rows), 'response')} {verb} violated",
+        f"{len(violated) or 'none'} of {counted(len(finding.rows), 'response')} {verb} violated",
         style="bold",
     )
     for row in violated:
@@ -37,28 +36,28 @@ def print_responses(result: LivenessResult, *, everything: bool = False) -> None
     for row in shown:
         if row.lasso is not None:
             console.print()
-            told = f"{row.response.name} is violated; it is owed from step {row.lasso.owed_from} on:"
-            say(console, told, style="bold")
-            print_lasso(console, result, row.lasso)
+            title = f"{row.response.name} is violated; it is owed from step {row.lasso.owed_from} on:"
+            say(console, title, style="bold")
+            print_lasso(console, row.lasso)
     console.print()
     if len(shown) < len(violated):
         say(console, f"{counted(len(violated) - len(shown), 'more lasso')}: --property ID shows one, --all shows all")
-    _print_rest(console, result.rows)
-    extent = "all reachable states" if result.complete else "CUT SHORT: not all reachable states"
+    _print_rest(console, finding.rows)
+    extent = "all reachable states" if numbers.complete else "CUT SHORT: not all reachable states"
     say(
         console,
-        f"{extent}: {result.distinct:,} distinct, {result.generated:,} generated, depth {result.depth}; "
-        f"{taken(result.seconds)}",
+        f"{extent}: {numbers.distinct:,} distinct, {numbers.generated:,} generated, depth {numbers.depth}; "
+        f"{taken(numbers.seconds)}",
     )
 
 
-def _extent(lasso: ToldLasso | None) -> str:
+def _extent(lasso: UnfoldedLasso | None) -> str:
     if lasso is None or not lasso.cycle:
         return f"{len(lasso.stem) if lasso else 0} steps, and nothing more happens"
     return f"{len(lasso.stem)} steps, then {len(lasso.cycle)} again and again"
 
 
-def print_lasso(console: Console, result: LivenessResult, lasso: ToldLasso) -> None:
+def print_lasso(console: Console, lasso: UnfoldedLasso) -> None:
     """The way into the cycle, the cycle, and the command that takes both."""
     console.print(counterexample_table(lasso.stem))
     if lasso.cycle:
@@ -67,13 +66,13 @@ def print_lasso(console: Console, result: LivenessResult, lasso: ToldLasso) -> N
     renamed = [f"{name} {a} is now {name} {b}" for name, names in lasso.renaming.items() for a, b in names.items()]
     if renamed:
         say(console, f"when it begins anew, {', '.join(renamed)}")
-    say(console, result.replay_command(lasso))
+    say(console, lasso.command)
 
 
-def _print_rest(console: Console, rows: Sequence[ResponseResult]) -> None:
+def _print_rest(console: Console, rows: Sequence[ResponseRow]) -> None:
     unknown = [row for row in rows if row.verdict is Verdict.UNKNOWN]
-    for reason in dict.fromkeys(row.reason for row in unknown):
-        names = [row.response.name for row in unknown if row.reason == reason]
+    for reason in dict.fromkeys(row.why for row in unknown):
+        names = [row.response.name for row in unknown if row.why == reason]
         listed(console, f"{len(names)} {'is' if len(names) == 1 else 'are'} unknown: {reason}", names)
     for row in rows:
         if row.verdict is Verdict.HOLDS:

@@ -71,9 +71,11 @@ def cross_checked(world: World) -> str:
     if _answer(fast) != _answer(slow):
         message = f"the engines differ on {name}: numba {_answer(fast)}, cpython {_answer(slow)}"
         raise EvaluationError(message)
+    numbers = slow.numbers
     return (
-        f"{name} on {world.instance.name}: the CPython search and the compiled search agree on {slow.numbers.distinct:,} distinct "
-        f"states, {slow.numbers.generated:,} generated, depth {slow.numbers.depth}, every verdict and every shortest counterexample."
+        f"{name} on {world.instance.name}: the CPython search and the compiled search agree on {numbers.distinct:,} "
+        f"distinct states, {numbers.generated:,} generated, depth {numbers.depth}, every verdict and every shortest "
+        "counterexample."
     )
 
 

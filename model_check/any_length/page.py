@@ -9,9 +9,8 @@ from document.markdown import markdown
 from document.parts import prose, tabulated
 from model_check.any_length.bisimulation import compare
 from model_check.explicit.search import explore
-from model_check.instances import alike, constants_for, load_instance
-from model_check.verdicts.environment import in_words
-from model_check.wording.faults import in_world
+from model_check.instances import load_instance
+from model_check.world import Environment, Profile, World
 from spec.constants import FAULTS
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -33,21 +32,21 @@ Compared = tuple["Comparison", bool]
 """What was compared, and whether the search found all states."""
 
 
-def compared(report: Callable[[str], None]) -> dict[tuple[str, tuple[str, ...]], Compared]:
+def compared(report: Callable[[str], None]) -> dict[World, Compared]:
     """Every profile in the quiet world and with each fault; of profiles with the same switches the first."""
     results = {}
-    for profile in distinct(PROFILES):
-        for faults in ((), *((fault,) for fault in FAULTS)):
-            report(f"{profile} {in_world(faults)}")
-            constants = constants_for(profile, faults, NARROW)
-            found = explore(TRANSACTIONAL_MESSAGES, constants, most_states=MOST_STATES)
-            results[profile, faults] = compare(found), found.complete
+    for profile in map(Profile.of, distinct(PROFILES)):
+        for environment in (Environment(), *(Environment([fault]) for fault in FAULTS)):
+            report(f"{profile} {environment.beside_a_profile}")
+            world = World(profile, environment, NARROW)
+            found = explore(TRANSACTIONAL_MESSAGES, world.constants, most_states=MOST_STATES)
+            results[world] = compare(found), found.complete
     return results
 
 
-def page(results: Mapping[tuple[str, tuple[str, ...]], Compared]) -> str:
+def page(results: Mapping[World, Compared]) -> str:
     """The page as Markdown."""
-    profiles = list(dict.fromkeys(profile for profile, _ in results))
+    profiles = list(dict.fromkeys(world.profile for world in results))
     every = [one for one, _ in results.values()]
     differing = sum(one.difference is not None for one in every)
     parts = prose(
@@ -62,10 +61,10 @@ def page(results: Mapping[tuple[str, tuple[str, ...]], Compared]) -> str:
         "and a number in brackets for successors with a full queue, of which nothing is known."
     )
     rows = [
-        (in_words(faults), *(_compared(*results[profile, faults]) for profile in profiles))
-        for faults in dict.fromkeys(faults for _, faults in results)
+        (environment.in_words(), *(_compared(*results[World(each, environment, NARROW)]) for each in profiles))
+        for environment in dict.fromkeys(world.environment for world in results)
     ]
-    return markdown([*parts, tabulated("", *map(alike, profiles), rows=rows)])
+    return markdown([*parts, tabulated("", *(each.same() for each in profiles), rows=rows)])
 
 
 def _compared(found: Comparison, is_complete: bool) -> str:

@@ -14,7 +14,7 @@ from model_check.broker_conf.added_rounds import GrowingRounds, decided_late, pl
 from model_check.broker_conf.assumed_times import with_assumed_times
 from model_check.broker_conf.compared_sums import CHECKS, LOCAL
 from model_check.broker_conf.judge import judge
-from model_check.broker_conf.ticks import UNASKED_FAULTS, Quotient, quotient_of
+from model_check.broker_conf.ticks import UNASKED_FAULTS, Quotient, quotient_of, switched_on
 from model_check.broker_conf.timed_path import (
     ROLE_CHANGED,
     ROUND_BEGAN,
@@ -27,18 +27,26 @@ from model_check.broker_conf.timed_path import (
     answers_in_ticks,
     is_path,
 )
-from model_check.check import CheckResult, ClauseResult, Verdict, check
+from model_check.check import check
+from model_check.clauses import name_of
+from model_check.engines import COMPILED
 from model_check.errors import ModelCheckError
-from model_check.instances import constants_for, load_instance
-from spec.constants import SWITCHES, Constants, Instance
+from model_check.finding import Finding, Holds, Unknown, Violated
+from model_check.question import Question
+from model_check.world import World
+from spec.constants import Constants
 from spec.language import NONE, Machine, Property, Step
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
     from model_check.broker_conf.configuration import Configuration
-    from model_check.engines import Options
+    from model_check.engines import Engine
+    from model_check.finding import Row
+    from model_check.question import Means
+    from model_check.world import Environment
+    from spec.constants import Instance
 
 VIOLATED_IN_TICKS = "violated in ticks"
 """How the reason begins why a clause is unknown although the search has found a violation."""
@@ -78,38 +86,42 @@ class RealSchedule:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What is known of a configuration.
+class ConfAnswer:
+    """What is known of a configuration by the sizes of one instance.
 
     Attributes
     ----------
-    configuration : Configuration
-    quotient : Quotient
-    result : CheckResult
+    base : Instance
+        Whose sizes.
+    finding : Finding
         The verdicts. A clause that is violated in ticks but not in milliseconds is unknown.
     schedules : dict
         For each violated clause its schedule.
-    constants : Constants
+    machine, constants
         Of the search, in ticks.
     """
 
     configuration: Configuration
+    base: Instance
     quotient: Quotient
-    result: CheckResult
+    finding: Finding
     schedules: dict[Property, RealSchedule]
+    machine: Machine
     constants: Constants
 
 
 def check_configuration(
     configuration: Configuration,
-    faults: Sequence[str],
-    base: str | Instance,
+    environment: Environment,
+    base: Instance,
     *,
-    properties: Sequence[str] = (),
-    engine: str = "numba",
-    unscheduled: Collection[str] = (),
-    **options: Unpack[Options],
-) -> Answer:
+    clauses: tuple[Property, ...] = TRANSACTIONAL_MESSAGES.clauses,
+    engine: Engine = COMPILED,
+    unscheduled: Collection[Property] = (),
+    most_states: int | None = None,
+    most_steps: int = 30,
+    **means: Unpack[Means],
+) -> ConfAnswer:
     """Search the quotient of a configuration; see `model_check.check.check` for what the two share.
 
     In the quiet world the switches are folded into the compiled code; what is compiled for faults serves all of them.
@@ -119,66 +131,57 @@ def check_configuration(
     configuration, base
         The sizes of the instance are those of the base, its times are the configuration's.
     unscheduled
-        Clauses by their names: a violation of these in ticks needs no schedule in milliseconds, and is unknown.
+        A violation of these in ticks needs no schedule in milliseconds, and is unknown.
+    most_states, most_steps
+        See `model_check.question.Question`.
 
     Raises
     ------
     ModelCheckError
-        When a name is unknown, a fault needs what no broker.conf says, or no few ticks keep the order of the times.
+        When a fault needs what no broker.conf says, or no few ticks keep the order of the times.
     """
-    _refuse_what_no_setting_says(faults)
-    sizes = load_instance(base) if isinstance(base, str) else base
-    profile = configuration.version
-    quotient = quotient_of(configuration, sizes, switched_on(constants_for(profile, faults, sizes), faults))
+    for fault in environment:
+        if fault in UNASKED_FAULTS:
+            msg = f"fault {fault}: no broker.conf says how far clocks differ or step back; ask without --broker-conf"
+            raise ModelCheckError(msg)
+    quotient = quotient_of(configuration, base, switched_on(configuration.profile, environment))
+    world = World(configuration.profile, environment, quotient.instance)
     machine, timed = with_assumed_times(
         TRANSACTIONAL_MESSAGES,
-        constants_for(profile, faults, quotient.instance),
+        world.constants,
         local_limit=quotient.ticks.get(LOCAL, NONE),
         checks_time=quotient.ticks.get(CHECKS, 0),
         stands_for_more=int(quotient.check_max[0] != quotient.check_max[1]),
     )
-    result = check(
-        profile,
-        faults,
-        quotient.instance,
-        properties=properties,
-        engine=engine,
-        machine=machine if faults else replace(machine, switches=()),
+    question = Question(
+        world=world,
+        clauses=clauses,
+        most_states=most_states,
+        most_steps=most_steps,
+        machine=machine if environment else replace(machine, switches=()),
         constants=timed,
-        **options,
     )
+    finding = check(question, engine, **means)
     schedules: dict[Property, RealSchedule] = {}
-    clauses = []
-    for row in result.clauses:
-        reason = quotient.unkept if row.verdict is Verdict.HOLDS else ""
-        if row.path is not None:
-            found = None if row.name in unscheduled else in_milliseconds(configuration, quotient, machine, timed, row)
+    rows: list[Row] = []
+    for row in finding.rows:
+        why = quotient.unkept if isinstance(row, Holds) else ""
+        if isinstance(row, Violated):
+            found = None if row.clause in unscheduled else in_milliseconds(configuration, quotient, machine, timed, row)
             if isinstance(found, RealSchedule):
                 schedules[row.clause] = found
             else:
-                why = "" if found is None else f", but not shown with the real times: {found}"
-                reason = f"{VIOLATED_IN_TICKS}, in {row.depth} steps{why}"
-        clauses.append(ClauseResult(row.clause, Verdict.UNKNOWN, reason=reason) if reason else row)
-    return Answer(configuration, quotient, replace(result, clauses=tuple(clauses)), schedules, timed)
-
-
-def _refuse_what_no_setting_says(faults: Sequence[str]) -> None:
-    for fault in faults:
-        if fault in UNASKED_FAULTS:
-            msg = f"fault {fault}: no broker.conf says how far clocks differ or step back; ask without --broker-conf"
-            raise ModelCheckError(msg)
-
-
-def switched_on(constants: Constants, faults: Sequence[str]) -> tuple[str, ...]:
-    """The switches of the profile that are on, and the faults."""
-    return (*(name for name in SWITCHES if getattr(constants, name)), *faults)
+                but = "" if found is None else f", but not shown with the real times: {found}"
+                why = f"{VIOLATED_IN_TICKS}, in {row.depth} steps{but}"
+        rows.append(Unknown(row.clause, why) if why else row)
+    return ConfAnswer(configuration, base, quotient, replace(finding, rows=tuple(rows)), schedules, machine, timed)
 
 
 def in_milliseconds(
-    configuration: Configuration, quotient: Quotient, machine: Machine, constants: Constants, row: ClauseResult
+    configuration: Configuration, quotient: Quotient, machine: Machine, constants: Constants, row: Violated
 ) -> RealSchedule | NoInstantsError:
     """The violation of a clause in the real configuration, judged by the plain engine; or why the first try failed."""
-    plain = row.path or ()
+    plain = row.path
     undecided = decided_late(plain)
     if not is_path(machine, constants, undecided):  # what is delivered without END_TRANSACTION was decided before
         undecided = plain
@@ -251,7 +254,7 @@ def _lateness(path: tuple[Step, ...], times: tuple[int, ...], interval: int) -> 
 
 
 def _kept(path: tuple[Step, ...], clause: Property) -> NoInstantsError:
-    return NoInstantsError(len(path), path[-1], f"{clause.identifier}.{clause.clause} is kept at the end")
+    return NoInstantsError(len(path), path[-1], f"{name_of(clause)} is kept at the end")
 
 
 def _real_constants(

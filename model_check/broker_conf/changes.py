@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from files.durations import duration
 from model_check.broker_conf.compared_sums import CHECK_INTERVAL, OP_BATCH_INTERVAL, TIMEOUT, compared, orders_of
 from model_check.broker_conf.configuration import changed_settings
-from model_check.broker_conf.ticks import times_of
-from model_check.instances import load_instance, switches_of, unturned
+from model_check.broker_conf.ticks import switched_on, times_of
+from model_check.instances import load_instance
 from model_check.remedies.upgrades import said_of_an_upgrade
 from spec.profiles import VERSIONS, distinct
 
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from model_check.broker_conf.configuration import Configuration
+    from model_check.world import Environment
 
 _NICE_MS = (3_600_000, 1_800_000, 600_000, 300_000, 60_000, 30_000, 10_000, 5_000, 1_000, 500, 100, 50, 10, 1)
 _MOST_NEIGHBOURS = 3
 """So many orders to each side of today's are tried."""
 
-_SIZES = "tiny"
+_SIZES = load_instance("tiny")
 """Whose sizes say which sums there are."""
 
 _HOUR_MS = 3_600_000
@@ -67,23 +68,16 @@ def _show(key: str, value: int | str | None) -> str:
     return f"RocketMQ {value}" if key == "version" else f"{key}={value}"
 
 
-def changes_of(configuration: Configuration, on: Iterable[str]) -> list[Change]:
-    """What to try, the nearest first, one of each kind in turn.
-
-    Parameters
-    ----------
-    configuration
-    on
-        The switches of its profile and the faults that are on.
-    """
-    active = tuple(on)
+def changes_of(configuration: Configuration, environment: Environment) -> list[Change]:
+    """What to try, the nearest first, one of each kind in turn."""
+    batches_ops = configuration.profile.switches.batches_ops
     kinds = [
         list(_immunities(configuration)),
-        list(_times(configuration, active, OP_BATCH_INTERVAL)) if "batches_ops" in active else [],
-        list(_times(configuration, active, TIMEOUT)),
-        list(_op_sizes(configuration)) if "batches_ops" in active else [],
+        list(_times(configuration, environment, OP_BATCH_INTERVAL)) if batches_ops else [],
+        list(_times(configuration, environment, TIMEOUT)),
+        list(_op_sizes(configuration)) if batches_ops else [],
         list(_versions(configuration)),
-        list(_times(configuration, active, CHECK_INTERVAL)),
+        list(_times(configuration, environment, CHECK_INTERVAL)),
         list(_check_maxima(configuration)),
         list(_kept_longer(configuration)),
     ]
@@ -91,14 +85,14 @@ def changes_of(configuration: Configuration, on: Iterable[str]) -> list[Change]:
     return [kind[place] for place in range(longest) for kind in kinds if place < len(kind)]
 
 
-def _times(configuration: Configuration, on: tuple[str, ...], name: str) -> Iterator[Change]:
+def _times(configuration: Configuration, environment: Environment, name: str) -> Iterator[Change]:
     field, key = {
         TIMEOUT: ("timeout_ms", "transactionTimeOut"),
         CHECK_INTERVAL: ("check_interval_ms", "transactionCheckInterval"),
         OP_BATCH_INTERVAL: ("op_batch_interval_ms", "transactionOpBatchInterval"),
     }[name]
     now: int = getattr(configuration, field)
-    for value in neighbours(now, _turning_points(configuration, on, name)):
+    for value in neighbours(now, _turning_points(configuration, environment, name)):
         yield Change({key: value}, _with(configuration, {field: value}), _cost_of_time(name, now, value))
 
 
@@ -106,10 +100,10 @@ def _with(configuration: Configuration, fields: dict[str, Any]) -> Configuration
     return replace(configuration, **fields)
 
 
-def _turning_points(configuration: Configuration, on: tuple[str, ...], name: str) -> set[int]:
+def _turning_points(configuration: Configuration, environment: Environment, name: str) -> set[int]:
     """The lengths of one time at which an order of sums turns, the others being as they are."""
     real = times_of(configuration)
-    sums = compared(real, on, load_instance(_SIZES))
+    sums = compared(real, switched_on(configuration.profile, environment), _SIZES)
     found = set()
     for order in orders_of(sums, real):
         terms = [*order.left, *((-factor, other) for factor, other in order.right)]
@@ -171,8 +165,9 @@ def _op_sizes(configuration: Configuration) -> Iterator[Change]:
 
 
 def _versions(configuration: Configuration) -> Iterator[Change]:
-    for version in distinct(VERSIONS[VERSIONS.index(unturned(configuration.version)) :])[1:]:
-        brought = said_of_an_upgrade(configuration.release or unturned(configuration.version), version)
+    now = configuration.profile.unturned
+    for version in distinct(VERSIONS[VERSIONS.index(now) :])[1:]:
+        brought = said_of_an_upgrade(configuration.release or now, version)
         upgraded = configuration.upgraded(version)
         moved = changed_settings(configuration, upgraded)
         parts = ["an upgrade of the brokers", f"with the default {' and '.join(moved)}" if moved else "", brought]
@@ -229,7 +224,7 @@ def _cost_of_time(name: str, now: int, value: int) -> str:
     )
 
 
-def with_local(configuration: Configuration, on: Iterable[str]) -> list[Change]:
+def with_local(configuration: Configuration, environment: Environment) -> list[Change]:
     """For a configuration without a limit on local transactions: one, with an op batch that is written in time."""
     if configuration.local_ms is not None or configuration.timeout_ms < _LEAST_TIMEOUT_MS:
         return []
@@ -237,8 +232,8 @@ def with_local(configuration: Configuration, on: Iterable[str]) -> list[Change]:
     cost = f"producers must see to it that each END_TRANSACTION arrives within {duration(limit)} of its half"
     limited = replace(configuration, local_ms=limit)
     found = [Change({"local_ms": limit}, limited, cost)]
-    if switches_of(configuration.version).batches_ops:
-        points = _turning_points(limited, tuple(on), OP_BATCH_INTERVAL)
+    if configuration.profile.switches.batches_ops:
+        points = _turning_points(limited, environment, OP_BATCH_INTERVAL)
         now = configuration.op_batch_interval_ms
         for value in [value for value in neighbours(now, points) if value < now][:2]:
             quicker = replace(limited, op_batch_interval_ms=value)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from model_check.errors import ModelCheckError
+from model_check.releases import profile_for
+from model_check.world import Profile
 from spec.releases.broker_defaults import defaults_of
 
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
@@ -30,8 +32,8 @@ class Configuration:
 
     Attributes
     ----------
-    version : str
-        The profile of a release, with the switches turned by which the release differs from it.
+    profile : Profile
+        Of a release, with the switches turned by which the release differs from it.
     timeout_ms, check_interval_ms, op_batch_interval_ms, save_interval_ms : int
         `transactionTimeOut`, `transactionCheckInterval`, `transactionOpBatchInterval`, `flushConsumerOffsetInterval`.
     check_max : int
@@ -49,12 +51,12 @@ class Configuration:
     local_ms : int or None
         The age of a half by which its local transaction is over and its END_TRANSACTION has arrived, if that is known.
     release : str
-        The release that was asked for, which `version` stands for.
+        The release that was asked for, which `profile` stands for.
     given : frozenset of str
         The fields that have no default of the release: an upgrade leaves them as they are.
     """
 
-    version: str
+    profile: Profile
     timeout_ms: int
     check_max: int
     check_interval_ms: int
@@ -77,7 +79,7 @@ class Configuration:
 
     @classmethod
     def of_release(cls, release: str, **given: Any) -> Self:
-        """A broker of a release; what is not given, or None, has its default. Its profile is `version`, if given.
+        """A broker of a release; what is not given, or None, has its default.
 
         Examples
         --------
@@ -85,9 +87,7 @@ class Configuration:
         60000
         """
         known = {name: value for name, value in given.items() if value is not None}
-        return cls(
-            **{"version": release, "release": release, **_defaults_of(release), **known, "given": frozenset(known)}
-        )
+        return cls(**{**_of_release(release), **known, "given": frozenset(known)})
 
     def upgraded(self, release: str) -> Self:
         """The same file and the same messages with another release, whose defaults count where the file sets nothing.
@@ -98,9 +98,7 @@ class Configuration:
         >>> one.upgraded("5.5.1").check_interval_ms, one.upgraded("5.5.1").timeout_ms
         (30000, 9000)
         """
-        defaults = {field: value for field, value in _defaults_of(release).items() if field not in self.given}
-        fields: dict[str, Any] = {"version": release, "release": release, **defaults}
-        return replace(self, **fields)
+        return replace(self, **{name: value for name, value in _of_release(release).items() if name not in self.given})
 
     @property
     def reserved_ms(self) -> int | None:
@@ -140,9 +138,13 @@ def changed_settings(before: Configuration, after: Configuration) -> tuple[str, 
     )
 
 
-def _defaults_of(release: str) -> dict[str, int]:
+def _of_release(release: str) -> dict[str, Any]:
     defaults = defaults_of(release)
-    return {field: defaults[name] * factor for field, (name, factor) in _DEFAULTS.items()}
+    return {
+        "profile": Profile.of(profile_for(release, with_switches=True)[0]),
+        "release": release,
+        **{field: defaults[name] * factor for field, (name, factor) in _DEFAULTS.items()},
+    }
 
 
 def read_duration(option: str, text: str) -> int:

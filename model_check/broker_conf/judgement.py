@@ -8,35 +8,38 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.broker_conf.answer import VIOLATED_IN_TICKS, check_configuration
 from model_check.broker_conf.words import tell
-from model_check.check import SIZES, Verdict, chosen_clauses
 from model_check.defects.affected import affects
+from model_check.defects.resemblance import resembled
+from model_check.finding import Finding, Holds, Numbers, Unknown, Violated
 from model_check.instances import load_instance
 from model_check.occurrence import why_it_cannot_occur
-from model_check.portfolio import together
 from model_check.remedies.advice import remedy
 from model_check.remedies.situation import Situation
 from model_check.wording.clauses import meaning_of
+from model_check.world import SIZES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from model_check.broker_conf.answer import Answer, RealSchedule
+    from model_check.broker_conf.answer import ConfAnswer, RealSchedule
     from model_check.broker_conf.configuration import Configuration
-    from model_check.check import CheckResult, ClauseResult
     from model_check.explicit.search import Progress
+    from model_check.finding import Row
+    from model_check.world import Environment
+    from spec.constants import Instance
     from spec.language import Property
 
-BASES = ("tiny", "deep", "small", "trio")
+BASES = tuple(map(load_instance, ("tiny", "deep", "small", "trio")))
 """Whose sizes are searched with the times of a configuration: one transaction, more rounds of it, two, and three."""
 
-FINEST = "deep"
+FINEST = load_instance("deep")
 """Of these, the one with the most checks."""
 
 MOST_STATES = 24_000_000
 """Where the search of each is cut short."""
 
-WIDEST = "trio"
+WIDEST = load_instance("trio")
 """The one with the most transactions, searched behind others: without immunities, and for what it breaks."""
 
 MOST_OF_WIDEST = 4_000_000
@@ -44,87 +47,88 @@ MOST_OF_WIDEST = 4_000_000
 
 
 @dataclass(frozen=True)
-class Judgement:
+class ConfJudgement:
     """What is known of a configuration over all sizes that were searched.
 
     Attributes
     ----------
     configuration : Configuration
-    answers : tuple of Answer
+    answers : tuple of ConfAnswer
         Of each size, in the order in which they were searched; each was asked about what was not broken before.
-    bases : tuple of str
-        The names of these sizes.
-    left_out : tuple of str
+    left_out : tuple of Instance
         Sizes that were not searched, as everything was broken by then.
     """
 
     configuration: Configuration
-    answers: tuple[Answer, ...]
-    bases: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
+    answers: tuple[ConfAnswer, ...]
+    left_out: tuple[Instance, ...] = ()
 
     @cached_property
-    def result(self) -> CheckResult:
+    def whole(self) -> Finding:
         """Of all searches together: numbers are sums, the depth is the largest, the instance is the first."""
-        results = [answer.result for answer in self.answers]
-        rows = [self._row(row.clause) for row in results[0].clauses]
-        found = together(results, [self._with_ids_of_the_release(row) for row in rows])
-        return replace(found, complete=not self.cut_short)
+        findings = [answer.finding for answer in self.answers]
+        numbers = replace(Numbers.together([one.numbers for one in findings]), complete=not self.cut_short)
+        unseen = tuple(w for w in findings[0].unseen if all(w in one.unseen for one in findings))
+        return Finding(findings[0].world, tuple(self._row(row.clause) for row in findings[0].rows), numbers, unseen)
 
     @property
-    def cut_short(self) -> tuple[str, ...]:
+    def bases(self) -> tuple[Instance, ...]:
+        """The sizes that were searched."""
+        return tuple(answer.base for answer in self.answers)
+
+    @property
+    def cut_short(self) -> tuple[Instance, ...]:
         """Sizes of which not all states were seen, so that they leave something open."""
-        named = zip(self.bases, self.answers, strict=True)
-        first = self.bases[0]
-        return tuple(base for base, one in named if not (one.result.complete or is_besides(base, first)))
+        first = self.answers[0].base
+        return tuple(
+            one.base for one in self.answers if not (one.finding.numbers.complete or is_besides(one.base, first))
+        )
 
     @cached_property
-    def found_in(self) -> dict[Property, int]:
-        """For each broken clause the number of the answer that shows it."""
-        return {clause: number for number, answer in enumerate(self.answers) for clause in answer.schedules}
+    def shown_by(self) -> dict[Property, ConfAnswer]:
+        """For each broken clause the answer that shows it."""
+        return {clause: answer for answer in self.answers for clause in answer.schedules}
 
     @cached_property
     def schedules(self) -> dict[Property, RealSchedule]:
         """For each broken clause its schedule."""
-        return {clause: schedule for answer in self.answers for clause, schedule in answer.schedules.items()}
+        return {clause: answer.schedules[clause] for clause, answer in self.shown_by.items()}
 
     @cached_property
     def cannot_occur(self) -> dict[Property, str]:
         """The clauses that hold because no size that was searched could show them broken, and what they need."""
         worlds = [answer.constants for answer in self.answers]
-        held = [row.clause for row in self.result.clauses if row.verdict is Verdict.HOLDS]
+        held = [row.clause for row in self.whole.rows if isinstance(row, Holds)]
         return {clause: why for clause in held if (why := why_it_cannot_occur(clause, *worlds))}
 
     @property
     def situation(self) -> Situation:
         """Whom advice is for."""
         mine = self.configuration
-        return Situation.of(mine.version, self.result.faults, release=mine.release, times=mine.times)
+        return Situation.of(mine.profile, self.whole.world.environment, release=mine.release, times=mine.times)
 
     @property
-    def broken(self) -> tuple[ClauseResult, ...]:
+    def broken(self) -> tuple[Violated, ...]:
         """What is violated, gravest first, and of what is equally grave the earliest."""
-        rows = [row for row in self.result.clauses if row.verdict is Verdict.VIOLATED]
-        return tuple(sorted(rows, key=lambda row: (meaning_of(row.clause).gravity, self.after_ms(row))))
+        violated = self.whole.violated.values()
+        return tuple(sorted(violated, key=lambda row: (meaning_of(row.clause).gravity, self.after_ms(row))))
 
     @property
-    def holding(self) -> tuple[ClauseResult, ...]:
+    def holding(self) -> tuple[Holds, ...]:
         """What holds, and could be seen broken."""
-        return tuple(
-            row for row in self.result.clauses if row.verdict is Verdict.HOLDS and row.clause not in self.cannot_occur
-        )
+        return tuple(row for row in self.whole.rows if isinstance(row, Holds) and row.clause not in self.cannot_occur)
 
     @property
-    def open(self) -> tuple[ClauseResult, ...]:
+    def open(self) -> tuple[Unknown, ...]:
         """What is unknown."""
-        return tuple(row for row in self.result.clauses if row.verdict is Verdict.UNKNOWN)
+        return tuple(row for row in self.whole.rows if isinstance(row, Unknown))
 
-    def after_ms(self, row: ClauseResult) -> int:
+    def after_ms(self, row: Violated) -> int:
         """When a broken clause is broken, in milliseconds since the start."""
         return self.schedules[row.clause].times[-1]
 
     def to_json(self) -> dict[str, Any]:
-        """The plain data of `halfcheck check --broker-conf FILE --json`: the keys of `CheckResult.to_json`, and these.
+        """The plain data of `halfcheck check --broker-conf FILE --json`: the keys of `Finding.to_json`, and these.
 
         `searches` has an entry for each size: its instance, how large the search was, and its `quotient`, which says
         which ticks stand for which times, and which orders they keep; `quotient` is that of the first. Each clause has
@@ -134,67 +138,57 @@ class Judgement:
         `reason`. `replay` is null: the path is one of an instance that has no name. `trace` is the shortest violation
         in ticks.
         """
-        told = self.result.to_json()
-        told["quotient"] = self.answers[0].quotient.to_json()
-        told["searches"] = [
-            _search_to_json(base, answer) for base, answer in zip(self.bases, self.answers, strict=True)
-        ]
-        told["instances_left_out"] = list(self.left_out)
-        for row in self.result.clauses:
-            of_property = told["properties"][row.clause.identifier]
+        content = self.whole.to_json()
+        content["quotient"] = self.answers[0].quotient.to_json()
+        content["searches"] = [_search_to_json(answer) for answer in self.answers]
+        content["instances_left_out"] = [base.name for base in self.left_out]
+        for row in self.whole.rows:
+            of_property = content["properties"][row.clause.identifier]
             of_clause = of_property["clauses"][row.clause.clause]
             of_property["replay"] = of_clause["replay"] = None
-            meaning = meaning_of(row.clause)
-            of_clause |= {
-                "gravity": meaning.gravity,
-                "harm": meaning.harm,
-                "remedy": remedy(row.clause, self.situation),
-            }
+            meaning, advice = meaning_of(row.clause), remedy(row.clause, self.situation)
+            of_clause |= {"gravity": meaning.gravity, "harm": meaning.harm, "remedy": advice}
             of_clause["cannot_occur"] = self.cannot_occur.get(row.clause, "")
-            schedule = self.schedules.get(row.clause)
-            if schedule is not None:
-                told_steps = tell(schedule.machine, schedule.constants, schedule.path, schedule.times)
-                of_clause["schedule"] = [step.to_json() for step in told_steps]
+            if isinstance(row, Violated):
+                schedule = self.schedules[row.clause]
+                steps = tell(schedule.machine, schedule.constants, schedule.path, schedule.times)
+                of_clause["schedule"] = [step.to_json() for step in steps]
                 of_clause["added_rounds"] = schedule.more_rounds
                 of_clause["late_round_ms"] = schedule.late_ms
                 of_clause["after_ms"] = self.after_ms(row)
-                of_clause["instance"] = self.bases[self.found_in[row.clause]]
-        return told
+                of_clause["instance"] = self.shown_by[row.clause].base.name
+        return content
 
-    def _with_ids_of_the_release(self, row: ClauseResult) -> ClauseResult:
-        release = self.configuration.release
-        ids = tuple(one for one in row.resembles if not release or affects(one, release))
-        return replace(row, resembles=ids)
-
-    def _row(self, clause: Property) -> ClauseResult:
+    def _row(self, clause: Property) -> Row:
         """The violation that was found; otherwise what some size leaves open, or else that all hold.
 
         A size whose `transactionCheckMax` is scaled down further than that of another may show a violation in ticks
         that the real times refuse: where the other one has as much room, could show it and holds, it holds.
         """
-        asked = [(answer, row) for answer in self.answers for row in answer.result.clauses if row.clause == clause]
-        violated = [row for _, row in asked if row.verdict is Verdict.VIOLATED]
-        held = [(answer, row) for answer, row in asked if row.verdict is Verdict.HOLDS]
-        finer = [answer for answer, _ in held if not why_it_cannot_occur(clause, answer.constants)]
-        unknown = [
-            row
-            for answer, row in asked
-            if row.verdict is Verdict.UNKNOWN
-            and not (answer.result.complete and any(_is_finer(one, answer) for one in finer))
-        ]
-        return [*violated, *unknown, *(row for _, row in held)][0]
+        asked = [(answer, row) for answer in self.answers for row in answer.finding.rows if row.clause == clause]
+        for answer, row in asked:
+            if isinstance(row, Violated):
+                shown = resembled(answer.machine, answer.constants, clause, row.path)
+                release = self.configuration.release
+                return replace(row, resembles=tuple(one for one in shown if not release or affects(one, release)))
+        held = [answer for answer, row in asked if isinstance(row, Holds)]
+        finer = [answer for answer in held if not why_it_cannot_occur(clause, answer.constants)]
+        for answer, row in asked:
+            is_settled = answer.finding.numbers.complete and any(_is_finer(one, answer) for one in finer)
+            if isinstance(row, Unknown) and not is_settled:
+                return row
+        return Holds(clause, tuple(answer.finding.bounds for answer in held))
 
 
 def judge_configuration(
     configuration: Configuration,
-    faults: Sequence[str],
-    bases: Sequence[str] = BASES,
+    environment: Environment,
+    bases: Sequence[Instance] = BASES,
     *,
-    properties: Sequence[str] = (),
-    most_states: int | None = None,
+    clauses: tuple[Property, ...] = TRANSACTIONAL_MESSAGES.clauses,
     report: Callable[[str, Progress], None] | None = None,
     **question: Any,
-) -> Judgement:
+) -> ConfJudgement:
     """Search one size after the other, each for what is not broken yet.
 
     What is violated in ticks and not shown in milliseconds is asked again without immunities: a message need not carry
@@ -202,89 +196,81 @@ def judge_configuration(
 
     Parameters
     ----------
-    configuration, faults
     bases
         Whose sizes.
-    properties
-        Ids, or clauses; all when empty.
-    most_states
-        Where each search is cut short; `MOST_STATES` when None.
     report
         Called now and then with the size that is being searched, as `deep (2 of 3)`, and how far its search is.
     question
-        What `model_check.broker_conf.answer.check_configuration` takes besides.
+        What `search_size` takes besides.
 
     Raises
     ------
     ModelCheckError
-        As `check_configuration` does.
+        As `model_check.broker_conf.answer.check_configuration` does.
     """
-    wanted = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, properties)]
-    question["most_states"] = most_states
 
-    def asked(one: Configuration, base: str, names: Sequence[str], title: str, *, besides: bool = False) -> Answer:
+    def asked(one: Configuration, base: Instance, left: tuple[Property, ...], title: str) -> ConfAnswer:
         reported = None if report is None else partial(report, title)
-        return search_size(one, faults, base, besides=besides, properties=names, report=reported, **question)
+        return search_size(
+            one, environment, base, besides=is_besides(base, bases[0]), clauses=left, report=reported, **question
+        )
 
-    answers: list[Answer] = []
+    answers: list[ConfAnswer] = []
     for number, base in enumerate(bases, start=1):
-        broken = {f"{c.identifier}.{c.clause}" for answer in answers for c in answer.schedules}
-        left = [name for name in wanted if name not in broken]
+        left = tuple(clause for clause in clauses if not any(clause in answer.schedules for answer in answers))
         if not left:
             break
-        title = f"{base} ({number} of {len(bases)})"
-        answers.append(asked(configuration, base, left, title, besides=is_besides(base, bases[0])))
-    found = Judgement(configuration, tuple(answers), tuple(bases[: len(answers)]), tuple(bases[len(answers) :]))
-    unshown = [row.name for row in found.open if row.reason.startswith(VIOLATED_IN_TICKS)]
+        answers.append(asked(configuration, base, left, f"{base.name} ({number} of {len(bases)})"))
+    found = ConfJudgement(configuration, tuple(answers), tuple(bases[len(answers) :]))
+    unshown = tuple(row.clause for row in found.open if row.why.startswith(VIOLATED_IN_TICKS))
     if not unshown or not configuration.immunities_ms:
         return found
     base = FINEST if FINEST in bases else bases[0]
-    plainer = asked(replace(configuration, immunities_ms=()), base, unshown, f"{base}, without immunities")
-    broken_rows = tuple(row for row in plainer.result.clauses if row.verdict is Verdict.VIOLATED)
-    plainer = replace(plainer, result=replace(plainer.result, clauses=broken_rows))
-    return replace(found, answers=(*found.answers, plainer), bases=(*found.bases, base))
+    plainer = asked(replace(configuration, immunities_ms=()), base, unshown, f"{base.name}, without immunities")
+    broken = tuple(plainer.finding.violated.values())
+    return replace(found, answers=(*answers, replace(plainer, finding=replace(plainer.finding, rows=broken))))
 
 
-def is_besides(base: str, first: str) -> bool:
+def is_besides(base: Instance, first: Instance) -> bool:
     """Whether a size is searched behind the others, for what it breaks: what it leaves open still holds in them."""
     return base == WIDEST != first
 
 
 def search_size(
     configuration: Configuration,
-    faults: Sequence[str],
-    base: str,
+    environment: Environment,
+    base: Instance,
     *,
     besides: bool = False,
     most_states: int | None = None,
     **question: Any,
-) -> Answer:
+) -> ConfAnswer:
     """Search one size; besides others without immunities, and the answer has no row of what is left open.
 
     Parameters
     ----------
     most_states
         Where the search is cut short; `MOST_STATES` when None, `MOST_OF_WIDEST` besides others.
-    configuration, faults, base, question
+    configuration, environment, base, question
         What `model_check.broker_conf.answer.check_configuration` takes, which raises, too.
     """
     if most_states is None:
         most_states = MOST_OF_WIDEST if besides else MOST_STATES
     asked = replace(configuration, immunities_ms=()) if besides else configuration
-    answer = check_configuration(asked, faults, load_instance(base), most_states=most_states, **question)
+    answer = check_configuration(asked, environment, base, most_states=most_states, **question)
     if not besides:
         return answer
-    decided = tuple(row for row in answer.result.clauses if row.verdict is not Verdict.UNKNOWN)
-    return replace(answer, result=replace(answer.result, clauses=decided))
+    decided = tuple(row for row in answer.finding.rows if not isinstance(row, Unknown))
+    return replace(answer, finding=replace(answer.finding, rows=decided))
 
 
-def _is_finer(one: Answer, other: Answer) -> bool:
+def _is_finer(one: ConfAnswer, other: ConfAnswer) -> bool:
     """Whether a size scales `transactionCheckMax` down less than another one, and is as large in all else."""
     is_as_large = all(mine >= its for mine, its in zip(_room_of(one), _room_of(other), strict=True))
     return is_as_large and one.quotient.check_max[1] > other.quotient.check_max[1]
 
 
-def _room_of(answer: Answer) -> tuple[int, ...]:
+def _room_of(answer: ConfAnswer) -> tuple[int, ...]:
     """The room of a size, beside checks: half slots that no check takes, op slots beyond a pull, faults."""
     size = answer.constants
     return (
@@ -297,12 +283,12 @@ def _room_of(answer: Answer) -> tuple[int, ...]:
     )
 
 
-def _search_to_json(base: str, answer: Answer) -> dict[str, Any]:
-    sizes = answer.quotient.instance
+def _search_to_json(answer: ConfAnswer) -> dict[str, Any]:
+    sizes, numbers = answer.quotient.instance, answer.finding.numbers
     return {
-        "instance": base,
+        "instance": answer.base.name,
         **{name: getattr(sizes, name) for name in SIZES},
-        **answer.result.numbers_to_json(),
-        "seconds": round(answer.result.seconds, 6),
+        **numbers.size_to_json(),
+        "seconds": round(numbers.seconds, 6),
         "quotient": answer.quotient.to_json(),
     }

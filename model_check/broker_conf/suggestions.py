@@ -7,20 +7,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from model_check.broker_conf.answer import switched_on
 from model_check.broker_conf.changes import changes_of, with_local
-from model_check.broker_conf.judgement import Judgement, is_besides, search_size
-from model_check.broker_conf.ticks import quotient_of
-from model_check.check import Verdict
-from model_check.instances import constants_for, load_instance
+from model_check.broker_conf.judgement import ConfJudgement, is_besides, search_size
+from model_check.broker_conf.ticks import quotient_of, switched_on
+from model_check.clauses import name_of
+from model_check.finding import Holds
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from model_check.broker_conf.answer import Answer
+    from model_check.broker_conf.answer import ConfAnswer
     from model_check.broker_conf.changes import Change
     from model_check.broker_conf.configuration import Configuration
     from model_check.explicit.search import Progress
+    from spec.constants import Instance
+    from spec.language import Property
 
 MOST_SECONDS = 180.0
 """Behind so much time no further change is begun."""
@@ -33,18 +35,18 @@ class Suggestion:
     Attributes
     ----------
     change : Change
-    mends : tuple of str
-        Clauses that are broken without the change and hold with it.
-    breaks : tuple of str
-        Clauses that are broken with it only.
-    leaves_open : tuple of str
-        Clauses that hold without it, and are not decided with it.
+    mends : tuple of Property
+        What is broken without the change and holds with it.
+    breaks : tuple of Property
+        What is broken with it only.
+    leaves_open : tuple of Property
+        What holds without it, and is not decided with it.
     """
 
     change: Change
-    mends: tuple[str, ...]
-    breaks: tuple[str, ...]
-    leaves_open: tuple[str, ...] = ()
+    mends: tuple[Property, ...]
+    breaks: tuple[Property, ...]
+    leaves_open: tuple[Property, ...] = ()
 
     @property
     def is_safe(self) -> bool:
@@ -55,9 +57,9 @@ class Suggestion:
         """As plain data."""
         return {
             "change": dict(self.change.settings),
-            "mends": list(self.mends),
-            "breaks": list(self.breaks),
-            "leaves_open": list(self.leaves_open),
+            "mends": list(map(name_of, self.mends)),
+            "breaks": list(map(name_of, self.breaks)),
+            "leaves_open": list(map(name_of, self.leaves_open)),
             "cost": self.change.cost,
         }
 
@@ -70,7 +72,7 @@ class Suggestions:
     ----------
     found : tuple of Suggestion
         What breaks nothing else and leaves nothing open first, then what mends most.
-    beyond_help : tuple of str
+    beyond_help : tuple of Property
         Broken clauses that nothing which was tried mends without breaking another.
     tried : int
         How many changes were searched, those that give the same order of times together.
@@ -79,7 +81,7 @@ class Suggestions:
     """
 
     found: tuple[Suggestion, ...]
-    beyond_help: tuple[str, ...]
+    beyond_help: tuple[Property, ...]
     tried: int
     untried: tuple[Change, ...]
 
@@ -87,17 +89,16 @@ class Suggestions:
         """As plain data, the key `suggestions`."""
         return {
             "found": [one.to_json() for one in self.found],
-            "beyond_help": list(self.beyond_help),
+            "beyond_help": list(map(name_of, self.beyond_help)),
             "tried": self.tried,
             "untried": [dict(change.settings) for change in self.untried],
         }
 
 
 def suggest(
-    judgement: Judgement,
-    faults: Sequence[str],
+    judgement: ConfJudgement,
     *,
-    properties: Sequence[str] = (),
+    clauses: tuple[Property, ...] = TRANSACTIONAL_MESSAGES.clauses,
     changes: Sequence[Change] | None = None,
     most_seconds: float = MOST_SECONDS,
     report: Callable[[str, Progress], None] | None = None,
@@ -109,7 +110,7 @@ def suggest(
     ----------
     judgement
         Of the configuration.
-    faults, properties, question
+    clauses, question
         As they were asked of it (`model_check.broker_conf.judgement.judge_configuration`).
     changes
         What to try; all that `model_check.broker_conf.changes` knows when None.
@@ -118,83 +119,79 @@ def suggest(
     report
         Called now and then with the change that is being searched, and how far its search is.
     """
-    broken = [row.name for row in judgement.broken]
-    bases = (*judgement.bases, *judgement.left_out)
-    on = switched_on(judgement.answers[0].constants, faults)
-    configuration = judgement.configuration
+    configuration, environment = judgement.configuration, judgement.whole.world.environment
     if changes is None:
-        changes = [*changes_of(configuration, on), *with_local(configuration, on)]
-    groups = _of_different_orders(configuration, changes, faults, tuple(dict.fromkeys(bases)))
-    asked = {"properties": properties, **question}
+        changes = [*changes_of(configuration, environment), *with_local(configuration, environment)]
+    groups = _of_different_orders(judgement, changes)
     until, found, searched = time.monotonic() + most_seconds, list[Suggestion](), 0
     for group in groups:
         if time.monotonic() > until:
             break
         searched += 1
         titled = None if report is None else _named(report, f"{group[0]} ({searched} of {len(groups)})")
-        tried_one = _tried(group[0], judgement, faults, asked, titled)
+        tried_one = _tried(group[0], judgement, titled, {"clauses": clauses, **question})
         found += [replace(tried_one, change=change) for change in group if tried_one.mends]
     found.sort(key=lambda one: (len(one.breaks), len(one.leaves_open), -len(one.mends), len(one.change.settings)))
-    mended = {name for one in found if one.is_safe for name in one.mends}
-    beyond = tuple(name for name in broken if name not in mended)
+    mended = {clause for one in found if one.is_safe for clause in one.mends}
+    beyond = tuple(row.clause for row in judgement.broken if row.clause not in mended)
     tried = sum(len(group) for group in groups[:searched])
     return Suggestions(tuple(found), beyond, tried, tuple(change for group in groups[searched:] for change in group))
 
 
 def _tried(
     change: Change,
-    judgement: Judgement,
-    faults: Sequence[str],
-    question: dict[str, Any],
+    judgement: ConfJudgement,
     report: Callable[[str, Progress], None] | None,
+    question: dict[str, Any],
 ) -> Suggestion:
     """What holds with a change that is broken without it; and where it mends something, what does not hold with it.
 
     First the sizes are searched that show what is broken; the others only if some of it is not broken there any more.
     """
-    found_in = {row.name: judgement.found_in[row.clause] for row in judgement.broken}
-    bases = (*judgement.bases, *judgement.left_out)
-    answers: dict[str, Answer] = {}
-    intact = set(found_in)
+    broken = [row.clause for row in judgement.broken]
+    bases = _bases(judgement)
+    answers: dict[Instance, ConfAnswer] = {}
+    intact = set(broken)
     for is_first_pass in (True, False):
-        for number, base in enumerate(bases):
-            is_wanted = number in {found_in[name] for name in intact} if is_first_pass else intact
+        for base in bases:
+            is_wanted = base in {judgement.shown_by[clause].base for clause in intact} if is_first_pass else intact
             if base in answers or not is_wanted:
                 continue
             answers[base] = answer = search_size(
                 change.configuration,
-                faults,
+                judgement.whole.world.environment,
                 base,
                 besides=is_besides(base, bases[0]),
-                unscheduled=found_in,
-                report=None if report is None else partial(report, base),
+                unscheduled=broken,
+                report=None if report is None else partial(report, base.name),
                 **question,
             )
-            intact -= {row.name for row in answer.result.clauses if row.verdict is not Verdict.HOLDS}
+            intact -= {row.clause for row in answer.finding.rows if not isinstance(row, Holds)}
     if not intact:
         return Suggestion(change, (), ())
-    with_it = Judgement(change.configuration, tuple(answers.values()), tuple(answers))
-    breaks = tuple(row.name for row in with_it.broken if row.name not in found_in)
-    held = {row.name for row in judgement.holding}
-    leaves_open = tuple(row.name for row in with_it.open if row.name in held)
-    return Suggestion(change, tuple(name for name in found_in if name in intact), breaks, leaves_open)
+    with_it = ConfJudgement(change.configuration, tuple(answers.values()))
+    breaks = tuple(row.clause for row in with_it.broken if row.clause not in broken)
+    held = {row.clause for row in judgement.holding}
+    leaves_open = tuple(row.clause for row in with_it.open if row.clause in held)
+    return Suggestion(change, tuple(clause for clause in broken if clause in intact), breaks, leaves_open)
 
 
-def _of_different_orders(
-    configuration: Configuration, changes: Sequence[Change], faults: Sequence[str], bases: Sequence[str]
-) -> list[list[Change]]:
+def _bases(judgement: ConfJudgement) -> tuple[Instance, ...]:
+    return tuple(dict.fromkeys((*judgement.bases, *judgement.left_out)))
+
+
+def _of_different_orders(judgement: ConfJudgement, changes: Iterable[Change]) -> list[list[Change]]:
     """The changes by their instances of ticks, without those that change no order in any size."""
+    environment = judgement.whole.world.environment
 
     def key(one: Configuration) -> object:
-        found: list[object] = [one.version, len(one.immunities_ms)]
-        for base in bases:
-            sizes = load_instance(base)
-            on = switched_on(constants_for(one.version, faults, sizes), faults)
-            quotient = quotient_of(one, sizes, on)
+        found: list[object] = [one.profile.name, len(one.immunities_ms)]
+        for base in _bases(judgement):
+            quotient = quotient_of(one, base, switched_on(one.profile, environment))
             found += [quotient.instance, tuple(quotient.ticks.items())]
         return tuple(found)
 
-    groups: dict[object, list[Change]] = {key(configuration): []}
+    groups: dict[object, list[Change]] = {key(judgement.configuration): []}
     for change in changes:
         groups.setdefault(key(change.configuration), []).append(change)
     return [group for group in list(groups.values())[1:] if group]

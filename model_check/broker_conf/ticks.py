@@ -21,12 +21,14 @@ from model_check.broker_conf.compared_sums import (
     compared,
     orders_of,
 )
+from spec.constants import SWITCHES
 from spec.language import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from model_check.broker_conf.configuration import Configuration
+    from model_check.world import Environment, Profile
     from spec.constants import Instance
 
 MOST_TICKS = 126
@@ -102,6 +104,11 @@ class Quotient:
             "orders": [{"order": str(order), "why": order.why} for order in self.orders],
             "sentence": self.sentence(),
         }
+
+
+def switched_on(profile: Profile, environment: Environment) -> tuple[str, ...]:
+    """The switches of the profile that are on, and the faults."""
+    return (*(name for name in SWITCHES if getattr(profile.switches, name)), *environment)
 
 
 def quotient_of(configuration: Configuration, base: Instance, on: Iterable[str]) -> Quotient:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from model_check.check import Verdict
+from model_check.clauses import name_of
+from model_check.finding import Verdict
+from spec.language import Property
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from model_check.answer import Answer
     from model_check.asked import Asked
-    from model_check.portfolio import Judged
+    from model_check.world import Environment
+    from spec.constants import Instance
 
 CANNOT_OCCUR = "cannot occur"
 """What a clause is that nothing can break in any instance that was searched."""
@@ -40,7 +44,7 @@ class Side:
         `violated`, `holds`, `unknown` or `cannot occur`.
     depth : int or None
         Steps of the shortest violation.
-    instance : str or None
+    instance : Instance or None
         Where that is.
     resembles : tuple of str
         The defects that it shows.
@@ -50,7 +54,7 @@ class Side:
 
     verdict: str
     depth: int | None = None
-    instance: str | None = None
+    instance: Instance | None = None
     resembles: tuple[str, ...] = ()
     after_ms: int | None = None
 
@@ -66,17 +70,20 @@ class Side:
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as plain data."""
-        told = {**asdict(self), "resembles": list(self.resembles)}
-        if self.after_ms is None:
-            del told["after_ms"]
-        return told
+        content = {
+            "verdict": self.verdict,
+            "depth": self.depth,
+            "instance": None if self.instance is None else self.instance.name,
+            "resembles": list(self.resembles),
+        }
+        return content if self.after_ms is None else {**content, "after_ms": self.after_ms}
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A clause on which two profiles differ."""
 
-    clause: str
+    clause: Property
     before: Side
     after: Side
 
@@ -100,30 +107,30 @@ class Verdicts:
     Attributes
     ----------
     asked : Asked
-    faults : tuple of str
+    environment : Environment
     sides : dict
         Clause → verdict, in the order of the machine.
-    known, searched, cut_short : tuple of str
-        The instances that the table of verdicts has answered for, those that were searched, and which of these were
+    known, searched, cut_short : tuple of Instance
+        Those that the table of verdicts has answered for, those that were searched, and which of these were
         not searched to their end.
     distinct, seconds
         Of both.
-    judged : Judged or None
+    answer : Answer or None
         The search, where there was one of all that is asked.
     """
 
     asked: Asked
-    faults: tuple[str, ...]
-    sides: Mapping[str, Side]
-    known: tuple[str, ...] = ()
-    searched: tuple[str, ...] = ()
-    cut_short: tuple[str, ...] = ()
+    environment: Environment
+    sides: Mapping[Property, Side]
+    known: tuple[Instance, ...] = ()
+    searched: tuple[Instance, ...] = ()
+    cut_short: tuple[Instance, ...] = ()
     distinct: int = 0
     seconds: float = 0.0
-    judged: Judged | None = field(default=None, compare=False)
+    answer: Answer | None = field(default=None, compare=False)
 
     @property
-    def open(self) -> tuple[str, ...]:
+    def open(self) -> tuple[Property, ...]:
         """What a search that was cut short has left open."""
         return tuple(clause for clause, side in self.sides.items() if side.verdict == Verdict.UNKNOWN.value)
 
@@ -149,13 +156,13 @@ class Comparison:
     before: Verdicts
     after: Verdicts
     differences: tuple[Difference, ...]
-    same: dict[str, tuple[str, ...]]
+    same: dict[str, tuple[Property, ...]]
 
     @property
-    def instances(self) -> tuple[str, ...]:
+    def instances(self) -> tuple[Instance, ...]:
         """Those that either verdict is of."""
         sides = (self.before, self.after)
-        return tuple(dict.fromkeys(name for side in sides for name in (*side.known, *side.searched)))
+        return tuple(dict.fromkeys(one for side in sides for one in (*side.known, *side.searched)))
 
     @property
     def is_complete(self) -> bool:
@@ -166,22 +173,26 @@ class Comparison:
         """The comparison as the plain data that scripts rely on (`halfcheck check --compare A B --json`)."""
         return {
             "profiles": [self.before.asked.name, self.after.asked.name],
-            "environment": list(self.before.faults),
-            "instances": list(self.instances),
+            "environment": list(self.before.environment),
+            "instances": [instance.name for instance in self.instances],
             "complete": self.is_complete,
             "differences": {
-                one.clause: {"change": one.change.value, "before": one.before.to_json(), "after": one.after.to_json()}
+                name_of(one.clause): {
+                    "change": one.change.value,
+                    "before": one.before.to_json(),
+                    "after": one.after.to_json(),
+                }
                 for one in self.differences
             },
-            "same": {verdict: list(clauses) for verdict, clauses in self.same.items()},
-            "open": {"before": list(self.before.open), "after": list(self.after.open)},
-            "judged_by": {side.asked.name: side.asked.profile for side in (self.before, self.after)},
+            "same": {verdict: list(map(name_of, clauses)) for verdict, clauses in self.same.items()},
+            "open": {"before": list(map(name_of, self.before.open)), "after": list(map(name_of, self.after.open))},
+            "judged_by": {side.asked.name: side.asked.profile.name for side in (self.before, self.after)},
         }
 
 
 def compared(before: Verdicts, after: Verdicts) -> Comparison:
     """What two sides say of the same clauses."""
-    differences, same = [], dict[str, list[str]]()
+    differences, same = [], dict[str, list[Property]]()
     for clause, mine in before.sides.items():
         other = after.sides[clause]
         if (mine.verdict, mine.when, mine.resembles) == (other.verdict, other.when, other.resembles):

@@ -9,21 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from model_check.clauses import clause_names
+from model_check.clauses import name_of
 from model_check.defects.affected import affects, arises, possible_with
 from model_check.defects.catalogue import catalogue
 from model_check.defects.resemblance import is_repaired
-from model_check.instances import switches_of
 from model_check.remedies.advice import remedy, remedy_of
 from model_check.remedies.situation import Situation
 from model_check.remedies.upgrades import by_gravity, gravity_of, is_always_there
 from model_check.wording.clauses import meaning_of
+from model_check.world import Environment
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from model_check.asked import Asked
     from model_check.comparison.differences import Comparison, Side
+    from spec.language import Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +34,15 @@ class Entry:
 
     Attributes
     ----------
-    clause : str
-        That is broken; empty for a defect that no clause shows in what is asked.
+    clause : Property or None
+        That is broken; none for a defect that no clause shows in what is asked.
     defects : tuple of str
         Those that the clause shows, or the one.
     happens : str
         What a user sees, in a sentence without a full stop.
     remedy : str
         What to do; empty for what is mended.
-    needs : tuple of str
+    needs : Environment
         The faults that the catalogue's search of the defect needs.
     is_always_there : bool
         Whether a defect needs none, and shows in every run or in the quiet world.
@@ -50,11 +52,11 @@ class Entry:
         Of a configuration: when it is broken.
     """
 
-    clause: str
+    clause: Property | None
     defects: tuple[str, ...]
     happens: str
     remedy: str
-    needs: tuple[str, ...]
+    needs: Environment
     is_always_there: bool
     gravity: int
     after_ms: int | None = None
@@ -63,12 +65,12 @@ class Entry:
     def name(self) -> str:
         """The clause with its defects, or the defect."""
         like = f" ({' '.join(self.defects)})" if self.defects else ""
-        return f"{self.clause}{like}" if self.clause else " ".join(self.defects)
+        return " ".join(self.defects) if self.clause is None else f"{name_of(self.clause)}{like}"
 
     def to_json(self) -> dict[str, Any]:
         """The entry as plain data."""
         return {
-            "clause": self.clause or None,
+            "clause": None if self.clause is None else name_of(self.clause),
             "defects": list(self.defects),
             "happens": self.happens,
             "remedy": self.remedy,
@@ -107,7 +109,7 @@ def upgrade_answer(found: Comparison, times: Mapping[str, int] | None = None) ->
         Of a configuration that both were judged with (`Situation`).
     """
     before, after = found.before, found.after
-    situation = Situation.of(after.asked.profile, after.faults, release=after.asked.release, times=times)
+    situation = Situation.of(after.asked.profile, after.environment, release=after.asked.release, times=times)
     had, has = _has(before.asked), _has(after.asked)
     clauses: dict[str, list[Entry]] = {"new": [], "mended": [], "both": []}
     for clause, old in before.sides.items():
@@ -137,18 +139,19 @@ def upgrade_answer(found: Comparison, times: Mapping[str, int] | None = None) ->
     return UpgradeAnswer(**sorted_groups)
 
 
-def _is_asked_about(identifier: str, sides: Mapping[str, Side]) -> bool:
+def _is_asked_about(identifier: str, sides: Mapping[Property, Side]) -> bool:
     """Whether it breaks one of the guarantees that are asked about; what breaks none is of a question about all."""
-    broken = set(catalogue()[identifier].properties) & {name.partition(".")[0] for name in clause_names()}
-    asked = {clause.partition(".")[0] for clause in sides}
-    return bool(broken & asked) if broken else len(sides) == len(clause_names())
+    clauses = TRANSACTIONAL_MESSAGES.clauses
+    broken = set(catalogue()[identifier].properties) & {clause.identifier for clause in clauses}
+    asked = {clause.identifier for clause in sides}
+    return bool(broken & asked) if broken else len(sides) == len(clauses)
 
 
 def _has(asked: Asked) -> Callable[[str], bool]:
     """Whether a release has a defect, by the catalogue; where switches are turned, as far as searches have shown."""
     if asked.is_release:
         return lambda one: affects(one, asked.release)
-    switches = switches_of(asked.profile)
+    switches = asked.profile.switches
     return lambda one: possible_with(one, switches) and not is_repaired(one, switches)
 
 
@@ -158,20 +161,20 @@ def _comes(one: str, before: Asked, after: Asked, had: Callable[[str], bool], ha
     return has(one) and not had(one)
 
 
-def _of_clause(clause: str, side: Side, what_to_do: str) -> Entry:
+def _of_clause(clause: Property, side: Side, what_to_do: str) -> Entry:
     meaning = meaning_of(clause)
-    return Entry(clause, side.resembles, meaning.harm, what_to_do, (), True, meaning.gravity, side.after_ms)
+    return Entry(clause, side.resembles, meaning.harm, what_to_do, Environment(), True, meaning.gravity, side.after_ms)
 
 
 def _of_defect(identifier: str, what_to_do: str) -> Entry:
     defect = catalogue()[identifier]
-    needs = () if defect.search is None else defect.search.faults
+    needs = Environment() if defect.search is None else defect.search.world.environment
     remark = defect.affected.partition(", ")[2]
     only = f" ({remark})" if remark and not any(letter.isdigit() for letter in remark) else ""
     always, gravity = is_always_there(identifier), gravity_of(identifier)
-    return Entry("", (identifier,), f"{defect.effect}{only}", what_to_do, needs, always, gravity)
+    return Entry(None, (identifier,), f"{defect.effect}{only}", what_to_do, needs, always, gravity)
 
 
 def _order(entry: Entry) -> tuple[object, ...]:
     """Gravest first; of equally grave ones what was searched first, then what needs no fault."""
-    return entry.gravity, not entry.clause, by_gravity(entry.defects[0]) if entry.defects else (), entry.name
+    return entry.gravity, entry.clause is None, by_gravity(entry.defects[0]) if entry.defects else (), entry.name

@@ -7,22 +7,20 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from files.errors import UnwritableFileError
 from files.writing import what_is_no_file, write_whole
+from model_check.clauses import name_of
 from model_check.counterexample.itf import to_itf
 from model_check.counterexample.sequence_diagram import draw, drawn_lasso, drawn_path, to_mermaid
-from model_check.instances import constants_for
-from model_check.wording.faults import in_world
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from model_check.check import CheckResult, ClauseResult
-    from model_check.counterexample.steps import Replay
-    from model_check.liveness.check import LivenessResult, ResponseResult
+    from model_check.finding import Violated
+    from model_check.liveness.check import ResponseRow
+    from model_check.world import World
 
 _PYTEST_FILE = '''"""{title}
 
@@ -30,7 +28,7 @@ _PYTEST_FILE = '''"""{title}
 """
 
 from model_check.counterexample.steps import read_path, replay
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 STEPS = """
@@ -39,7 +37,7 @@ STEPS = """
 
 
 def test_{name}() -> None:
-    constants = constants_for({profile}, {faults}, {instance})
+    constants = World.of({profile}, {faults}, {instance}).constants
     replayed = replay(TRANSACTIONAL_MESSAGES, constants, read_path(TRANSACTIONAL_MESSAGES, constants, STEPS))
     assert [f"{{clause.identifier}}.{{clause.clause}}" for clause in replayed.violated] == {violated}
     assert len(replayed.events) == {depth}
@@ -78,7 +76,7 @@ def refuse_unwritable(wanted: Written) -> None:
             raise UnwritableFileError(file, why)
 
 
-def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None:
+def write_files(row: Violated, wanted: Written) -> None:
     """Write the counterexample of a violated clause in the wanted forms.
 
     Raises
@@ -86,26 +84,21 @@ def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None
     UnwritableFileError
         When a file cannot be written; names it and why.
     """
-    if row.path is None or row.replayed is None:
-        msg = f"{row.name} is not violated"
+    if row.replay is None:
+        msg = f"{row.name} has no path that was replayed"
         raise AssertionError(msg)
-    instance = row.instance or result.instance
-    world = ", ".join(result.faults) or "the quiet world"
-    title = f"{row.name} is violated in {result.profile}, {world}: {row.clause.sentence}"
+    title = f"{row.name} is violated in {_where(row.world)}: {row.clause.sentence}"
     if wanted.itf is not None:
-        constants = constants_for(result.profile, result.faults, instance)
-        origin = {"profile": result.profile, "faults": list(result.faults), "instance": instance.name}
-        trace = to_itf(TRANSACTIONAL_MESSAGES, constants, row.path, origin, title)
-        write_whole(wanted.itf, json.dumps(trace, ensure_ascii=False, indent=1) + "\n")
+        write_whole(wanted.itf, _json(to_itf(row.world, row.path, title)))
     if wanted.svg is not None:
-        write_whole(wanted.svg, draw(drawn_path(row.replayed.events), title, "diagram"))
+        write_whole(wanted.svg, draw(drawn_path(row.replay.events), title, "diagram"))
     if wanted.mermaid is not None:
-        write_whole(wanted.mermaid, to_mermaid(drawn_path(row.replayed.events), title))
+        write_whole(wanted.mermaid, to_mermaid(drawn_path(row.replay.events), title))
     if wanted.pytest is not None:
-        write_whole(wanted.pytest, _pytest_file(result, row, row.replayed))
+        write_whole(wanted.pytest, _pytest_file(row))
 
 
-def write_lasso(result: LivenessResult, row: ResponseResult, wanted: Written) -> None:
+def write_lasso(row: ResponseRow, wanted: Written) -> None:
     """Write a run for ever in the wanted forms: in ITF, `loop` is the number of the state that the cycle goes back to.
 
     Raises
@@ -113,18 +106,14 @@ def write_lasso(result: LivenessResult, row: ResponseResult, wanted: Written) ->
     UnwritableFileError
         When a file cannot be written; names it and why.
     """
-    lasso, name = row.lasso, row.response.name
+    lasso = row.lasso
     if lasso is None:
-        msg = f"{name} is not violated"
+        msg = f"{row.response.name} is not violated"
         raise AssertionError(msg)
-    world = ", ".join(result.faults) or "the quiet world"
-    title = f"{name} is violated in {result.profile}, {world}. Claimed: {row.response.sentence}"
-    steps = lasso.again[: len(lasso.stem) + len(lasso.cycle)]
+    title = f"{row.response.name} is violated in {_where(lasso.world)}. Claimed: {row.response.sentence}"
     if wanted.itf is not None:
-        constants = constants_for(result.profile, result.faults, lasso.instance)
-        origin = {"profile": result.profile, "faults": list(result.faults), "instance": lasso.instance.name}
-        trace = to_itf(TRANSACTIONAL_MESSAGES, constants, steps, origin, title) | {"loop": len(lasso.stem)}
-        write_whole(wanted.itf, json.dumps(trace, ensure_ascii=False, indent=1) + "\n")
+        steps = lasso.again[: len(lasso.stem) + len(lasso.cycle)]
+        write_whole(wanted.itf, _json(to_itf(lasso.world, steps, title) | {"loop": len(lasso.stem)}))
     drawn = drawn_lasso(lasso.stem, lasso.cycle)
     if wanted.svg is not None:
         write_whole(wanted.svg, draw(drawn, title, "diagram"))
@@ -132,18 +121,26 @@ def write_lasso(result: LivenessResult, row: ResponseResult, wanted: Written) ->
         write_whole(wanted.mermaid, to_mermaid(drawn, title))
 
 
-def _pytest_file(result: CheckResult, row: ClauseResult, replayed: Replay) -> str:
+def _where(world: World) -> str:
+    return f"{world.profile}, {world.environment.in_words(', ')}"
+
+
+def _json(trace: dict[str, Any]) -> str:
+    return json.dumps(trace, ensure_ascii=False, indent=1) + "\n"
+
+
+def _pytest_file(row: Violated) -> str:
     """The counterexample as a pytest file, ready to be checked in: it fails as soon as the schedule shows no defect."""
-    profile, faults = result.profile, result.faults
-    world = "_with_" + "_and_".join(faults) if faults else "_in_the_quiet_world"
+    profile, environment = row.world.profile, row.world.environment
+    world = "_with_" + "_and_".join(environment) if environment else "_in_the_quiet_world"
     return _PYTEST_FILE.format(
-        title=f"{row.name} is violated in {profile} {in_world(faults)}.",
+        title=f"{row.name} is violated in {profile} {environment.beside_a_profile}.",
         rule=row.clause.sentence,
-        steps="\n".join(f"{event.step};" for event in replayed.events),
+        steps="\n".join(f"{step};" for step in row.path),
         name=re.sub(r"\W+", "_", f"{row.name}_is_violated_in_{profile}{world}").lower(),
-        profile=json.dumps(profile),
-        faults=json.dumps(list(faults)),
-        instance=json.dumps((row.instance or result.instance).name),
-        violated=json.dumps([f"{clause.identifier}.{clause.clause}" for clause in replayed.violated]),
-        depth=len(replayed.events),
+        profile=json.dumps(profile.name),
+        faults=json.dumps(list(environment)),
+        instance=json.dumps(row.world.instance.name),
+        violated=json.dumps([name_of(clause) for clause in row.replay.violated] if row.replay else []),
+        depth=row.depth,
     )

@@ -10,11 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from model_check.errors import BadFile
-from spec.language import Bits, Kind, Machine, MachineState, Slot, Step, take
+from spec.language import Bits, Kind, MachineState, Slot, Step, take
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from model_check.world import World
 
 ACTION = "mbt::actionTaken"
 PICKS = "mbt::nondetPicks"
@@ -22,21 +25,25 @@ ORIGIN = "halfcheck"
 """The key in `#meta` under which the profile, the faults and the instance stand."""
 
 
-def to_itf(
-    machine: Machine, constants: object, path: Sequence[Step], origin: Mapping[str, Any], description: str
-) -> dict[str, Any]:
+def to_itf(world: World, path: Sequence[Step], description: str) -> dict[str, Any]:
     """The states along a path.
 
     Parameters
     ----------
+    world
+        Where it is; its names are what is needed to take it again.
     path
         Steps that the guards allow one after the other.
-    origin
-        What is needed to take the path again: `profile`, `faults`, `instance`.
     description
         What the trace shows, for `#meta`.
     """
-    state = machine.initial(constants)
+    constants = world.constants
+    origin = {
+        "profile": world.profile.name,
+        "faults": list(world.environment),
+        "instance": world.instance.name,
+    }
+    state = TRANSACTIONAL_MESSAGES.initial(constants)
     states = [{"#meta": {"index": 0}, **_tree(state), ACTION: "init", PICKS: {}}]
     for index, step in enumerate(path, start=1):
         refused = take(state, constants, step)
@@ -46,7 +53,7 @@ def to_itf(
         picks = {name: _integer(value) for name, value in zip(step.action.parameters, step.arguments, strict=True)}
         states.append({"#meta": {"index": index}, **_tree(state), ACTION: step.action.name, PICKS: picks})
     return {
-        "#meta": {"format": "ITF", "description": description, ORIGIN: dict(origin)},
+        "#meta": {"format": "ITF", "description": description, ORIGIN: origin},
         "params": [],
         "vars": [*_tree(state), ACTION, PICKS],
         "states": states,

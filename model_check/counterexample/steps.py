@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.did_you_mean import meant
 from model_check.errors import ModelCheckError
-from model_check.instances import constants_for, instance_names
+from model_check.instances import instance_names, load_instance
+from model_check.world import World
 from spec.language import Machine, Property, Step, holds, is_witnessed, take
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from model_check.world import Environment, Profile
+    from spec.constants import Instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ def _meant(action: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(likely)}?" if likely else "; no action has that name"
 
 
-def instance_that_takes(machine: Machine, profile: str, faults: Sequence[str], text: str) -> str:
+def instance_that_takes(machine: Machine, profile: Profile, environment: Environment, text: str) -> Instance:
     """The smallest instance that comes with the specification in which the steps of a text can be taken.
 
     Raises
@@ -146,8 +150,8 @@ def instance_that_takes(machine: Machine, profile: str, faults: Sequence[str], t
     """
     first: ModelCheckError | None = None
     knows_the_steps = False
-    for name in instance_names():
-        constants = constants_for(profile, faults, name)
+    for instance in map(load_instance, instance_names()):
+        constants = World(profile, environment, instance).constants
         try:
             path = read_path(machine, constants, text)
         except ModelCheckError as error:
@@ -159,5 +163,5 @@ def instance_that_takes(machine: Machine, profile: str, faults: Sequence[str], t
             first = first if knows_the_steps else error
             knows_the_steps = True
         else:
-            return name
+            return instance
     raise first or AssertionError(text)

@@ -10,6 +10,7 @@ from files.content import read_json
 from files.errors import BadContentError
 from model_check.counterexample.itf import read_itf
 from model_check.errors import BadFile, ModelCheckError
+from model_check.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,17 +23,14 @@ class TraceFile:
 
     Attributes
     ----------
-    profile, instance : str
-    faults : tuple of str
+    world : World
     path : str
         The steps, as `model_check.counterexample.write_path` gives them.
     loop : int or None
         Of a run for ever the number of steps behind which the others are taken again and again.
     """
 
-    profile: str
-    instance: str
-    faults: tuple[str, ...]
+    world: World
     path: str
     loop: int | None = None
 
@@ -45,7 +43,7 @@ def read_trace_file(file: Path, wanted: str | None) -> TraceFile:
     BadFile
         When the file is not what `halfcheck check --json` prints.
     ModelCheckError
-        When it has no counterexample of the wanted property.
+        When it has no counterexample of the wanted property, or names an unknown profile, fault or instance.
     """
     content = _content_of(file)
     if isinstance(content, dict) and "states" in content:
@@ -85,7 +83,7 @@ def _trace_file(file: Path, profile: Any, instance: Any, faults: Any, path: str,
     if loop is not None and not (isinstance(loop, int) and 0 <= loop <= path.count(";") + 1):
         msg = f"{file}: loop is {loop!r}: give the number of a state of the trace, from which on it goes round"
         raise BadFile(msg)
-    return TraceFile(profile, instance, tuple(faults), path, loop)
+    return TraceFile(World.of(profile, faults, instance), path, loop)
 
 
 def _content_of(file: Path) -> Any:

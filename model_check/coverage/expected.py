@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,8 @@ from files.content import parse_toml, read_toml
 from files.errors import BadContentError
 from model_check.coverage.counts import Uncovered
 from model_check.errors import BadFile
-from model_check.instances import constants_for, instance_names
+from model_check.instances import instance_names
+from model_check.world import World
 from spec.constants import FAULTS, SWITCHES
 from spec.profiles import PROFILES, distinct
 
@@ -18,72 +19,42 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from spec.constants import Constants, Instance
+    from spec.constants import Instance
 
 FILE = "uncovered.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class CoverageWorld:
-    """A profile, with some switches turned on, in an environment; on an instance of its own, if it names one."""
-
-    profile: str
-    faults: tuple[str, ...] = ()
-    switches: tuple[str, ...] = ()
-    instance: str | None = None
-
-    def constants(self, instance: str | Instance) -> Constants:
-        """The constants of this world, on an instance where it names none."""
-        turned: dict[str, Any] = dict.fromkeys(self.switches, True)
-        return replace(constants_for(self.profile, self.faults, self.instance or instance), **turned)
-
-    def __str__(self) -> str:
-        on = "" if self.instance is None else f" on {self.instance}"
-        return f"{'+'.join((self.profile, *self.switches))} {','.join(self.faults) or 'quiet'}{on}"
-
-
-@dataclass(frozen=True, slots=True)
 class Accepted:
-    """Something that may stay uncovered, and why; in the named instances only, if there are any."""
+    """Something that may stay uncovered, and why."""
 
     what: Uncovered
     reason: str
-    instances: tuple[str, ...]
-
-    def counts_in(self, instance: str) -> bool:
-        """Whether it is accepted in an instance."""
-        return not self.instances or instance in self.instances
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the file says.
+    """What the file says of one instance.
 
     Attributes
     ----------
-    pairs : tuple of tuple of str
-        Environments of two faults that every profile is searched in, besides the quiet one and each single fault.
-    worlds : tuple of CoverageWorld
-        More worlds, such as a profile with a repair.
+    worlds : tuple of World
+        Each profile in the quiet world, with each single fault and with each named pair, of profiles with the same
+        switches the first; then more worlds, such as a profile with a repair.
     accepted : tuple of Accepted
     """
 
-    pairs: tuple[tuple[str, ...], ...]
-    worlds: tuple[CoverageWorld, ...]
+    worlds: tuple[World, ...]
     accepted: tuple[Accepted, ...]
 
-    def all_worlds(self) -> tuple[CoverageWorld, ...]:
-        """Each profile in the quiet world, with each single fault and with each named pair; then the others.
 
-        Of profiles with the same switches the first.
-        """
-        environments = [(), *((fault,) for fault in FAULTS), *self.pairs]
-        profiles = distinct(PROFILES)
-        return (*(CoverageWorld(profile, faults) for profile in profiles for faults in environments), *self.worlds)
-
-
-def read_expected(file: Path | None = None) -> Expected:
+def read_expected(instance: Instance, file: Path | None = None) -> Expected:
     """Read the file that comes with the specification, or another one of its form.
+
+    Parameters
+    ----------
+    instance
+        On which each world is that names none.
 
     Raises
     ------
@@ -100,35 +71,36 @@ def read_expected(file: Path | None = None) -> Expected:
         msg = str(error)
         raise BadFile(msg) from error
     _known(name, "key", given, ("pairs", "world", "accepted"))
-    pairs = tuple(tuple(pair) for pair in given.get("pairs", []))
-    for pair in pairs:
+    for pair in given.get("pairs", []):
         _known(name, "fault", pair, FAULTS)
-    worlds = tuple(_world(name, row) for row in given.get("world", []))
-    return Expected(pairs, worlds, tuple(_accepted(name, row) for row in given.get("accepted", [])))
+    environments = [(), *((fault,) for fault in FAULTS), *given.get("pairs", [])]
+    worlds = [World.of(profile, faults, instance) for profile in distinct(PROFILES) for faults in environments]
+    worlds += [_world(name, row, instance) for row in given.get("world", [])]
+    rows = given.get("accepted", [])
+    for row in rows:
+        _known(name, "key of what is accepted", row, ("action", "rule", "reason", "instances"))
+        if not row.get("action") or not row.get("reason"):
+            msg = f"{name}: what is accepted has an action and a reason; this has not: {row}"
+            raise BadFile(msg)
+    mine = [row for row in rows if instance.name in (row.get("instances") or [instance.name])]
+    return Expected(
+        tuple(worlds), tuple(Accepted(Uncovered(row["action"], row.get("rule")), row["reason"]) for row in mine)
+    )
 
 
 def _own() -> str:
     return resources.files("model_check.verdicts.results").joinpath(FILE).read_text(encoding="utf-8")
 
 
-def _world(name: str, row: dict[str, Any]) -> CoverageWorld:
+def _world(name: str, row: dict[str, Any], instance: Instance) -> World:
     _known(name, "key of a world", row, ("profile", "faults", "switches", "instance"))
     _known(name, "profile", [row.get("profile")], tuple(PROFILES))
     _known(name, "fault", row.get("faults", []), FAULTS)
     _known(name, "switch", row.get("switches", []), SWITCHES)
     if "instance" in row:
         _known(name, "instance", [row["instance"]], instance_names())
-    return CoverageWorld(
-        row["profile"], tuple(row.get("faults", [])), tuple(row.get("switches", [])), row.get("instance")
-    )
-
-
-def _accepted(name: str, row: dict[str, Any]) -> Accepted:
-    _known(name, "key of what is accepted", row, ("action", "rule", "reason", "instances"))
-    if not row.get("action") or not row.get("reason"):
-        msg = f"{name}: what is accepted has an action and a reason; this has not: {row}"
-        raise BadFile(msg)
-    return Accepted(Uncovered(row["action"], row.get("rule")), row["reason"], tuple(row.get("instances", [])))
+    profile = "+".join([row["profile"], *row.get("switches", [])])
+    return World.of(profile, row.get("faults", []), row.get("instance", instance))
 
 
 def _known(name: str, what: str, given: Iterable[Any], known: tuple[str, ...]) -> None:

@@ -5,25 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from model_check.coverage.by_engine import cover_by_numba
+from model_check.check import check
 from model_check.coverage.counts import Coverage, Uncovered, coverage_of
-from model_check.explicit.search import explore
+from model_check.question import Question
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from model_check.coverage.expected import Accepted, CoverageWorld, Expected
-    from spec.language import Machine
-
-
-@dataclass(frozen=True, slots=True)
-class SearchedWorld:
-    """One search: its states, whether they are all that can be reached, and how many gaps were left behind it."""
-
-    world: CoverageWorld
-    distinct: int
-    complete: bool
-    uncovered: int
+    from model_check.coverage.expected import Accepted, Expected
+    from model_check.finding import Finding
+    from spec.constants import Instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +24,10 @@ class CoverageMatrix:
 
     Attributes
     ----------
-    searches : tuple of SearchedWorld
-        In their order.
+    instance : Instance
+        The one that was asked about; some worlds are on others.
+    searches : tuple of tuple
+        Each finding, and how many gaps were left behind it.
     coverage : Coverage
         The sum of their counts.
     accepted : tuple of Accepted
@@ -44,8 +38,8 @@ class CoverageMatrix:
         What is accepted to be a gap and is none, or is no rule of the specification.
     """
 
-    instance: str
-    searches: tuple[SearchedWorld, ...]
+    instance: Instance
+    searches: tuple[tuple[Finding, int], ...]
     coverage: Coverage
     accepted: tuple[Accepted, ...]
     unexplained: tuple[Uncovered, ...]
@@ -59,17 +53,17 @@ class CoverageMatrix:
     def to_json(self) -> dict[str, Any]:
         """The result as plain data."""
         return {
-            "instance": self.instance,
+            "instance": self.instance.name,
             "worlds": [
                 {
-                    "profile": search.world.profile,
-                    "switches": list(search.world.switches),
-                    "environment": list(search.world.faults),
-                    "instance": search.world.instance or self.instance,
-                    "distinct": search.distinct,
-                    "complete": search.complete,
+                    "profile": finding.world.profile.unturned,
+                    "switches": [turn[1:] for turn in finding.world.profile.turned],
+                    "environment": list(finding.world.environment),
+                    "instance": finding.world.instance.name,
+                    "distinct": finding.numbers.distinct,
+                    "complete": finding.numbers.complete,
                 }
-                for search in self.searches
+                for finding, _ in self.searches
             ],
             "coverage": self.coverage.to_json(),
             "accepted": [{**asdict(a.what), "reason": a.reason} for a in self.accepted],
@@ -79,13 +73,12 @@ class CoverageMatrix:
 
 
 def cover_matrix(
-    machine: Machine,
-    instance: str,
+    instance: Instance,
     expected: Expected,
     *,
     threads: int = 1,
     most_states: int | None = None,
-    report: Callable[[SearchedWorld], None] | None = None,
+    report: Callable[[Finding, int], None] | None = None,
 ) -> CoverageMatrix:
     """Search all worlds of an instance and join what they cover.
 
@@ -95,30 +88,30 @@ def cover_matrix(
         A search that has stored so many is left: what it has covered by then is covered. The counts are the same on
         each run with one thread only.
     report
-        Called after each search.
+        Called after each search, with the gaps that are left.
 
     Raises
     ------
     EvaluationError
         When a value leaves its declared range.
     """
-    empty = [0] * (len(machine.clauses) + len(machine.witnesses))
-    total = coverage_of(machine, 0, {}, {}, empty)
-    searches: list[SearchedWorld] = []
-    for world in expected.all_worlds():
-        found = explore(machine, world.constants(instance), threads=threads, most_states=most_states)
-        total += cover_by_numba(found)
-        searches.append(SearchedWorld(world, found.distinct, found.complete, len(total.uncovered())))
+    machine = TRANSACTIONAL_MESSAGES
+    total = empty = coverage_of(machine, 0, {}, {}, [0] * (len(machine.clauses) + len(machine.witnesses)))
+    searches: list[tuple[Finding, int]] = []
+    for world in expected.worlds:
+        question = Question(world=world, paths=(), most_states=most_states, coverage=True)
+        finding = check(question, threads=threads)
+        total += finding.coverage or empty
+        searches.append((finding, len(total.uncovered())))
         if report is not None:
-            report(searches[-1])
+            report(*searches[-1])
     gaps = total.uncovered()
-    listed = tuple(accepted for accepted in expected.accepted if accepted.counts_in(instance))
-    explained = {accepted.what for accepted in listed}
+    explained = {accepted.what for accepted in expected.accepted}
     return CoverageMatrix(
         instance,
         tuple(searches),
         total,
-        tuple(accepted for accepted in listed if accepted.what in gaps),
+        tuple(accepted for accepted in expected.accepted if accepted.what in gaps),
         tuple(gap for gap in gaps if gap not in explained),
-        tuple(accepted for accepted in listed if accepted.what not in gaps),
+        tuple(accepted for accepted in expected.accepted if accepted.what not in gaps),
     )

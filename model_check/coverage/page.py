@@ -33,7 +33,7 @@ def coverage_page(result: CoverageMatrix, most_states: int) -> str:
 def _gaps(result: CoverageMatrix) -> Iterator[Part]:
     rules = sum(len(action.conjuncts) for action in result.coverage.actions)
     yield Paragraph(
-        f"On the instance `{result.instance}`, over {len(result.searches)} worlds, {len(result.coverage.actions)} "
+        f"On the instance `{result.instance.name}`, over {len(result.searches)} worlds, {len(result.coverage.actions)} "
         f"actions with {rules} rules leave these gaps:"
     )
     gaps = [(one.what, one.reason) for one in result.accepted]
@@ -65,11 +65,11 @@ def _searches(result: CoverageMatrix, most_states: int) -> Iterator[Part]:
     yield Heading("Worlds")
     yield Paragraph(f"A search that has stored {most_states:,} states is left: what it has covered by then is covered.")
     rows = []
-    for search in result.searches:
-        version = "+".join((search.world.profile, *search.world.switches))
-        environment = ", ".join(search.world.faults) or "quiet"
-        if search.world.instance is not None:
-            environment += f", on `{search.world.instance}`"
-        complete = "yes" if search.complete else "no"
-        rows.append((version, environment, f"{search.distinct:,}", complete, search.uncovered))
+    for finding, gaps in result.searches:
+        world, numbers = finding.world, finding.numbers
+        environment = ", ".join(world.environment) or "quiet"
+        if world.instance != result.instance:
+            environment += f", on `{world.instance.name}`"
+        complete = "yes" if numbers.complete else "no"
+        rows.append((world.profile.name, environment, f"{numbers.distinct:,}", complete, gaps))
     yield tabulated("version", "environment", ">states", "all of them", ">gaps left", rows=rows)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from document.markdown import markdown
 from document.parts import Heading, Paragraph, tabulated
-from model_check.instances import alike
-from model_check.liveness.check import check_responses
-from model_check.wording.faults import in_world
+from model_check.liveness.check import check_responses, usual_worlds
+from model_check.world import Environment, Profile
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -16,26 +15,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from document.parts import Part
-    from model_check.liveness.check import LivenessResult, ResponseResult
+    from model_check.liveness.check import LivenessFinding, ResponseRow
 
-ENVIRONMENTS = ((), ("crash",), ("lose_check",), ("offline_producer",), ("slow_round",))
-"""The faults of each table."""
+ENVIRONMENTS = tuple(map(Environment.named, ("quiet", "crash", "lose_check", "offline_producer", "slow_round")))
+"""That of each table."""
 
 MOST_STATES = 40_000_000
 """Where a search would find more, what is not violated is unknown."""
 
 
-def searched(report: Callable[[str], None]) -> list[LivenessResult]:
+def searched(report: Callable[[str], None]) -> list[LivenessFinding]:
     """Every profile in every environment, with all 15 checks; of profiles with the same switches the first."""
     results = []
-    for faults in ENVIRONMENTS:
-        for profile in distinct(PROFILES):
-            report(f"{profile} {in_world(faults)}")
-            results.append(check_responses(profile, faults, most_states=MOST_STATES))
+    for environment in ENVIRONMENTS:
+        for profile in map(Profile.of, distinct(PROFILES)):
+            report(f"{profile} {environment.beside_a_profile}")
+            results.append(check_responses(usual_worlds(profile, environment), most_states=MOST_STATES))
     return results
 
 
-def page(results: Sequence[LivenessResult]) -> str:
+def page(results: Sequence[LivenessFinding]) -> str:
     """The page as Markdown."""
     parts: list[Part] = [
         Heading("What must happen in the end", 1),
@@ -49,17 +48,18 @@ def page(results: Sequence[LivenessResult]) -> str:
             "response", "what is claimed", rows=[(one.name, one.sentence) for one in TRANSACTIONAL_MESSAGES.responses]
         ),
     ]
-    for faults in dict.fromkeys(result.faults for result in results):
-        mine = [result for result in results if result.faults == faults]
+    for environment in dict.fromkeys(result.world.environment for result in results):
+        mine = [result for result in results if result.world.environment == environment]
         rows = [(row[0].response.name, *map(_verdict, row)) for row in zip(*(each.rows for each in mine), strict=True)]
-        states = (f"{result.distinct:,}{'' if result.complete else ' and more'}" for result in mine)
-        rows += [("distinct states", *states), ("instance", *(result.instance.name for result in mine))]
-        parts.append(Heading(in_world(faults).capitalize()))
-        parts.append(tabulated("response", *(alike(result.profile) for result in mine), rows=rows))
+        numbers = [result.numbers for result in mine]
+        states = (f"{each.distinct:,}{'' if each.complete else ' and more'}" for each in numbers)
+        rows += [("distinct states", *states), ("instance", *(result.world.instance.name for result in mine))]
+        parts.append(Heading(environment.beside_a_profile.capitalize()))
+        parts.append(tabulated("response", *(result.world.profile.same() for result in mine), rows=rows))
     return markdown(parts)
 
 
-def _verdict(row: ResponseResult) -> str:
+def _verdict(row: ResponseRow) -> str:
     if row.lasso is None:
-        return "?" if row.reason else "holds"
+        return "?" if row.why else "holds"
     return f"**{len(row.lasso.stem)} + {len(row.lasso.cycle)}**"

@@ -19,7 +19,7 @@ from model_check.errors import BadFile
 from model_check.finding import Verdict
 from model_check.instances import load_instance
 from model_check.verdicts.fingerprint import specification_fingerprint
-from model_check.world import Environment, Profile
+from model_check.world import QUIET, Environment, Profile
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
 
@@ -308,17 +308,17 @@ def read_table(file: Path) -> Table:
 
 def _read_entries(environments: dict[str, Any]) -> Entries:
     """The entries; clauses that the specification has no more are left out, and the table is stale for it."""
-    entries: Entries = {}
+    entries: dict[str, Entry] = {}
     clauses = clauses_by_name()
     for name, given in environments.items():
-        environment = Environment.named(name)
         if given.get("idle"):
-            entries[environment] = replace(entries[Environment()], is_idle=True)
+            entries[name] = replace(entries[QUIET], is_idle=True)
         else:
+            numbers = given["distinct"], given["generated"], given["depth"]
             violated = {clauses[one]: depth for one, depth in given["violated"].items() if one in clauses}
             unknown = tuple(clauses[one] for one in given.get("unknown", ()) if one in clauses)
-            entries[environment] = Entry(given["distinct"], given["generated"], given["depth"], violated, unknown)
-    return entries
+            entries[name] = Entry(*numbers, violated, unknown)
+    return {Environment.named(name): entry for name, entry in entries.items()}
 
 
 def written(table: Table) -> str:

@@ -11,27 +11,24 @@ from model_check.clock_events import TICKS
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.code_generation.emit import OBSERVED
-from model_check.instances import constants_for, refuse_forgetting
+from model_check.instances import refuse_forgetting
 from model_check.walks.choices import step_tables
 from spec.events import EVENTS, FIELDS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from model_check.world import World
     from spec.language import Step
 
 _LARGEST_SEED = 2**63 - 1
 
 
 class Walker:
-    """Walks the specification at random; a walk depends on it, on the names below, its seed and its number only.
+    """Walks the specification at random; a walk depends on it, on the world, the choice, its seed and its number only.
 
     Parameters
     ----------
-    profile, instance : str
-    faults : sequence of str
-        As for `model_check.instances.constants_for`.
+    world : World
     choice : str
         How a step is chosen among those that are enabled, one of `model_check.walks.choices.CHOICES`.
 
@@ -43,12 +40,12 @@ class Walker:
     Raises
     ------
     ModelCheckError
-        When a name is unknown; names what there is.
+        When there is no such choice, or the instance forgets; names what there is.
     """
 
-    def __init__(self, profile: str, faults: Sequence[str], instance: str, choice: str = "uniform") -> None:
+    def __init__(self, world: World, choice: str = "uniform") -> None:
         machine = TRANSACTIONAL_MESSAGES
-        self._constants = constants_for(profile, faults, instance)
+        self._constants = world.constants
         refuse_forgetting(self._constants, "a walk")
         self._tables = step_tables(choice, machine.steps(self._constants))
         self._compiled = compile_machine(machine, self._constants)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from model_check.check import CheckResult, ClauseResult, Verdict
+from model_check.clauses import clauses_by_name
+from model_check.finding import Finding, Row, Verdict
 from tests.model_check.checked import checked, violations
 from tests.sampled import sampled
 
@@ -54,16 +55,17 @@ TLC finds the same numbers of distinct and generated states and the same depth o
 """
 
 
-def clause(result: CheckResult, name: str) -> ClauseResult:
-    return next(row for row in result.clauses if f"{row.clause.identifier}.{row.clause.clause}" == name)
+def clause(finding: Finding, name: str) -> Row:
+    return finding[clauses_by_name()[name]]
 
 
 @pytest.mark.parametrize("threads", sampled([1, 2], 2))
 @pytest.mark.parametrize("profile", AGREED)
 def test_the_jump_is_found_in_4_5_1_and_not_in_4_9_7(profile: str, threads: int) -> None:
     result = checked(profile, "quiet", "trio", threads=threads)
-    assert (result.distinct, result.generated, result.depth, violations(result)) == AGREED[profile]
-    assert result.complete
+    numbers = result.numbers
+    assert (numbers.distinct, numbers.generated, numbers.depth, violations(result)) == AGREED[profile]
+    assert numbers.complete
     assert [w.name for w in result.unseen] == (["a_transaction_is_parked"] if profile == "4.5.1" else [])
     for name in ("S1.passed_op", "S7.in_memory", "S7.in_the_file", "S9.passed_op"):
         expected = Verdict.VIOLATED if profile == "4.5.1" else Verdict.HOLDS
@@ -73,24 +75,22 @@ def test_the_jump_is_found_in_4_5_1_and_not_in_4_9_7(profile: str, threads: int)
 @pytest.mark.parametrize("profile", AGREED)
 def test_one_thread_and_two_give_the_same_verdicts_and_paths(profile: str) -> None:
     one, two = (checked(profile, "quiet", "trio", threads=threads) for threads in (1, 2))
-    assert [(r.clause, r.verdict, r.path) for r in one.clauses] == [(r.clause, r.verdict, r.path) for r in two.clauses]
+    assert [(r.clause, r.verdict, r.path) for r in one.rows] == [(r.clause, r.verdict, r.path) for r in two.rows]
 
 
 def test_the_schedule_delivers_a_transaction_twice_whose_op_message_stands_behind_the_op_offset() -> None:
     found = clause(checked("4.5.1", "quiet", "trio"), "S1.passed_op")
     assert found.clause.resembles == ("A02", "A15", "B15", "B56")
-    assert found.replayed is not None
-    names = [event.step.action.name for event in found.replayed.events]
+    assert found.replay is not None
+    names = [event.step.action.name for event in found.replay.events]
     assert len(names) == 24
     assert names.count("send_half") == 3
-    assert {change.after for event in found.replayed.events for change in event.changes if "cause" in change.field} == {
+    assert {change.after for event in found.replay.events for change in event.changes if "cause" in change.field} == {
         "passed_op"
     }
-    twice = [
-        c.field for event in found.replayed.events for c in event.changes if c.after == "2" and "deliver" in c.field
-    ]
+    twice = [c.field for event in found.replay.events for c in event.changes if c.after == "2" and "deliver" in c.field]
     assert len(twice) == 1
-    last = found.replayed.events[-1]
+    last = found.replay.events[-1]
     assert [c.field for c in last.changes if "deliver" in c.field] == twice
 
 

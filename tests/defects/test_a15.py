@@ -5,12 +5,17 @@ The search takes minutes and is left to `make defects`; here its schedule is tak
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from model_check.clauses import name_of
 from model_check.counterexample.steps import Replay, read_path, replay
 from model_check.defects.catalogue import catalogue
 from model_check.defects.findings import read_findings
 from model_check.defects.resemblance import first_step_missing
-from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from model_check.world import World
 
 SEARCH = catalogue()["A15"].search
 assert SEARCH is not None
@@ -23,23 +28,23 @@ pass_half_of_settled_original; end_round_at_fresh_half
 """
 
 
-def taken(profile: str, steps: int | None = None) -> Replay:
-    assert SEARCH is not None
-    constants = constants_for(profile, SEARCH.faults, SEARCH.instance)
+def taken(world: World | None, steps: int | None = None) -> Replay:
+    assert world is not None
+    constants = world.constants
     path = read_path(TRANSACTIONAL_MESSAGES, constants, " ".join(SCHEDULE.split()))
     assert len(path) == read_findings()["A15"].depth
     return replay(TRANSACTIONAL_MESSAGES, constants, path[:steps])
 
 
 def violated(answer: Replay) -> set[str]:
-    return {f"{clause.identifier}.{clause.clause}" for clause in answer.violated}
+    return {name_of(clause) for clause in answer.violated}
 
 
 def test_the_op_offset_passes_an_op_message_that_names_a_half_ahead() -> None:
     assert SEARCH is not None
-    whole = taken(SEARCH.profile)
+    whole = taken(SEARCH.world)
     assert "S7.in_memory" in violated(whole)
-    assert "S7.in_memory" not in violated(taken(SEARCH.profile, -1))
+    assert "S7.in_memory" not in violated(taken(SEARCH.world, -1))
     assert first_step_missing([event.step for event in whole.events], SEARCH.shows) is None
     last = {change.field: change.after for change in whole.events[-1].changes}
     assert (last["offsets.half"], last["offsets.op"]) == ("3", "1"), "half 4, which op message 0 names, is still ahead"
@@ -47,7 +52,7 @@ def test_the_op_offset_passes_an_op_message_that_names_a_half_ahead() -> None:
 
 def test_the_repair_leaves_the_op_offset_where_it_was() -> None:
     assert SEARCH is not None
-    repaired = taken(SEARCH.repaired_in)
+    repaired = taken(SEARCH.other_world)
     assert "S7.in_memory" not in violated(repaired)
     last = {change.field: change.after for change in repaired.events[-1].changes}
     assert last["offsets.half"] == "3"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model_check.check import Verdict
-from model_check.defects.search import clause_of
+from model_check.clauses import clauses_by_name
+from model_check.finding import Verdict
 from tests.model_check.checked import checked
 
 
@@ -15,15 +15,16 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+IMMUNE_HALF = clauses_by_name()["S1.immune_half"]
 PROFILES = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.0")
 
 
 @pytest.mark.parametrize(("profile", "depth"), list(zip(PROFILES, (16, 16, 15, 15, 15), strict=True)))
 def test_the_half_is_delivered_and_then_a_copy_that_was_put_back_for_its_immunity(profile: str, depth: int) -> None:
-    found = clause_of(checked(profile, "quiet", "tiny"), "S1.immune_half")
+    found = checked(profile, "quiet", "tiny")[IMMUNE_HALF]
     assert (found.verdict, found.depth, found.clause.resembles) == (Verdict.VIOLATED, depth, ("B01",))
-    assert found.replayed is not None
-    events = found.replayed.events
+    assert found.replay is not None
+    events = found.replay.events
     at = {event.step.action.name: event for event in events}
 
     sent, put_back = at["send_half"], at["put_back_immune_half"]
@@ -44,9 +45,8 @@ def test_the_half_is_delivered_and_then_a_copy_that_was_put_back_for_its_immunit
 
 
 def test_from_5_1_on_the_repair_is_not_enough_where_op_batches_are_late() -> None:
-    name = "S1.immune_half"
-    late = clause_of(checked("5.3.3+heeds_settled_originals", "quiet", "tiny"), name)
-    assert late.replayed is not None
-    assert "write_op_batch" not in [event.step.action.name for event in late.replayed.events]
-    at_once = clause_of(checked("5.3.3+heeds_settled_originals-batches_ops", "quiet", "tiny"), name)
+    late = checked("5.3.3+heeds_settled_originals", "quiet", "tiny")[IMMUNE_HALF]
+    assert late.path
+    assert "write_op_batch" not in [step.action.name for step in late.path]
+    at_once = checked("5.3.3+heeds_settled_originals-batches_ops", "quiet", "tiny")[IMMUNE_HALF]
     assert at_once.verdict is Verdict.HOLDS

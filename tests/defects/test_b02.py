@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model_check.check import Verdict
-from model_check.defects.search import clause_of
+from model_check.clauses import clauses_by_name
+from model_check.finding import Verdict
 from tests.model_check.checked import checked
 
 
@@ -16,8 +16,8 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 
 def test_an_acknowledged_end_is_lost_with_the_process_in_5_3_3_and_not_in_4_9_7() -> None:
-    name = "S10.op_entry_dies_with_the_process"
-    found = clause_of(checked("5.3.3", "crash", "tiny"), name)
+    dies = clauses_by_name()["S10.op_entry_dies_with_the_process"]
+    found = checked("5.3.3", "crash", "tiny")[dies]
     assert (found.verdict, found.depth, found.clause.resembles) == (Verdict.VIOLATED, 4, ("B02", "B03", "B53"))
     assert [str(step) for step in found.path or ()] == [
         "send_half t=0 immunity=-1",
@@ -25,14 +25,13 @@ def test_an_acknowledged_end_is_lost_with_the_process_in_5_3_3_and_not_in_4_9_7(
         "buffer_op h=0",
         "crash",
     ]
-    assert clause_of(checked("4.9.7", "crash", "tiny"), name).verdict is Verdict.HOLDS
-    assert checked("4.9.7", "crash", "tiny").complete
-    assert clause_of(checked("5.3.3", "quiet", "tiny"), name).verdict is Verdict.HOLDS
+    assert checked("4.9.7", "crash", "tiny")[dies].verdict is Verdict.HOLDS
+    assert checked("4.9.7", "crash", "tiny").numbers.complete
+    assert checked("5.3.3", "quiet", "tiny")[dies].verdict is Verdict.HOLDS
 
 
 def test_a_lost_op_entry_is_delivered_again_in_5_3_3() -> None:
-    found = clause_of(checked("5.3.3", "crash", "tiny"), "S1.lost_op")
-    assert found.replayed is not None
-    names = [event.step.action.name for event in found.replayed.events]
+    found = checked("5.3.3", "crash", "tiny")[clauses_by_name()["S1.lost_op"]]
+    names = [step.action.name for step in found.path or ()]
     assert names.index("store_real_message") < names.index("crash") < names.index("put_back_and_check")
     assert names.count("store_real_message") == 2

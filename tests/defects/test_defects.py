@@ -11,12 +11,15 @@ from functools import cache
 
 import pytest
 
-from model_check.check import Verdict, check
+from model_check.check import check
 from model_check.counterexample.steps import replay
 from model_check.defects.__main__ import questions
 from model_check.defects.findings import read_findings
-from model_check.defects.search import Found, clause_of, find, without_repair
-from model_check.instances import constants_for
+from model_check.defects.search import FoundDefect, find, without_repair
+from model_check.engines import ENGINES
+from model_check.finding import Holds, Violated
+from model_check.question import Question
+from model_check.world import Profile
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import untraced
 
@@ -26,7 +29,7 @@ FINDINGS = read_findings()
 FEW, FEW_OF_THE_SWEEP = 800, 3_000
 """With so many states on the way, the CPython engine takes half a second, and a second or two."""
 
-BY_INSTANCE = [(search.instance, name) for name, search in SEARCHES.items()]
+BY_INSTANCE = [(search.world.instance.name, name) for name, search in SEARCHES.items()]
 """The instance in the name of a test decides the worker (see the root conftest.py)."""
 
 AGAIN = [
@@ -37,29 +40,29 @@ AGAIN = [
 
 
 @cache
-def found(name: str, engine: str = "numba") -> Found:
+def found(name: str, engine: str = "numba") -> FoundDefect:
     with untraced():
         search = SEARCHES[name]
-        return find(search if engine == "numba" else without_repair(search), engine=engine)
+        return find(search if engine == "numba" else without_repair(search), engine=ENGINES[engine])
 
 
 @pytest.mark.parametrize(("instance", "name"), BY_INSTANCE)
 def test_the_defect_is_found_where_it_is_and_gone_where_it_is_repaired(instance: str, name: str) -> None:
     answer, recorded = found(name), FINDINGS[name]
     assert (answer.depth, answer.absence) == (recorded.depth, recorded.repaired)
-    if "cpython" in recorded.readings:
-        assert answer.affected.distinct == recorded.states
-    if "cpython" in recorded.repaired_readings:
+    if "cpython" in recorded.engines:
+        assert answer.affected.numbers.distinct == recorded.states
+    if "cpython" in recorded.repaired_engines:
         assert answer.repaired is not None
-        assert (answer.repaired.distinct, answer.repaired.depth) == (recorded.repaired_states, recorded.repaired_depth)
+        numbers = answer.repaired.numbers
+        assert (numbers.distinct, numbers.depth) == (recorded.repaired_states, recorded.repaired_depth)
 
 
 @pytest.mark.parametrize(("instance", "name"), BY_INSTANCE)
 def test_its_schedule_replays_and_cannot_be_cut(instance: str, name: str) -> None:
-    search, violated = SEARCHES[name], found(name).violated
-    assert violated.path is not None
-    assert violated.instance is not None
-    constants = constants_for(search.profile, search.faults, violated.instance)
+    violated = found(name).violated
+    assert violated.path
+    constants = violated.world.constants
     whole, cut = (replay(TRANSACTIONAL_MESSAGES, constants, path) for path in (violated.path, violated.path[:-1]))
     assert violated.clause in whole.violated
     assert violated.clause not in cut.violated
@@ -71,23 +74,28 @@ def test_its_schedule_replays_and_cannot_be_cut(instance: str, name: str) -> Non
 def test_the_repaired_profile_is_rid_of_all_that_can_be_repaired(instance: str, name: str) -> None:
     search = SEARCHES[name]
     with untraced():
-        result = check("fixed", search.faults, instance, properties=(search.clause,))
-    assert clause_of(result, search.clause).verdict is Verdict.HOLDS
+        finding = check(Question(world=search.world.in_profile(Profile.of("fixed")), clauses=(search.clause,)))
+    assert isinstance(finding[search.clause], Holds)
 
 
 @pytest.mark.parametrize(("instance", "name"), AGAIN)
 def test_the_slow_judge_finds_the_same_schedule(instance: str, name: str) -> None:
     slow, fast = found(name, "cpython"), found(name)
     assert slow.violated.path == fast.violated.path
-    assert slow.affected.distinct == fast.affected.distinct
+    assert slow.affected.numbers.distinct == fast.affected.numbers.distinct
 
 
 @pytest.mark.parametrize(
     ("instance", "name", "profile"),
-    [(i, name, profile) for i, name in BY_INSTANCE for profile in SEARCHES[name].also_in],
+    [
+        pytest.param(i, name, profile, id=f"{i}-{name}-{profile}")
+        for i, name in BY_INSTANCE
+        for profile in SEARCHES[name].also_in
+    ],
 )
-def test_the_other_profiles_that_are_named_have_it_too(instance: str, name: str, profile: str) -> None:
+def test_the_other_profiles_that_are_named_have_it_too(instance: str, name: str, profile: Profile) -> None:
     search = SEARCHES[name]
+    question = Question(world=search.world.in_profile(profile), clauses=(search.clause,), until=(search.clause,))
     with untraced():
-        result = check(profile, search.faults, instance, properties=(search.clause,), until_violated=True)
-    assert clause_of(result, search.clause).verdict is Verdict.VIOLATED
+        finding = check(question)
+    assert isinstance(finding[search.clause], Violated)

@@ -8,6 +8,7 @@ import pytest
 
 from fuzz.defects.scenario import scenarios
 from model_check.defects.catalogue import Defect, catalogue
+from model_check.defects.question import DefectSearch
 
 VERSION = r"\d+\.\d+\.\d+"
 
@@ -30,9 +31,9 @@ def shown() -> list[tuple[str, str, bool]]:
     for identifier, defect in catalogue().items():
         for one in (defect.search, scenarios().get(identifier)):
             if one is not None:
-                with_it = (one.profile if hasattr(one, "profile") else one.affected, *one.also_in)
-                found += [(identifier, profile, True) for profile in with_it]
-                found.append((identifier, one.repaired_in, False))
+                with_it = (one.world.profile if isinstance(one, DefectSearch) else one.affected, *one.also_in)
+                found += [(identifier, str(profile), True) for profile in with_it]
+                found.append((identifier, str(one.repaired_in), False))
     return sorted({(name, profile, is_there) for name, profile, is_there in found if re.fullmatch(VERSION, profile)})
 
 

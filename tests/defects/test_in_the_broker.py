@@ -14,7 +14,7 @@ import pytest
 from fuzz.defects.scenario import TEST, Fact, PlayedScenario, ScenarioError, Seen, listed, play, scenarios
 from model_check.defects.catalogue import Where, catalogue
 from model_check.defects.findings import read_broker_findings
-from reference.versions.versions import switches_of
+from reference.versions.versions import BrokerProfile
 from tests.defects import expected_of_settings_clients_stores as more
 
 SCHEDULE, TIMER, HALF = "SCHEDULE_TOPIC_XXXX", "rmq_sys_wheel_timer", "RMQ_SYS_TRANS_HALF_TOPIC"
@@ -191,7 +191,11 @@ EXPECTED: dict[str, dict[str, tuple[Fact, Fact]]] = {
 """Fact → what is expected of it in the affected and in the repaired profile."""
 
 SCENARIOS = scenarios()
-ELSEWHERE = [(name, profile) for name, scenario in SCENARIOS.items() for profile in scenario.also_in]
+ELSEWHERE = [
+    pytest.param(name, profile, id=f"{name}-{profile}")
+    for name, scenario in SCENARIOS.items()
+    for profile in scenario.also_in
+]
 
 
 @cache
@@ -209,7 +213,7 @@ def test_the_broker_shows_the_defect_and_not_where_it_is_repaired(identifier: st
 
 
 @pytest.mark.parametrize(("identifier", "profile"), ELSEWHERE)
-def test_the_other_profiles_that_are_named_show_it_too(identifier: str, profile: str) -> None:
+def test_the_other_profiles_that_are_named_show_it_too(identifier: str, profile: BrokerProfile) -> None:
     assert SCENARIOS[identifier].play(profile).symptom
 
 
@@ -230,9 +234,9 @@ def test_a_scenario_fits_its_entry_in_the_catalogue(identifier: str) -> None:
     assert defect.where is not Where.OUT_OF_REACH
     assert scenario.story.endswith(".")
     assert defect.repair
-    names = (scenario.affected, scenario.repaired_in, *scenario.also_in)
-    assert len({switches_of(name) for name in names}) >= 2
-    assert switches_of(scenario.affected) != switches_of(scenario.repaired_in)
+    profiles = (scenario.affected, scenario.repaired_in, *scenario.also_in)
+    assert len({profile.switches for profile in profiles}) >= 2
+    assert scenario.affected.switches != scenario.repaired_in.switches
 
 
 def test_what_shows_in_the_broker_only_has_a_scenario_and_94_ids_are_alive() -> None:
@@ -250,11 +254,11 @@ def test_what_is_on_record_is_what_is_seen() -> None:
     for identifier, finding in recorded.items():
         shown, scenario = played(identifier), SCENARIOS[identifier]
         assert finding.seen == shown.rows
-        assert (finding.affected, finding.repaired_in) == (scenario.affected, scenario.repaired_in)
+        assert (finding.affected, finding.repaired_in) == (scenario.affected.name, scenario.repaired_in.name)
         assert (finding.story, finding.property_id, finding.also_in) == (
             scenario.story,
             scenario.property_id,
-            scenario.also_in,
+            tuple(map(str, scenario.also_in)),
         )
         assert finding.test == shown.test == f"{TEST}[{identifier}]"
 
@@ -267,7 +271,8 @@ def test_the_test_that_is_named_to_the_user_is_this_one() -> None:
 
 @pytest.mark.parametrize(("affected", "repaired", "told"), [(False, False, "does not show"), (True, True, "shows")])
 def test_a_scenario_that_goes_another_way_is_told_with_what_was_seen(affected: bool, repaired: bool, told: str) -> None:
-    seen = {"4.5.1": Seen(affected, {"copies": (1, 2)}), "4.9.7": Seen(repaired, {"copies": (1, 2)})}
-    scenario = replace(SCENARIOS["A06"], play=seen.__getitem__, affected="4.5.1", repaired_in="4.9.7")
+    older, newer = BrokerProfile.of("4.5.1"), BrokerProfile.of("4.9.7")
+    seen = {older: Seen(affected, {"copies": (1, 2)}), newer: Seen(repaired, {"copies": (1, 2)})}
+    scenario = replace(SCENARIOS["A06"], play=seen.__getitem__, affected=older, repaired_in=newer)
     with pytest.raises(ScenarioError, match=f"{told} the defect: copies: 1, 2"):
         play(scenario)

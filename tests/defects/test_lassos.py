@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from model_check.check import check
+from model_check.clauses import clauses_by_name
 from model_check.defects.__main__ import lassos
 from model_check.defects.findings import read_lasso_findings
-from model_check.defects.lasso_search import engines_that_agree, find_lasso, instance_of
+from model_check.defects.lasso_search import engines_that_agree, find_lasso
 from model_check.errors import EvaluationError
+from model_check.question import Question
+from model_check.world import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from model_check.defects.question import LassoQuestion
+    from model_check.defects.question import LassoSearch
 
 QUESTIONS = {name: question for name, _, question in lassos()}
 FINDINGS = read_lasso_findings()
@@ -70,11 +73,11 @@ TWO_ROUNDS = {
     "name", [pytest.param(name, marks=() if name == "B08" else pytest.mark.sweep) for name in TWO_ROUNDS]
 )
 def test_the_safety_clause_is_broken_in_the_same_world_whether_there_is_a_lasso_or_not(name: str) -> None:
-    asked, clauses = QUESTIONS[name], (TWO_ROUNDS[name],)
-    assert check(asked.profile, asked.faults, instance_of(asked), properties=clauses, until_violated=True).is_violated
+    clauses = (clauses_by_name()[TWO_ROUNDS[name]],)
+    assert check(Question(world=QUESTIONS[name].world, clauses=clauses, until=clauses)).violated
 
 
-def question(name: str, **changes: Any) -> LassoQuestion:
+def question(name: str, **changes: Any) -> LassoSearch:
     return replace(QUESTIONS[name], **changes)
 
 
@@ -91,7 +94,7 @@ def question(name: str, **changes: Any) -> LassoQuestion:
             marks=pytest.mark.sweep,
         ),
         (
-            question("A07", repaired_in="4.5.1"),
+            question("A07", repaired_in=Profile.of("4.5.1")),
             "P8.halves is violated in 4.5.1 with undecodable_half on endless, not ho",
         ),
         pytest.param(
@@ -101,6 +104,6 @@ def question(name: str, **changes: Any) -> LassoQuestion:
         ),
     ],
 )
-def test_what_is_not_as_the_catalogue_says_is_told(asked: LassoQuestion, complaint: str) -> None:
+def test_what_is_not_as_the_catalogue_says_is_told(asked: LassoSearch, complaint: str) -> None:
     with pytest.raises(EvaluationError, match=complaint):
         find_lasso(asked)

@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from model_check.check import chosen_clauses
+from model_check.clauses import clauses_by_name
 from model_check.counterexample.steps import read_path
 from model_check.counterexample.unfolded import with_room_for
 from model_check.defects.resemblance import still_breaks
-from model_check.instances import constants_for, load_instance
+from model_check.instances import load_instance
+from model_check.world import Environment, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "generated" / "verdicts.md").read_text(encoding="utf-8")
@@ -79,10 +80,9 @@ def breaks(clause: str, faults: str, profile: str, instance: str, turns: dict[st
         and profile in one["profiles"]
     )
     sizes = with_room_for(load_instance(instance), text)
-    constants = constants_for(profile, () if environment == "quiet" else (environment,), sizes)
+    constants = World.of(profile, Environment.named(environment), sizes).constants
     turned = replace(constants, **turns)
-    (asked,) = chosen_clauses(MACHINE, [clause])
-    return still_breaks(MACHINE, turned, asked, read_path(MACHINE, constants, text))
+    return still_breaks(MACHINE, turned, clauses_by_name()[clause], read_path(MACHINE, constants, text))
 
 
 def test_each_of_them_is_one_of_these() -> None:

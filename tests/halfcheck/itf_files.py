@@ -6,10 +6,9 @@ import copy
 from typing import Any
 
 from model_check.counterexample.itf import to_itf
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.counterexample import b02
 
-TRACE: dict[str, Any] = to_itf(TRANSACTIONAL_MESSAGES, b02.CONSTANTS, b02.path(), b02.ORIGIN, "B02")
+TRACE: dict[str, Any] = to_itf(b02.WORLD, b02.path(), "B02")
 
 
 def changed(*path: str | int, to: object) -> Any:

@@ -15,6 +15,7 @@ import pytest
 from fuzz.defects import scenario as scenarios_module
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
+from model_check.clauses import clauses_by_name
 from model_check.defects import catalogue as catalogue_module
 from model_check.defects import findings as findings_module
 from model_check.defects.affected import defects_in
@@ -22,6 +23,8 @@ from model_check.defects.catalogue import catalogue
 from model_check.defects.findings import read_findings, read_lasso_findings
 from model_check.remedies.advice import remedy_of
 from model_check.wording.clauses import meaning_of
+from model_check.world import Profile
+from reference.versions.versions import BrokerProfile
 
 SCHEMA = json.loads(Path(catalogue_module.__file__).with_name("schema.json").read_text(encoding="utf-8"))
 
@@ -130,7 +133,7 @@ def test_a_scenario_that_goes_another_way_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = {**scenarios_module.scenarios()}
-    wrong["B33"] = replace(wrong["B33"], affected="5.3.3+delivers_where_readable")
+    wrong["B33"] = replace(wrong["B33"], affected=BrokerProfile.of("5.3.3+delivers_where_readable"))
     monkeypatch.setattr(scenarios_module, "scenarios", lambda: wrong)
     assert run(["defects", "B33"]) == ExitCode.EVALUATION_ERROR
     assert capsys.readouterr().err == (
@@ -184,7 +187,12 @@ def test_a_wrong_repair_that_is_not_wrong_is_told(
     a58 = catalogue()["A58"]
     (wrong,) = a58.wrong_repairs
     assert wrong.search is not None
-    right = replace(a58, wrong_repairs=(replace(wrong, search=replace(wrong.search, profile="4.9.7")),))
+    right = replace(
+        a58,
+        wrong_repairs=(
+            replace(wrong, search=replace(wrong.search, world=wrong.search.world.in_profile(Profile.of("4.9.7")))),
+        ),
+    )
     monkeypatch.setattr(catalogue_module, "catalogue", lambda: {**catalogue(), "A58": right})
     assert run(["defects", "A58"]) == ExitCode.EVALUATION_ERROR
     assert capsys.readouterr().err.startswith("halfcheck: A58 #6401: L5.refused_late holds in 4.9.7 with slow_local")
@@ -263,7 +271,7 @@ def test_the_answer_begins_with_what_happens_and_what_to_do(
     titles = ("B02: ", "what happens: ", "to do: ", "versions: ", "repair: ", "how it comes about: ", "found by: ")
     places = [words.index(title) for title in titles]
     assert places == sorted(places)
-    assert meaning_of("S10.op_entry_dies_with_the_process").harm in words
+    assert meaning_of(clauses_by_name()["S10.op_entry_dies_with_the_process"]).harm in words
     assert f"to do: {remedy_of('B02')}" in words
     assert "before," not in words.partition("to do: ")[2].partition("repair: ")[0]
     assert all(len(line) <= columns for line in out.splitlines() if not line.startswith("halfcheck "))
@@ -325,7 +333,10 @@ def test_a_defect_that_is_not_found_is_told_and_the_others_are_shown(
 ) -> None:
     b02 = catalogue()["B02"]
     assert b02.search is not None
-    wrong = {**catalogue(), "B02": replace(b02, search=replace(b02.search, profile="4.9.7"))}
+    wrong = {
+        **catalogue(),
+        "B02": replace(b02, search=replace(b02.search, world=b02.search.world.in_profile(Profile.of("4.9.7")))),
+    }
     monkeypatch.setattr(catalogue_module, "catalogue", lambda: wrong)
     assert run(["defects", "B02", "B05"]) == ExitCode.EVALUATION_ERROR
     out, err = capsys.readouterr()

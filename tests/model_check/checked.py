@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from model_check.check import check
 from model_check.engines import ENGINES
-from model_check.finding import Finding
 from model_check.question import Question
+from model_check.world import Environment, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from model_check.finding import Finding
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,7 +25,8 @@ R = TypeVar("R")
 def checked(profile: str, environment: str, instance: str, engine: str = "numba", threads: int = 1) -> Finding:
     """`check` with the faults as one text, such as `crash,slow_round`; `quiet` is the world without faults."""
     with untraced():
-        return check(Question.of(profile, faults_of(environment), instance), ENGINES[engine], threads=threads)
+        world = World.of(profile, Environment.named(environment), instance)
+        return check(Question(world=world), ENGINES[engine], threads=threads)
 
 
 @contextmanager
@@ -52,6 +55,6 @@ def faults_of(environment: str) -> tuple[str, ...]:
     return () if environment == "quiet" else tuple(environment.split(","))
 
 
-def violations(result: Finding) -> dict[str, int]:
+def violations(finding: Finding) -> dict[str, int]:
     """Clause → depth of its shortest violation."""
-    return {f"{r.clause.identifier}.{r.clause.clause}": len(r.path) for r in result.rows if r.path is not None}
+    return {row.name: row.depth for row in finding.violated.values()}

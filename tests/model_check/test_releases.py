@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from model_check.errors import ModelCheckError
-from model_check.instances import switches_of
 from model_check.releases import STANDS_FOR, TURNED, profile_for
 from model_check.switches import switch_records
+from model_check.world import Profile
 from spec.profiles import VERSIONS
 
 
@@ -46,7 +46,7 @@ def test_a_switch_by_which_releases_differ_stands_otherwise_in_the_profile_that_
     profile, _ = profile_for(first)
     assert profile_for(last)[0] == profile
     assert profile not in (first, last)
-    assert switches_of(profile + turned) != switches_of(profile)
+    assert Profile.of(profile).turn(turned).switches != Profile.of(profile).switches
 
 
 def test_a_switch_changes_where_its_entry_says() -> None:

@@ -8,16 +8,19 @@ from dataclasses import asdict
 import pytest
 
 from halfcheck.app import run
-from model_check.check import Verdict, check
+from model_check.check import check
 from model_check.defects.catalogue import catalogue
 from model_check.defects.claims import unshown_claims
 from model_check.errors import ModelCheckError
+from model_check.finding import Holds
+from model_check.question import Question
 from model_check.switches import KINDS, switch_called, switch_records, turned_in_vain
+from model_check.world import Profile
 from spec.constants import SWITCHES
 from spec.profiles import PROFILES
 
 REPAIRED_BY_ANOTHER = [
-    (identifier, profile)
+    pytest.param(identifier, profile, id=f"{identifier}-{profile}")
     for identifier, defect in catalogue().items()
     if defect.search is not None
     for profile in defect.search.also_repaired_in
@@ -40,8 +43,10 @@ def test_every_switch_has_an_entry_that_says_something() -> None:
         assert set(record.needs) <= set(SWITCHES), record.name
         assert set(record.defects) <= set(catalogue()), record.name
         asked = (record.name, *record.needs) if record.kind == "version" else (record.name,)
-        assert record.profiles == tuple(name for name, on in PROFILES.items() if all(getattr(on, one) for one in asked))
-    assert switch_called("batch_thread_oversleeps").profiles == ("5.3.3", "5.4.0"), "it needs batches_ops"
+        on_in = tuple(name for name, on in PROFILES.items() if all(getattr(on, one) for one in asked))
+        assert tuple(map(str, record.profiles)) == on_in
+    older, newer = Profile.of("5.3.3"), Profile.of("5.4.0")
+    assert switch_called("batch_thread_oversleeps").profiles == (older, newer), "it needs batches_ops"
 
 
 def test_every_switch_that_is_about_the_broker_names_the_java_that_it_models() -> None:
@@ -52,7 +57,8 @@ def test_every_switch_that_is_about_the_broker_names_the_java_that_it_models() -
 
 def test_the_record_of_a_repair() -> None:
     record = switch_called("heeds_settled_originals")
-    assert (record.kind, record.defects, record.needs, record.profiles) == ("repair", ("B01",), (), ("fixed",))
+    assert (record.kind, record.defects, record.needs) == ("repair", ("B01",), ())
+    assert record.profiles == (Profile.of("fixed"),)
     assert record.says.startswith(
         "An op message that names a half counts for the copies that know it as their original"
     )
@@ -70,7 +76,7 @@ def test_what_a_switch_is_turned_to_although_it_changes_nothing_is_told(capsys: 
     run([*asked, "--profile", "5.4.0+settles_once"])
     assert capsys.readouterr().err == ""
     every = "".join(f"{sign}{name}" for sign in "+-" for name in switch_records())
-    assert len(turned_in_vain(f"fixed{every}")) == sum(not on for on in asdict(PROFILES["fixed"]).values())
+    assert len(turned_in_vain(Profile.of(f"fixed{every}"))) == sum(not on for on in asdict(PROFILES["fixed"]).values())
 
 
 def test_an_unknown_switch_is_answered_with_the_nearest() -> None:
@@ -90,8 +96,8 @@ def test_each_repair_is_on_record_for_the_defects_that_its_entry_names() -> None
 
 
 @pytest.mark.parametrize(("identifier", "profile"), REPAIRED_BY_ANOTHER)
-def test_such_a_repair_mends_the_defect_that_it_names(identifier: str, profile: str) -> None:
+def test_such_a_repair_mends_the_defect_that_it_names(identifier: str, profile: Profile) -> None:
     search = catalogue()[identifier].search
     assert search is not None
-    found = check(profile, search.faults, search.instance, properties=[search.clause])
-    assert found.rows[0].verdict is Verdict.HOLDS
+    found = check(Question(world=search.world.in_profile(profile), clauses=(search.clause,)))
+    assert isinstance(found[search.clause], Holds)

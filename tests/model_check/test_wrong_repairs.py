@@ -2,16 +2,21 @@
 
 import pytest
 
-from model_check.check import Verdict, check
+from model_check.answer import search_portfolio
+from model_check.check import check
 from model_check.chosen_instances import portfolio_of
-from model_check.portfolio import search_portfolio
+from model_check.clauses import clauses_by_name
+from model_check.finding import Holds
+from model_check.instances import load_instance
+from model_check.question import Question
+from model_check.world import NO_FAULTS, Profile, World
 from spec import op_pull
 from spec.constants import Constants
 from spec.op_pull import is_to_be_met, mark_done
 from spec.state import State
 
-PROFILE = "5.5.1+heeds_settled_originals-batches_ops"
-CLAUSE = "S1.immune_half"
+PROFILE = Profile.of("5.5.1+heeds_settled_originals-batches_ops")
+CLAUSE = clauses_by_name()["S1.immune_half"]
 
 
 def enters_old_names_of_done_ops(s: State, c: Constants, first: int, most: int) -> None:
@@ -38,18 +43,19 @@ def test_the_instance_that_breaks_it_is_searched_for_repairs_and_not_for_release
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(op_pull, "read_op_messages", enters_old_names_of_done_ops)
-    found = check(PROFILE, (), "medium", properties=[CLAUSE], until_violated=True)
-    assert found.rows[0].depth == 22
-    assert "medium" in portfolio_of(PROFILE)
+    medium = load_instance("medium")
+    found = check(Question(world=World(PROFILE, NO_FAULTS, medium), clauses=(CLAUSE,), until=(CLAUSE,)))
+    assert found[CLAUSE].depth == 22
+    assert medium in portfolio_of(PROFILE, NO_FAULTS)
 
 
 @pytest.mark.sweep
 def test_only_the_instance_with_two_immune_transactions_and_two_checks_breaks_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    repaired = search_portfolio(PROFILE, properties=[CLAUSE])
-    assert [row.verdict for row in repaired.result.clauses] == [Verdict.HOLDS]
+    repaired = search_portfolio(PROFILE, NO_FAULTS, clauses=[CLAUSE])
+    assert isinstance(repaired.whole[CLAUSE], Holds)
     monkeypatch.setattr(op_pull, "read_op_messages", enters_old_names_of_done_ops)
-    draft = search_portfolio(PROFILE, properties=[CLAUSE])
-    assert [(row.instance and row.instance.name, row.depth) for row in draft.broken] == [("medium", 22)]
-    assert all(search.clauses[0].depth is None for search in draft.searched if search.instance.name != "medium")
+    draft = search_portfolio(PROFILE, NO_FAULTS, clauses=[CLAUSE])
+    assert [(row.world.instance.name, row.depth) for row in draft.broken] == [("medium", 22)]
+    assert all(one[CLAUSE].depth is None for one in draft.findings if one.world.instance.name != "medium")

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from halfcheck.verdicts.files import VerdictFiles
+from model_check.clauses import name_of
 from model_check.cpython.search import explore
 from model_check.explicit.code_generation import packing
 from model_check.explicit.code_generation.expressions import Function, Module
 from model_check.explicit.code_generation.statements import emit_statement, emit_tick
 from model_check.explicit.code_generation.steps import guard_functions, step_function
 from model_check.front_end.terms import Apply, Expression, Int, LoweredAction, Statement, Write
-from model_check.world import World
+from model_check.instances import load_instance
+from model_check.world import NO_FAULTS, Profile, World
 from spec import op_pull, rounds
 from spec.chapters import check_round, discarding, end_transaction, putting_back
 from spec.language import Machine, declared_action
@@ -159,16 +161,16 @@ def rewritten(
 
 
 def numbers(machine: Machine, profile: str = "4.9.7") -> tuple[int, int, int, dict[str, int]]:
+    """Clauses by their names: those of a mutant are others."""
     constants = World.of(profile, (), "tiny").constants
     found = explore(machine, constants)
-    depths = {
-        f"{clause.identifier}.{clause.clause}": len(found.path_to(state)) for clause, state in found.violations.items()
-    }
+    depths = {name_of(clause): len(found.path_to(state)) for clause, state in found.violations.items()}
     return found.distinct, found.generated, found.depth, depths
 
 
-ENTRY = VerdictFiles().table().of("4.9.7", "tiny")["quiet"]
-QUIET_4_9_7 = (ENTRY.distinct, ENTRY.generated, ENTRY.depth, ENTRY.violated)
+ENTRY = VerdictFiles().table().of(Profile.of("4.9.7"), load_instance("tiny"))[NO_FAULTS]
+VIOLATED = {name_of(clause): depth for clause, depth in ENTRY.violated.items()}
+QUIET_4_9_7 = (ENTRY.distinct, ENTRY.generated, ENTRY.depth, VIOLATED)
 """What the compiled search has found, from the table of verdicts."""
 
 

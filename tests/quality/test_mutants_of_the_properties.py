@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from model_check.clauses import name_of
 from model_check.cpython.search import explore
 from model_check.world import World
 from spec import ghosts, half, rounds
@@ -36,10 +37,6 @@ def nothing_is_seen(s: object, c: object, t: int) -> bool:
 
 def with_parameters_of(claim: Property, function: Callable[..., bool]) -> Property:
     return replace(claim, function=function)
-
-
-def name_of(clause: Property) -> str:
-    return f"{clause.identifier}.{clause.clause}"
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,15 @@ import pytest
 
 from halfcheck.options import USUAL_PROFILE
 from halfcheck.verdicts.files import VerdictFiles
-from model_check.clauses import clause_names
-from model_check.verdicts.environment import faults_of, name_of, smaller_sets
+from model_check.clauses import clause_names, clauses_by_name, name_of
+from model_check.world import NO_FAULTS, Environment, Profile, World
 from spark_trace_analysis.report.page import render
 from tests.spark_trace_analysis.report.sample_page import TABLE, full
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from spec.language import Property
 
 FOLDER = VerdictFiles().page.parents[2]
 CLAUSE = r"[SLR]\d+\.[a-z_]+"
@@ -39,12 +41,25 @@ WORDS = {
 class Claim(NamedTuple):
     """That a clause is violated, after so many steps at the least if a number is given; or that it is not."""
 
-    profile: str
-    faults: tuple[str, ...]
-    instance: str
-    clause: str
+    world: World
+    clause: Property
     is_violated: bool
     steps: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        profile: str,
+        faults: Iterable[str],
+        instance: str,
+        clause: str,
+        is_violated: bool,
+        steps: int | None = None,
+    ) -> Claim:
+        return cls(World.of(profile, faults, instance), clauses_by_name()[clause], is_violated, steps)
+
+    def __str__(self) -> str:
+        return f"{self.world}: {name_of(self.clause)} {self.is_violated} {self.steps}"
 
 
 class Set(NamedTuple):
@@ -55,29 +70,29 @@ class Set(NamedTuple):
     instance: str
 
 
-def truth(profile: str, faults: tuple[str, ...], instance: str, clause: str) -> int | None:
+def truth(world: World, clause: Property) -> int | None:
     """Steps of the shortest violation; None if there is none."""
-    entries = TABLE.of(profile, instance)
-    assert entries, f"{profile} was not searched in {instance}"
+    entries = TABLE.of(world.profile, world.instance)
+    assert entries, f"{world.profile} was not searched in {world.instance.name}"
     found = [
-        entries[name_of(one)].violated.get(clause) for one in (*smaller_sets(faults), faults) if name_of(one) in entries
+        entries[one].violated.get(clause) for one in (*world.environment.smaller(), world.environment) if one in entries
     ]
     return min((depth for depth in found if depth is not None), default=None)
 
 
 def is_true(claim: Claim) -> bool:
-    depth = truth(claim.profile, claim.faults, claim.instance, claim.clause)
+    depth = truth(claim.world, claim.clause)
     return claim.is_violated == (depth is not None) and claim.steps in (None, depth)
 
 
-def kind_of(clauses: list[str], profile: str) -> str:
+def kind_of(clauses: list[Property], profile: Profile) -> str:
     sizes = [len(one.environment) for clause in clauses for one in TABLE.minimal_sets(profile, clause)]
     undecided = any(TABLE.undecided(profile, clause) for clause in clauses)
     return KINDS[min(sizes)] if sizes else "undecided" if undecided else "unbroken"
 
 
-def clauses_of(property_id: str) -> list[str]:
-    return [clause for clause in TABLE.clauses if clause.partition(".")[0] == property_id]
+def clauses_of(property_id: str) -> list[Property]:
+    return [clause for clause in TABLE.clauses if clause.identifier == property_id]
 
 
 # --- the report -------------------------------------------------------------------------------------------------------
@@ -97,7 +112,7 @@ def wrong_cells(report: str) -> list[str]:
     assert len(cells) == 16 * len(TABLE.profiles)
     wrong = []
     for kind, property_id, profile, sentence, sign, words in cells:
-        expected = kind_of(clauses_of(property_id), profile)
+        expected = kind_of(clauses_of(property_id), Profile.of(profile))
         short, long = WORDS[expected]
         told = sentence.removeprefix(f"{property_id} in {profile}: ").partition(", 1 cause")[0]
         told = re.sub(r", \d+ causes?,.*", "", told)
@@ -127,27 +142,29 @@ def wrong_clauses(report: str) -> list[str]:
         r'<p class="as-in">[^\n]*<a href="#\1-([^"]+)">'
     )
     for guarantee, profile, older in re.findall(form, report):
-        shown |= {(clause, profile): shown[clause, older] for clause in clauses_of(guarantee)}
+        shown |= {(name_of(one), profile): shown[name_of(one), older] for one in clauses_of(guarantee)}
     wrong = []
     for clause in TABLE.clauses:
         for profile in TABLE.profiles:
-            minimal = [Set(*one) for one in TABLE.minimal_sets(profile, clause)]
-            kind = kind_of([clause], profile)
+            minimal = [
+                Set(one.environment, one.depth, one.instance.name) for one in TABLE.minimal_sets(profile, clause)
+            ]
             fewest = min((len(one.faults) for one in minimal), default=0)
-            expected = kind, minimal, min((one.depth for one in minimal if len(one.faults) == fewest), default=0)
-            if shown.get((clause, profile)) != expected:
-                wrong.append(f"{clause} in {profile}: {shown.get((clause, profile))}, not {expected}")
+            depth = min((one.depth for one in minimal if len(one.faults) == fewest), default=0)
+            expected, here = (kind_of([clause], profile), minimal, depth), (name_of(clause), profile.name)
+            if shown.get(here) != expected:
+                wrong.append(f"{' in '.join(here)}: {shown.get(here)}, not {expected}")
     return wrong
 
 
 def wrong_opening(report: str) -> list[str]:
     opening = report.partition('<p class="lede">')[2].partition("</p>")[0]
     told = dict(re.findall(r'<a href="#in-([^"]+)"><b>(\d+)</b></a>', opening))
-    properties = dict.fromkeys(clause.partition(".")[0] for clause in TABLE.clauses)
+    properties = dict.fromkeys(clause.identifier for clause in TABLE.clauses)
     expected = {
-        profile: str(sum(kind_of(clauses_of(one), profile) == "quiet" for one in properties))
+        profile.name: str(sum(kind_of(clauses_of(one), profile) == "quiet" for one in properties))
         for profile in TABLE.profiles
-        if profile[:1].isdigit()
+        if profile.is_version
     }
     return [] if told == expected else [f"the opening says {told}, not {expected}"]
 
@@ -160,7 +177,7 @@ def searched(report: str) -> Iterator[Claim]:
         assert violated
         for clause in clause_names():
             steps = int(violated[clause]) if clause in violated else None
-            yield Claim(profile, faults_of(environment), instance, clause, clause in violated, steps)
+            yield Claim.of(profile, Environment.named(environment), instance, clause, clause in violated, steps)
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------
@@ -170,8 +187,8 @@ def page_of_verdicts(text: str) -> list[str]:
     """What is wrong in the tables of docs/generated/verdicts.md."""
     wrong = []
     sections = dict(re.findall(rf"^### ({CLAUSE})\n(.*?)(?=^##)", text, re.DOTALL | re.MULTILINE))
-    assert set(sections) == set(TABLE.clauses)
-    for clause, section in sections.items():
+    assert set(sections) == set(clause_names())
+    for name, section in sections.items():
         lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line[:1] == "|"]
         shown = {
             (profile, () if row[0] == "the quiet world" else tuple(row[0].split(" + ")), *cell.split())
@@ -180,11 +197,11 @@ def page_of_verdicts(text: str) -> list[str]:
             if cell and "not decided" not in row[0]
         }
         expected = {
-            (profile, faults, str(depth), instance)
+            (profile.name, environment, str(depth), instance.name)
             for profile in TABLE.profiles
-            for faults, depth, instance in TABLE.minimal_sets(profile, clause)
+            for environment, depth, instance in TABLE.minimal_sets(profile, clauses_by_name()[name])
         }
-        wrong += [f"{clause}: {one}" for one in sorted(shown ^ expected)]
+        wrong += [f"{name}: {one}" for one in sorted(shown ^ expected)]
     short = re.findall(r"^\| \[([SLR]\d+)\]\(#\w+\) \| (\d+) \| (.*) \|$", text, re.MULTILINE)
     assert len(short) == 16
     for property_id, number, cells in short:
@@ -201,10 +218,11 @@ def page_of_defects(text: str) -> Iterator[Claim]:
     """The searches of docs/generated/defects.md: where a clause is violated, and the version in which none is found."""
     form = rf"^\| [AB]\d+ \| ({CLAUSE}) \| (\S+) \| (\S+) \| ([\w@]+) \| (\d+) \| .* \| (\S+): holds \|$"
     for clause, profile, environment, instance, steps, repaired in re.findall(form, text, re.MULTILINE):
-        if instance in TABLE.plan and profile in TABLE.profiles:
-            yield Claim(profile, faults_of(environment.replace(" ", "")), instance, clause, True, int(steps))
-            if repaired in TABLE.profiles:
-                yield Claim(repaired, faults_of(environment.replace(" ", "")), instance, clause, False)
+        if instance in TABLE.plan and profile in TABLE.profile_names:
+            faults = Environment.named(environment.replace(" ", ""))
+            yield Claim.of(profile, faults, instance, clause, True, int(steps))
+            if repaired in TABLE.profile_names:
+                yield Claim.of(repaired, faults, instance, clause, False)
 
 
 def commands(text: str) -> Iterator[Claim]:
@@ -215,25 +233,27 @@ def commands(text: str) -> Iterator[Claim]:
     form = r"^(?:\$ )?(halfcheck check .*)\n((?:.*\n)*?)(?=```|\$ |halfcheck )"
     for line, answer in re.findall(form, text, re.MULTILINE):
         options = dict(pairwise(shlex.split(line)))
-        profile, faults = options.get("--profile", USUAL_PROFILE), faults_of(options.get("--faults", "quiet"))
-        if profile not in TABLE.profiles:
+        profile = options.get("--profile", USUAL_PROFILE)
+        faults = Environment.named(options.get("--faults", "quiet"))
+        if profile not in TABLE.profile_names:
             continue
         for clause, steps, instance in re.findall(
             rf"^({CLAUSE})\b.*?[,(] ?(\d+) steps in ([\w@]+)", answer, re.MULTILINE
         ):
-            yield Claim(profile, faults, instance, clause, True, int(steps))
+            yield Claim.of(profile, faults, instance, clause, True, int(steps))
         clause, instance = options.get("--property", ""), options.get("--instance", "")
         told = re.search(rf"{clause} (is violated|holds)\b|exits with 12\b", answer or text)
         if re.fullmatch(CLAUSE, clause) and instance and told:
-            yield Claim(profile, faults, instance, clause, told[1] != "holds")
+            yield Claim.of(profile, faults, instance, clause, told[1] != "holds")
 
 
 def titles(text: str) -> Iterator[Claim]:
     """`CLAUSE is violated in VERSION, the quiet world`, the title of a diagram, in some instance of the table."""
-    for clause, profile, world in re.findall(rf"({CLAUSE}) is violated in ([\w.]+), ([\w ,]+?)(?=:| -|\.)", text):
-        faults = () if world == "the quiet world" else tuple(world.split(", "))
-        instances = [name for name in TABLE.plan if truth(profile, faults, name, clause) is not None]
-        yield Claim(profile, faults, (instances or list(TABLE.plan))[0], clause, True)
+    for name, profile, environment in re.findall(rf"({CLAUSE}) is violated in ([\w.]+), ([\w ,]+?)(?=:| -|\.)", text):
+        faults = () if environment == "the quiet world" else environment.split(", ")
+        worlds = [World.of(profile, faults, instance) for instance in TABLE.instances]
+        clause = clauses_by_name()[name]
+        yield Claim(next((one for one in worlds if truth(one, clause) is not None), worlds[0]), clause, True)
 
 
 def markdown() -> dict[str, str]:
@@ -293,9 +313,10 @@ def test_one_verdict_that_is_another_is_noticed(report: str, place: str, verdict
 
 
 def test_one_row_of_the_table_that_is_another_is_noticed(report: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = TABLE.entries["4.9.7"]["tiny"]["quiet"]
-    other = replace(entry, violated={name: n for name, n in entry.violated.items() if name != "S1.immune_half"})
-    monkeypatch.setitem(TABLE.entries["4.9.7"]["tiny"], "quiet", other)
+    entry = TABLE.entries["4.9.7"]["tiny"][NO_FAULTS]
+    immune_half = clauses_by_name()["S1.immune_half"]
+    other = replace(entry, violated={clause: n for clause, n in entry.violated.items() if clause != immune_half})
+    monkeypatch.setitem(TABLE.entries["4.9.7"]["tiny"], NO_FAULTS, other)
     wrong = wrong_anywhere(report, markdown())
     assert any("S1.immune_half in 4.9.7" in line for line in wrong)
     assert any(line.startswith("defects.md") for line in wrong)

@@ -6,23 +6,27 @@ No witness is empty either: it is not there from the start, and a search comes t
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
 
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.check import check
-from model_check.clauses import clause_names
+from model_check.clauses import clauses_by_name
 from model_check.cpython.search import explore
 from model_check.finding import Verdict
 from model_check.question import Question
-from model_check.verdicts.environment import faults_of
 from model_check.verdicts.table import Table  # noqa: TC001 (the signature of a cached function)
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.chapters import end_transaction
 from spec.language.machine import is_witnessed
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, untraced, violations
 from tests.quality.test_mutants_of_the_engines import rewritten
+
+if TYPE_CHECKING:
+    from model_check.finding import Finding
+    from model_check.verdicts.table import Entry
 
 MOST_STATES = 600_000
 """Of the worlds that the table names the smallest are searched here; one that is larger only until it is violated."""
@@ -37,9 +41,6 @@ NEVER = {
 test_mutants_of_the_properties, and in tests/defects.
 """
 
-World = tuple[int, str, str, str]
-"""Distinct states, instance, profile, environment."""
-
 WITNESSES = {f"{witness.identifier} {witness.name}": witness for witness in TRANSACTIONAL_MESSAGES.witnesses}
 
 
@@ -48,37 +49,45 @@ def table() -> Table:
     return VerdictFiles().table()
 
 
-def worlds(clause: str, verdict: Verdict) -> list[World]:
+def worlds(name: str, verdict: Verdict) -> list[World]:
     """The worlds of the table with that verdict on the clause, smallest first."""
-    return sorted(
-        (entry.distinct, instance, profile, name)
-        for profile, instance, name, entry in table().everything()
+    clause = clauses_by_name()[name]
+    found = sorted(
+        (entry.distinct, instance, profile, environment.name)
+        for profile, instance, environment, entry in table().everything()
         if entry.verdict(clause) is verdict and not entry.is_idle
     )
+    return [World.of(profile, Environment.named(faults), instance) for _, instance, profile, faults in found]
 
 
-@pytest.mark.parametrize("clause", [name for name in clause_names() if name not in NEVER])
-def test_a_clause_is_violated_in_one_world_and_holds_in_another(clause: str) -> None:
-    broken, sound = worlds(clause, Verdict.VIOLATED), worlds(clause, Verdict.HOLDS)
+def entry_of(world: World) -> Entry:
+    return table().of(world.profile, world.instance)[world.environment]
+
+
+@pytest.mark.parametrize("name", [name for name in clauses_by_name() if name not in NEVER])
+def test_a_clause_is_violated_in_one_world_and_holds_in_another(name: str) -> None:
+    broken, sound = worlds(name, Verdict.VIOLATED), worlds(name, Verdict.HOLDS)
     assert broken, "no world of the table violates it"
     assert sound, "no world of the table keeps it"
-    distinct, instance, profile, environment = broken[0]
-    depth = table().of(profile, instance)[environment].violated[clause]
-    if distinct <= MOST_STATES:
-        assert violations(checked(profile, environment, instance))[clause] == depth
+    world, clause = broken[0], clauses_by_name()[name]
+    depth = entry_of(world).violated[clause]
+    if entry_of(world).distinct <= MOST_STATES:
+        assert searched(world)[clause].depth == depth
     else:
         with untraced():
-            found = check(
-                Question.of(profile, faults_of(environment), instance, properties=[clause], until_violated=True)
-            )
-        assert violations(found) == {clause: depth}
+            found = check(Question(world=world, clauses=(clause,), until=(clause,)))
+        assert violations(found) == {name: depth}
 
-    here = [world for world in sound if world[1] == instance]  # to compare with, where there is one
-    distinct, instance, profile, environment = (here or sound)[0]
-    assert distinct <= MOST_STATES
-    result = checked(profile, environment, instance)
+    here = [one for one in sound if one.instance == world.instance]  # to compare with, where there is one
+    holding = (here or sound)[0]
+    assert entry_of(holding).distinct <= MOST_STATES
+    result = searched(holding)
     assert result.numbers.complete
-    assert clause not in violations(result)
+    assert clause not in result.violated
+
+
+def searched(world: World) -> Finding:
+    return checked(world.profile.name, world.environment.name, world.instance.name)
 
 
 @pytest.mark.parametrize("clause", NEVER)

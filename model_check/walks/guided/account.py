@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from model_check.clauses import clause_names
+from model_check.clauses import name_of
 from model_check.walks.guided.population import MOST
 from model_check.walks.guided.state_space import are_violated
 from model_check.walks.walk import require_numbers
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from model_check.walks.guided.population import Population
     from model_check.walks.guided.walker import GuidedWalker
+    from spec.constants import Instance
+    from spec.language import Property
 
 STUDENT_95 = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
@@ -77,8 +80,7 @@ class Met:
 
     Attributes
     ----------
-    clause : str
-        Its name, such as `S1.lost_op`.
+    clause : Property
     is_rare : bool
         Whether walks were split for it.
     cost : int
@@ -89,16 +91,21 @@ class Met:
         The share of plain weighted walks that violate it; None if there was none but the plain population.
     """
 
-    clause: str
+    clause: Property
     is_rare: bool
     cost: int
     trace: int | None
     estimate: Estimate | None
 
+    @property
+    def name(self) -> str:
+        """Of its clause, such as `S1.lost_op`."""
+        return name_of(self.clause)
+
     def to_json(self) -> dict[str, Any]:
         """The clause as plain data."""
-        told = {"cost_at_first": self.cost, "is_rare": self.is_rare, "trace": self.trace}
-        return told if self.estimate is None else told | self.estimate.to_json()
+        content = {"cost_at_first": self.cost, "is_rare": self.is_rare, "trace": self.trace}
+        return content if self.estimate is None else content | self.estimate.to_json()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +122,7 @@ class Account:
     """
 
     met: tuple[Met, ...]
-    searched: Mapping[str, int]
+    searched: Mapping[Instance, int]
     walked: int
     walks: int
 
@@ -126,15 +133,22 @@ class Account:
 
     def to_json(self) -> dict[str, Any]:
         """The account as plain data."""
+        searched = {instance.name: states for instance, states in self.searched.items()}
         return {
-            "cost": {"searched": dict(self.searched), "walked": self.walked, "all": self.cost},
+            "cost": {"searched": searched, "walked": self.walked, "all": self.cost},
             "walks": self.walks,
-            "met": {one.clause: one.to_json() for one in self.met},
+            "met": {one.name: one.to_json() for one in self.met},
         }
 
 
 def account_of(
-    walker: GuidedWalker, seed: int, steps: int, *, most: int, walks: int | None = None, until: Collection[str] = ()
+    walker: GuidedWalker,
+    seed: int,
+    steps: int,
+    *,
+    most: int,
+    walks: int | None = None,
+    until: Collection[Property] = (),
 ) -> Account:
     """Walk populations, until one more could expand more states than `most` in all.
 
@@ -153,10 +167,10 @@ def account_of(
     require_numbers(seed, 0, walks or 0, steps)
     populations: list[Population] = []
     before: list[int] = []
-    searched: Mapping[str, int] = {}
+    searched: Mapping[Instance, int] = {}
     rare: Collection[int] = ()
     spent = 0
-    awaited = [bit for bit, name in enumerate(clause_names()) if name in until]
+    awaited = [bit for bit, clause in enumerate(TRANSACTIONAL_MESSAGES.clauses) if clause in until]
     for number in count():
         if walks is not None and number * MOST >= walks:
             break
@@ -175,7 +189,7 @@ def account_of(
 
 
 def _met(populations: Sequence[Population], before: Sequence[int], rare: Collection[int]) -> Iterator[Met]:
-    for bit, name in enumerate(clause_names()):
+    for bit, clause in enumerate(TRANSACTIONAL_MESSAGES.clauses):
         hits = [number for number, one in enumerate(populations) if one.first[bit] >= 0]
         if not hits:
             continue
@@ -183,7 +197,7 @@ def _met(populations: Sequence[Population], before: Sequence[int], rare: Collect
         traces = (n * MOST + int(walks[0]) for n, walks in ends if walks.size)
         split = [float(one.shares[bit]) for one in populations[1:]]
         yield Met(
-            name,
+            clause,
             bit in rare,
             before[hits[0]] + int(populations[hits[0]].first[bit]),
             next(traces, None),

@@ -12,13 +12,15 @@ import numpy.typing as npt
 from model_check.errors import EvaluationError
 from model_check.explicit.code_generation.compile import Compiled, compile_machine
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD
-from model_check.instances import constants_for, refuse_forgetting
+from model_check.instances import refuse_forgetting
 from model_check.walks.choices import step_tables
 from model_check.walks.guided.views import GRAINS, Hashes, ViewTable, Words, view_keys, view_table
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from model_check.world import World
 
 LAW = "weighted"
 """The choice whose walks are split, and of which the shares are."""
@@ -46,7 +48,7 @@ class Successors(NamedTuple):
 
 @dataclass(frozen=True)
 class StateSpace:
-    """One instance in an environment.
+    """One world.
 
     Attributes
     ----------
@@ -66,9 +68,9 @@ class StateSpace:
     table: ViewTable
 
     @classmethod
-    def of(cls, profile: str, faults: Sequence[str], instance: str) -> StateSpace:
-        """That of these names, as for `model_check.instances.constants_for`."""
-        machine, constants = TRANSACTIONAL_MESSAGES, constants_for(profile, faults, instance)
+    def of(cls, world: World) -> StateSpace:
+        """That of a world, whose instance does not forget."""
+        machine, constants = TRANSACTIONAL_MESSAGES, world.constants
         refuse_forgetting(constants, "a walk")
         compiled = compile_machine(machine, constants)
         return cls(

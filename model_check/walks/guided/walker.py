@@ -21,6 +21,7 @@ import numpy.typing as npt
 from model_check.did_you_mean import require_known
 from model_check.errors import ModelCheckError
 from model_check.explicit.code_generation.emit import OBSERVED
+from model_check.instances import load_instance
 from model_check.walks.choices import CHOICES, GUIDED
 from model_check.walks.guided.graph import search_graph
 from model_check.walks.guided.population import MOST, Population, walk_together
@@ -30,11 +31,13 @@ from model_check.walks.walk import Walker, require_numbers
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from model_check.walks.guided.views import Words
+    from model_check.world import World
+    from spec.constants import Instance
 
-LEARNED_FROM: Final = {"tiny": 150_000, "small": 150_000}
+LEARNED_FROM: Final = {load_instance("tiny"): 150_000, load_instance("small"): 150_000}
 """The instances that are searched, and how many states of each."""
 
 RARE: Final = 0.01
@@ -57,7 +60,7 @@ class Learned:
     """
 
     promises: Promises
-    expanded: Mapping[str, int]
+    expanded: Mapping[Instance, int]
 
 
 class GuidedWalker(Walker):
@@ -65,17 +68,11 @@ class GuidedWalker(Walker):
 
     Walk n is one of those that are at the end of population n ÷ `MOST`. Where these are fewer, some have several
     numbers.
-
-    Parameters
-    ----------
-    profile, faults, instance
-        As for `Walker`.
     """
 
-    def __init__(self, profile: str, faults: Sequence[str], instance: str) -> None:
-        super().__init__(profile, faults, instance, LAW)
-        self._names = profile, tuple(faults)
-        self._world = StateSpace.of(profile, faults, instance)
+    def __init__(self, world: World) -> None:
+        super().__init__(world, LAW)
+        self._world, self._space = world, StateSpace.of(world)
         self.population = lru_cache(maxsize=2)(self._population)
         self.rare = lru_cache(maxsize=4)(self._rare)
 
@@ -83,10 +80,12 @@ class GuidedWalker(Walker):
     def learned(self) -> Learned:
         """What was learned of this environment; it is searched when it is first asked for."""
         clauses = range(len(TRANSACTIONAL_MESSAGES.clauses))
-        graphs = {name: search_graph(StateSpace.of(*self._names, name), quota) for name, quota in LEARNED_FROM.items()}
+        graphs = {
+            size: search_graph(StateSpace.of(self._world.on(size)), quota) for size, quota in LEARNED_FROM.items()
+        }
         are_seen = [are_violated(graph.verdicts, clauses).any(axis=0) for graph in graphs.values()]
         seen = np.flatnonzero(np.logical_or.reduce(are_seen)).tolist()
-        return Learned(learn(tuple(graphs.values()), seen), {name: graph.expanded for name, graph in graphs.items()})
+        return Learned(learn(tuple(graphs.values()), seen), {size: graph.expanded for size, graph in graphs.items()})
 
     def _rare(self, seed: int, steps: int) -> Promises:
         """What was learned of the clauses for which walks are split."""
@@ -106,7 +105,7 @@ class GuidedWalker(Walker):
             msg = f"--steps {steps}: expected at most {MOST_STEPS} with --choice {GUIDED}, which holds whole walks"
             raise ModelCheckError(msg)
         promises = self.rare(seed, steps) if number else None
-        return walk_together(self._world, promises, steps, np.random.default_rng([seed, number]))
+        return walk_together(self._space, promises, steps, np.random.default_rng([seed, number]))
 
     def _walk(
         self, seed: int, first: int, count: int, steps: int
@@ -126,7 +125,7 @@ class GuidedWalker(Walker):
     def visited(self, seed: int, first: int, count: int, steps: int) -> npt.NDArray[np.uint64]:
         """As `Walker.visited`."""
         parts = self._walked(seed, first, count, steps)
-        hashes = [self._world.hashes(self._initial[None, :]), *(self._world.hashes(part.states) for part in parts)]
+        hashes = [self._space.hashes(self._initial[None, :]), *(self._space.hashes(part.states) for part in parts)]
         distinct: npt.NDArray[np.uint64] = np.unique(np.concatenate(hashes))
         return distinct
 
@@ -183,12 +182,12 @@ def _times(walked: _Walked, tick: Words) -> Words:
     return found
 
 
-def instances_of(choice: str, instance: str) -> tuple[str, ...]:
+def instances_of(choice: str, instance: Instance) -> tuple[Instance, ...]:
     """The instances whose code the walks of a choice on an instance run."""
     return tuple(dict.fromkeys((instance, *LEARNED_FROM))) if choice == GUIDED else (instance,)
 
 
-def walker_for(profile: str, faults: Sequence[str], instance: str, choice: str) -> Walker:
+def walker_for(world: World, choice: str) -> Walker:
     """What walks by a choice, one of `model_check.walks.choices.CHOICES` or `GUIDED`.
 
     Raises
@@ -197,4 +196,4 @@ def walker_for(profile: str, faults: Sequence[str], instance: str, choice: str) 
         As `Walker`.
     """
     require_known("choice", choice, (*CHOICES, GUIDED))
-    return GuidedWalker(profile, faults, instance) if choice == GUIDED else Walker(profile, faults, instance, choice)
+    return GuidedWalker(world) if choice == GUIDED else Walker(world, choice)

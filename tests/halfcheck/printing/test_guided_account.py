@@ -7,15 +7,18 @@ import json
 import pytest
 
 from halfcheck.printing.simulate import print_account
+from model_check.clauses import clauses_by_name
+from model_check.instances import load_instance
 from model_check.walks.guided.account import Account, Met, estimate
 
-RARE = Met("S1.after_a_check", True, 16_523, 1338, estimate([3e-4, 3.3e-4, 3.6e-4]))
-LOST = Met("L5.refused_late", True, 277_287, None, estimate([0.0, 1.5e-4, 1.5e-4]))
-USUAL = Met("S3.not_decided", False, 21, 1, estimate([0.34, 0.35]))
+TINY = load_instance("tiny")
+RARE = Met(clauses_by_name()["S1.after_a_check"], True, 16_523, 1338, estimate([3e-4, 3.3e-4, 3.6e-4]))
+LOST = Met(clauses_by_name()["L5.refused_late"], True, 277_287, None, estimate([0.0, 1.5e-4, 1.5e-4]))
+USUAL = Met(clauses_by_name()["S3.not_decided"], False, 21, 1, estimate([0.34, 0.35]))
 
 
 def test_rare_violations_are_told_with_their_shares_and_traces(capsys: pytest.CaptureFixture[str]) -> None:
-    print_account(Account((USUAL, RARE, LOST), {"tiny": 115_997, "small": 103_793}, 754_132, 15_000))
+    print_account(Account((USUAL, RARE, LOST), {TINY: 115_997, load_instance("small"): 103_793}, 754_132, 15_000))
     told = capsys.readouterr().out.splitlines()
     assert "15,000 walks (973,922 states, 115,997 of tiny and 103,793 of small" in " ".join(told[:2])
     assert "violate 3 clauses, 2 of them rare" in " ".join(told[:2])
@@ -28,7 +31,7 @@ def test_rare_violations_are_told_with_their_shares_and_traces(capsys: pytest.Ca
 
 
 def test_without_estimates_nothing_is_made_up(capsys: pytest.CaptureFixture[str]) -> None:
-    print_account(Account((Met("S1.lost_op", False, 3, 0, None),), {}, 900, 1_000))
+    print_account(Account((Met(clauses_by_name()["S1.lost_op"], False, 3, 0, None),), {}, 900, 1_000))
     assert capsys.readouterr().out.splitlines() == [
         "guided: 1,000 walks (900 states) violate 1 clauses, 0 of them rare",
         "not rare: S1.lost_op",
@@ -36,7 +39,7 @@ def test_without_estimates_nothing_is_made_up(capsys: pytest.CaptureFixture[str]
 
 
 def test_as_json_it_has_the_cost_and_each_clause() -> None:
-    told = json.loads(json.dumps(Account((RARE, LOST), {"tiny": 10}, 90, 1_000).to_json()))
+    told = json.loads(json.dumps(Account((RARE, LOST), {TINY: 10}, 90, 1_000).to_json()))
     assert told["cost"] == {"searched": {"tiny": 10}, "walked": 90, "all": 100}
     assert told["walks"] == 1_000
     assert set(told["met"]) == {"S1.after_a_check", "L5.refused_late"}

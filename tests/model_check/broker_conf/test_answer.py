@@ -19,9 +19,9 @@ from model_check.broker_conf.judge import judge
 from model_check.broker_conf.ticks import UNASKED_FAULTS
 from model_check.broker_conf.timed_path import MoreRounds, NoInstantsError, PathTimer, TimedPath
 from model_check.broker_conf.words import tell
-from model_check.check import Verdict
 from model_check.errors import ModelCheckError
-from model_check.instances import constants_for
+from model_check.finding import Verdict
+from model_check.world import World
 from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.sampled import sampled
@@ -124,7 +124,7 @@ def test_what_the_real_times_forbid_is_not_claimed() -> None:
     """The path of a broker with the default batch interval does not fit one that writes every 10 ms."""
     of = answer(local_ms=1_000)
     row = next(row for row in of.result.clauses if (row.clause.identifier, row.clause.clause) == ("S9", "overslept_op"))
-    constants = constants_for("5.3.3", (), of.quotient.instance)
+    constants = World.of("5.3.3", (), of.quotient.instance).constants
     ticks = of.quotient.ticks
     machine, limited = with_assumed_times(
         TRANSACTIONAL_MESSAGES,

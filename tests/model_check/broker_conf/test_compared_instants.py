@@ -14,7 +14,8 @@ from model_check.broker_conf.compared_instants import Bound, bounds_of
 from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Timeline, let_instants_be_moments
 from model_check.broker_conf.timed_path import TICK, place_of_clock
 from model_check.errors import EvaluationError
-from model_check.instances import constants_for, load_instance
+from model_check.instances import load_instance
+from model_check.world import World
 from spec.constants import FAULTS, Constants
 from spec.language import action, declared_action, require, take
 from spec.language.fields import RangeViolation
@@ -40,7 +41,7 @@ TIMES = {
 
 
 def on(profile: str, faults: tuple[str, ...] = ()) -> frozenset[str]:
-    return frozenset(switched_on(constants_for(profile, faults, load_instance("tiny")), faults))
+    return frozenset(switched_on(World.of(profile, faults, load_instance("tiny")).constants, faults))
 
 
 def test_what_4_9_7_asks_in_the_quiet_world() -> None:
@@ -87,7 +88,7 @@ def numbers_asked(profile: str, faults: tuple[str, ...], runs: int, steps: int) 
     """The numbers with which runs at random compare the distance of two instants."""
     sizes = replace(load_instance("deep"), skews=(0,), first_checks=(0,), clock_steps=0)
     times = {name: value for name, value in TIMES.items() if hasattr(sizes, name)}
-    constants = replace(constants_for(profile, faults, sizes), immunities=(-1, TIMES["immunity"]), **times)  # type: ignore[arg-type]
+    constants = replace(World.of(profile, faults, sizes).constants, immunities=(-1, TIMES["immunity"]), **times)  # type: ignore[arg-type]
     machine, timed = with_assumed_times(
         TRANSACTIONAL_MESSAGES, constants, local_limit=TIMES["local_limit"], checks_time=TIMES["checks_time"]
     )

@@ -15,7 +15,7 @@ import pytest
 
 from model_check.broker_conf.answer import Answer, check_configuration
 from model_check.broker_conf.configuration import Configuration
-from model_check.check import Verdict
+from model_check.finding import Verdict
 from tests.model_check.broker_conf.drawn import Drawn, all_drawn
 from tests.model_check.broker_conf.played import (
     can_be_played,

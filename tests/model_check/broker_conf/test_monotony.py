@@ -10,7 +10,7 @@ import pytest
 from model_check.broker_conf.answer import check_configuration
 from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judgement import MOST_STATES
-from model_check.check import Verdict
+from model_check.finding import Verdict
 from tests.model_check.broker_conf.drawn import drawn, restricted
 
 pytestmark = pytest.mark.untraced

@@ -13,8 +13,9 @@ from model_check.broker_conf.changes import changes_of, neighbours, with_local
 from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judgement import Judgement, judge_configuration, search_size
 from model_check.broker_conf.suggestions import Suggestions, suggest
-from model_check.check import Verdict
-from model_check.instances import constants_for, load_instance
+from model_check.finding import Verdict
+from model_check.instances import load_instance
+from model_check.world import World
 
 pytestmark = pytest.mark.untraced
 
@@ -23,7 +24,7 @@ ASKED = ("S9.overslept_op", "S6.flag_of_a_copy")
 
 
 def on(configuration: Configuration) -> tuple[str, ...]:
-    return switched_on(constants_for(configuration.version, (), load_instance("tiny")), ())
+    return switched_on(World.of(configuration.version, (), load_instance("tiny")).constants, ())
 
 
 def changes(configuration: Configuration) -> dict[str, str]:

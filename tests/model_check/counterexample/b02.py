@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from model_check.counterexample.steps import Replay, read_path, replay
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 STEPS = ("send_half t=0 immunity=-1", "roll_back_locally t=0", "buffer_op h=0", "crash")
 ORIGIN = {"profile": "5.3.3", "faults": ["crash"], "instance": "tiny"}
-CONSTANTS = constants_for("5.3.3", ("crash",), "tiny")
+WORLD = World.of("5.3.3", ["crash"], "tiny")
+CONSTANTS = WORLD.constants
 
 
 @cache

@@ -11,8 +11,8 @@ import pytest
 
 from model_check.counterexample.sequence_diagram import PARTICIPANTS, drawn_path, drawn_step
 from model_check.counterexample.steps import Event, read_path, replay
-from model_check.instances import constants_for
 from model_check.wording.actions import StepKind, wordings
+from model_check.world import World
 from spec.language import Step, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.counterexample import b02
@@ -47,7 +47,7 @@ UNJUDGED = replace(TRANSACTIONAL_MESSAGES, clauses=(), witnesses=())
 
 def walked(profile: str, instance: str, faults: str, taken: Counter[str]) -> list[Event]:
     """The events of some walks that prefer the actions that were taken least."""
-    constants = constants_for(profile, faults.split(), instance)
+    constants = World.of(profile, faults.split(), instance).constants
     every = TRANSACTIONAL_MESSAGES.steps(constants)
     chance = random.Random(11)
     events: list[Event] = []
@@ -216,7 +216,7 @@ RARE = [
 
 def schedule(world: tuple[str, str, str], steps: str) -> Sequence[Event]:
     profile, instance, faults = world
-    constants = constants_for(profile, faults.split(), instance)
+    constants = World.of(profile, faults.split(), instance).constants
     return replay(UNJUDGED, constants, read_path(UNJUDGED, constants, steps)).events
 
 
@@ -247,7 +247,7 @@ def test_only_the_last_message_of_a_path_is_the_violation() -> None:
 
 @pytest.mark.parametrize(("immunity", "label"), [(-1, "half 0"), (3, "half 0, immunity 3")])
 def test_a_half_with_an_immunity_says_so(immunity: int, label: str) -> None:
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     path = read_path(TRANSACTIONAL_MESSAGES, constants, f"send_half t=0 immunity={immunity}")
     (event,) = replay(TRANSACTIONAL_MESSAGES, constants, path).events
     assert [message.label for message in drawn_step(event)] == [label]

@@ -11,7 +11,7 @@ import pytest
 
 from model_check.counterexample.itf import read_itf, to_itf
 from model_check.counterexample.steps import read_path
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.language import Bits, Kind, Slot, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.counterexample import b02
@@ -26,7 +26,7 @@ MEMBERS = [
 
 
 def trace() -> dict[str, Any]:
-    found = to_itf(TRANSACTIONAL_MESSAGES, b02.CONSTANTS, b02.path(), b02.ORIGIN, "B02")
+    found = to_itf(b02.WORLD, b02.path(), "B02")
     read: dict[str, Any] = json.loads(json.dumps(found))
     return read
 
@@ -108,14 +108,14 @@ def test_plain_integers_of_other_tools_are_read_too() -> None:
 
 
 def test_a_path_that_is_refused_is_no_trace() -> None:
-    constants = constants_for("4.9.7", ("crash",), "tiny")
-    steps = read_path(TRANSACTIONAL_MESSAGES, constants, "; ".join(b02.STEPS))
+    world = World.of("4.9.7", ["crash"], "tiny")
+    steps = read_path(TRANSACTIONAL_MESSAGES, world.constants, "; ".join(b02.STEPS))
     with pytest.raises(AssertionError, match=r"^step 3, buffer_op h=0, is refused: this version writes op messages"):
-        to_itf(TRANSACTIONAL_MESSAGES, constants, steps, b02.ORIGIN, "B02")
+        to_itf(world, steps, "B02")
 
 
 def test_sets_of_several_members_are_written_whole() -> None:
-    constants = constants_for("5.3.3", ("late_end",), "small")
+    constants = World.of("5.3.3", ["late_end"], "small").constants
     states = walked_states(TRANSACTIONAL_MESSAGES, constants, walks=10, steps=60, seed=3)
     slots = TRANSACTIONAL_MESSAGES.initial(constants).memory.slots
     sets = {v for values in states for slot, v in zip(slots, values, strict=True) if slot.kind is Kind.BITS}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from model_check.clauses import clauses_by_name
 from model_check.counterexample.files import Written, write_files
 from tests.model_check.checked import checked
 from tests.model_check.counterexample import b02
@@ -24,10 +25,9 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 
 def written(folder: Path, environment: str, name: str) -> str:
-    result = checked("5.3.3", environment, "tiny")
-    (row,) = (r for r in result.clauses if f"{r.clause.identifier}.{r.clause.clause}" == name)
+    row = checked("5.3.3", environment, "tiny").violated[clauses_by_name()[name]]
     file = folder / "test_whole.py"
-    write_files(result, row, Written(pytest=file))
+    write_files(row, Written(pytest=file))
     return file.read_text(encoding="utf-8")
 
 
@@ -64,6 +64,6 @@ def test_it_says_what_is_violated_where_and_by_which_rule(tmp_path: Path) -> Non
     text = written(tmp_path, "quiet", "S1.late_op")
     assert text.startswith('"""S1.late_op is violated in 5.3.3 in the quiet world.\n\nA delivered message is not ')
     assert "def test_s1_late_op_is_violated_in_5_3_3_in_the_quiet_world() -> None:" in text
-    assert 'constants_for("5.3.3", [], "tiny")' in text
+    assert 'World.of("5.3.3", [], "tiny").constants' in text
     assert "== 11\n" in text
     assert outcomes(tmp_path) == {"test_whole": "PASSED"}

@@ -4,7 +4,7 @@ import pytest
 
 from model_check.counterexample.steps import read_path, replay, write_path
 from model_check.errors import ModelCheckError
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, faults_of
 
@@ -12,14 +12,14 @@ LOST_ACKNOWLEDGEMENT = "send_half t=0 immunity=-1; roll_back_locally t=0; buffer
 
 
 def test_a_path_survives_writing_and_reading() -> None:
-    constants = constants_for("5.3.3", ("crash",), "tiny")
+    constants = World.of("5.3.3", ("crash",), "tiny").constants
     path = read_path(TRANSACTIONAL_MESSAGES, constants, LOST_ACKNOWLEDGEMENT)
     assert write_path(path) == LOST_ACKNOWLEDGEMENT
     assert read_path(TRANSACTIONAL_MESSAGES, constants, f" {LOST_ACKNOWLEDGEMENT} ;; ") == path
 
 
 def test_a_replay_shows_only_what_each_step_changed() -> None:
-    constants = constants_for("5.3.3", ("crash",), "tiny")
+    constants = World.of("5.3.3", ("crash",), "tiny").constants
     replayed = replay(
         TRANSACTIONAL_MESSAGES, constants, read_path(TRANSACTIONAL_MESSAGES, constants, LOST_ACKNOWLEDGEMENT)
     )
@@ -49,7 +49,7 @@ def test_a_replay_shows_only_what_each_step_changed() -> None:
 
 
 def test_an_event_as_plain_data_names_action_parameters_time_and_changes() -> None:
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     path = read_path(TRANSACTIONAL_MESSAGES, constants, "tick; send_half t=0 immunity=3")
     assert replay(TRANSACTIONAL_MESSAGES, constants, path).events[1].to_json() == {
         "step": 2,
@@ -80,7 +80,7 @@ def test_an_event_as_plain_data_names_action_parameters_time_and_changes() -> No
     ],
 )
 def test_a_refused_step_names_its_number_the_step_and_the_conjunct(path: str, complaint: str) -> None:
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     steps = read_path(TRANSACTIONAL_MESSAGES, constants, path)
     with pytest.raises(ModelCheckError, match=f"^{complaint}$"):
         replay(TRANSACTIONAL_MESSAGES, constants, steps)
@@ -102,7 +102,7 @@ def test_a_refused_step_names_its_number_the_step_and_the_conjunct(path: str, co
 )
 def test_a_path_that_means_nothing_is_refused_with_what_there_is(text: str, complaint: str) -> None:
     with pytest.raises(ModelCheckError, match=complaint):
-        read_path(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", (), "tiny"), text)
+        read_path(TRANSACTIONAL_MESSAGES, World.of("5.3.3", (), "tiny").constants, text)
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,13 @@ def test_a_path_that_means_nothing_is_refused_with_what_there_is(text: str, comp
 def test_every_counterexample_of_a_check_survives_its_text_and_replays(
     profile: str, environment: str, instance: str
 ) -> None:
-    result = checked(profile, environment, instance)
-    constants = constants_for(profile, faults_of(environment), instance)
-    violated = [r for r in result.clauses if r.path is not None]
-    assert violated
-    for found in violated:
-        assert found.path is not None
-        path = read_path(TRANSACTIONAL_MESSAGES, constants, write_path(found.path))
-        assert tuple(path) == found.path
-        assert found.clause in replay(TRANSACTIONAL_MESSAGES, constants, path).violated
-        assert found.clause not in replay(TRANSACTIONAL_MESSAGES, constants, path[:-1]).violated
-        assert f'--steps "{write_path(path)}"' in result.replay_command(found)
+    finding = checked(profile, environment, instance)
+    assert finding.violated
+    for clause, row in finding.violated.items():
+        constants = row.world.constants
+        assert constants == World.of(profile, faults_of(environment), instance).constants
+        path = read_path(TRANSACTIONAL_MESSAGES, constants, row.steps)
+        assert tuple(path) == row.path
+        assert clause in replay(TRANSACTIONAL_MESSAGES, constants, path).violated
+        assert clause not in replay(TRANSACTIONAL_MESSAGES, constants, path[:-1]).violated
+        assert f'--steps "{write_path(path)}"' in row.command

@@ -9,7 +9,7 @@ import pytest
 from model_check.coverage.by_engine import cover_by_cpython, cover_by_numba
 from model_check.coverage.counts import ConjunctCoverage, Coverage, Uncovered
 from model_check.explicit.search import Exploration, explore
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.language import (
     Machine,
     MachineState,
@@ -46,7 +46,7 @@ def both(machine: Machine, found: Exploration) -> tuple[Coverage, Coverage]:
 @pytest.mark.parametrize(("profile", "environment", "instance"), sampled(WORLDS, 2))
 def test_both_readings_count_the_same(profile: str, environment: str, instance: str) -> None:
     machine = TRANSACTIONAL_MESSAGES
-    constants = constants_for(profile, faults_of(environment), instance)
+    constants = World.of(profile, faults_of(environment), instance).constants
     with untraced():
         found = explore(machine, constants, threads=2, most_states=2_000)
         compiled, judge = both(machine, found)

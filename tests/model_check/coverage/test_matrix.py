@@ -2,50 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+import tomllib
+from importlib import resources
 from typing import TYPE_CHECKING
 
 import pytest
 
 from model_check.coverage.counts import Uncovered
-from model_check.coverage.expected import Accepted, CoverageWorld, Expected, read_expected
+from model_check.coverage.expected import FILE, Accepted, Expected, read_expected
 from model_check.coverage.matrix import CoverageMatrix, cover_matrix
 from model_check.coverage.page import coverage_page
 from model_check.errors import BadFile
+from model_check.instances import load_instance
+from model_check.world import World
 from spec.constants import FAULTS
 from spec.profiles import PROFILES, distinct
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import untraced
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+TINY = load_instance("tiny")
 
-def matrix(expected: Expected, instance: str, most_states: int) -> CoverageMatrix:
+
+def matrix(instance: str, expected: Expected, most_states: int) -> CoverageMatrix:
     with untraced():
-        return cover_matrix(TRANSACTIONAL_MESSAGES, instance, expected, most_states=most_states)
+        return cover_matrix(load_instance(instance), expected, most_states=most_states)
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("instance", ["tiny"])
 def test_every_rule_is_put_to_use_or_accepted_with_its_reason(instance: str) -> None:
-    expected = read_expected()
-    result = matrix(expected, instance, 200_000)
+    result = matrix(instance, read_expected(load_instance(instance)), 200_000)
     assert (result.unexplained, result.outdated) == ((), ())
-    assert len(result.searches) == len(distinct(PROFILES)) * (1 + len(FAULTS) + len(expected.pairs)) + len(
-        expected.worlds
-    )
+    given = tomllib.loads(resources.files("model_check.verdicts.results").joinpath(FILE).read_text(encoding="utf-8"))
+    environments = 1 + len(FAULTS) + len(given["pairs"])
+    assert len(result.searches) == len(distinct(PROFILES)) * environments + len(given["world"])
     assert all(states > 0 for states in result.coverage.witnessed.values())
 
 
 @pytest.mark.parametrize("instance", ["tiny"])
-def test_a_gap_without_a_reason_and_a_reason_without_a_gap_are_both_told(instance: str) -> None:
-    given = read_expected()
-    enough = replace(given, pairs=(), worlds=())
-    lonely = Accepted(Uncovered("tick", "no such rule"), "It was renamed.", ())
-    elsewhere = Accepted(Uncovered("tick", "no such rule"), "It was renamed.", ("small",))
-    left_out = given.accepted[0]
-    result = matrix(replace(enough, accepted=(*given.accepted[1:], lonely, elsewhere)), instance, 500)
+def test_a_gap_without_a_reason_and_a_reason_without_a_gap_are_both_told(tmp_path: Path, instance: str) -> None:
+    given = read_expected(load_instance(instance))
+    left_out, *others = given.accepted
+    lonely = Accepted(Uncovered("tick", "no such rule"), "It was renamed.")
+    rows = [{"action": one.what.action, "rule": one.what.rule, "reason": one.reason} for one in (*others, lonely)]
+    rows.append({**rows[-1], "reason": "It is elsewhere.", "instances": ["small"]})
+    lines = [[f"{key} = {json.dumps(value)}" for key, value in row.items() if value is not None] for row in rows]
+    file = tmp_path / "uncovered.toml"
+    file.write_text("\n".join("\n".join(["[[accepted]]", *row]) for row in lines), encoding="utf-8")
+    result = matrix(instance, read_expected(load_instance(instance), file), 500)
     assert left_out.what in result.unexplained
     assert result.outdated == (lonely,)
     assert not result.is_explained
@@ -60,10 +67,16 @@ def test_a_gap_without_a_reason_and_a_reason_without_a_gap_are_both_told(instanc
     assert f"| `{given.accepted[1].what.action}` | {given.accepted[1].what.rule} | {given.accepted[1].reason} |" in page
 
 
-def test_a_world_turns_its_switches_and_faults_on() -> None:
-    constants = CoverageWorld("4.5.1", ("crash",), ("batches_ops",)).constants("tiny")
+def test_a_world_turns_its_switches_and_faults_on_and_is_on_the_instance_that_it_names(tmp_path: Path) -> None:
+    file = tmp_path / "uncovered.toml"
+    row = "[[world]]\nprofile = '4.5.1'\nfaults = ['crash']\nswitches = ['batches_ops']\n"
+    file.write_text(f"{row}{row}instance = 'small'")
+    *_, unnamed, named = read_expected(TINY, file).worlds
+    assert (unnamed, named) == tuple(
+        World.of("4.5.1+batches_ops", ["crash"], instance) for instance in ("tiny", "small")
+    )
+    constants = unnamed.constants
     assert (constants.crash, constants.batches_ops, constants.slow_round) == (True, True, False)
-    assert str(CoverageWorld("4.5.1", (), ("batches_ops",))) == "4.5.1+batches_ops quiet"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +95,7 @@ def test_a_bad_file_is_told_in_one_line(tmp_path: Path, text: str, told: str) ->
     file = tmp_path / "uncovered.toml"
     file.write_text(text)
     with pytest.raises(BadFile) as error:
-        read_expected(file)
+        read_expected(TINY, file)
     assert str(error.value).startswith(f"{file}: ")
     assert told in str(error.value)
     assert "\n" not in str(error.value)
@@ -90,4 +103,4 @@ def test_a_bad_file_is_told_in_one_line(tmp_path: Path, text: str, told: str) ->
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="No such file"):
-        read_expected(tmp_path / "none.toml")
+        read_expected(TINY, tmp_path / "none.toml")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from model_check.defects.affected import affects, fixed_in, possible_in, upgrade_from
+from model_check.defects.affected import affects, fixed_in, possible_with, upgrade_from
 from model_check.defects.catalogue import catalogue
-from model_check.instances import unturned
-from spec.profiles import VERSIONS
+from model_check.world import Profile
 
 RELEASES = (
     "4.3.0", "4.3.1", "4.3.2", "4.4.0", "4.5.1", "4.5.2", "4.6.0", "4.6.1", "4.7.0", "4.8.0",
@@ -36,11 +35,13 @@ def test_the_profile_of_a_search_may_have_its_defect_and_a_release_that_is_rid_o
     question = catalogue()[identifier].search
     assert question is search
     assert question is not None
-    assert all(possible_in(identifier, profile) for profile in (question.profile, *question.also_in))
-    if question.repaired_in in VERSIONS:
-        assert not affects(identifier, question.repaired_in)
-        is_later = VERSIONS.index(question.repaired_in) > VERSIONS.index(unturned(question.profile))
-        assert bool(upgrade_from(identifier, question.profile)) == is_later
+    profile, repaired = question.world.profile, question.repaired_in
+    assert all(possible_with(identifier, one.switches) for one in (profile, *question.also_in))
+    if repaired is not None and repaired.is_version:
+        assert not affects(identifier, repaired.name)
+        versions = Profile.versions()
+        is_later = versions.index(repaired) > versions.index(Profile.of(profile.unturned))
+        assert bool(upgrade_from(identifier, profile.name)) == is_later
 
 
 def test_the_release_to_go_to_is_the_one_that_the_catalogue_says_is_fixed() -> None:

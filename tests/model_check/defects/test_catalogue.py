@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.check import chosen_clauses
 from model_check.defects import page
 from model_check.defects.__main__ import questions
 from model_check.defects.catalogue import FILES, Where, _defect, catalogue, defect_called, nearest_ids
 from model_check.defects.findings import (
     FILE,
     BrokerFinding,
-    Finding,
+    DefectFinding,
     LassoFinding,
     read_broker_findings,
     read_findings,
@@ -25,10 +24,8 @@ from model_check.defects.findings import (
     write_findings,
     write_lasso_findings,
 )
-from model_check.defects.lasso_search import instance_of
 from model_check.errors import BadFile, ModelCheckError
-from model_check.instances import constants_for, load_instance, switches_of
-from model_check.liveness.check import chosen_responses
+from model_check.world import Profile
 from spec.constants import SWITCHES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -86,15 +83,16 @@ def test_a_defect_that_is_found_says_what_repairs_it_or_why_nothing_in_the_broke
     defect = catalogue()[identifier]
     assert defect.search is not None
     assert defect.repair.endswith(".")
-    assert defect.repair.startswith("None in the broker: ") == (not defect.search.repaired_in)
+    assert defect.repair.startswith("None in the broker: ") == (defect.search.repaired_in is None)
 
 
 @pytest.mark.parametrize("identifier", [i for i, d in catalogue().items() if d.search is not None])
 def test_the_repair_that_rids_a_profile_of_a_defect_is_in_the_repaired_profile(identifier: str) -> None:
     defect = catalogue()[identifier]
     assert defect.search is not None
-    if defect.search.repaired_in:
-        affected, repaired, fixed = map(switches_of, (defect.search.profile, defect.search.repaired_in, "fixed"))
+    if defect.search.repaired_in is not None:
+        profiles = (defect.search.world.profile, defect.search.repaired_in, Profile.of("fixed"))
+        affected, repaired, fixed = (profile.switches for profile in profiles)
         turned = {n for n in SWITCHES if getattr(affected, n) != getattr(repaired, n)}
         assert turned
         assert any(getattr(repaired, name) == getattr(fixed, name) for name in turned)
@@ -104,28 +102,23 @@ def test_the_repair_that_rids_a_profile_of_a_defect_is_in_the_repaired_profile(i
 def test_a_search_can_be_asked(name: str) -> None:
     search = QUESTIONS[name]
     actions = {action.name for action in TRANSACTIONAL_MESSAGES.actions}
-    for profile in (search.profile, *([search.repaired_in] if search.repaired_in else []), *search.also_in):
-        constants = constants_for(profile, search.faults, search.instance)
-    assert not (search.repaired_in and search.later_on)
-    assert (
-        not search.later_on
-        or load_instance(search.later_on).transactions == load_instance(search.instance).transactions
-    )
+    for profile in filter(None, (search.world.profile, search.repaired_in, *search.also_in)):
+        constants = search.world.in_profile(profile).constants
+    assert search.repaired_in is None or search.later_on is None
+    assert search.later_on is None or search.later_on.transactions == search.world.instance.transactions
     steps = {str(step) for step in TRANSACTIONAL_MESSAGES.steps(constants)}
-    assert len(chosen_clauses(TRANSACTIONAL_MESSAGES, [search.clause])) == 1
-    assert "." in search.clause
+    assert search.clause in TRANSACTIONAL_MESSAGES.clauses
     assert search.shows
     assert {one for step in search.shows for one in step.split(" | ")} <= actions | steps
-    assert search.profile not in search.also_in
+    assert search.world.profile not in search.also_in
 
 
 @pytest.mark.parametrize("identifier", [i for i, d in catalogue().items() if d.search is not None])
 def test_the_clause_that_finds_a_defect_says_that_it_resembles_it(identifier: str) -> None:
     defect = catalogue()[identifier]
     assert defect.search is not None
-    (clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [defect.search.clause])
-    assert identifier in clause.resembles
-    assert clause.identifier in defect.properties
+    assert identifier in defect.search.clause.resembles
+    assert defect.search.clause.identifier in defect.properties
 
 
 def test_what_a_clause_resembles_is_to_be_found_by_a_search() -> None:
@@ -134,13 +127,13 @@ def test_what_a_clause_resembles_is_to_be_found_by_a_search() -> None:
             assert catalogue()[identifier].where is Where.SEARCH, f"{clause.name} resembles {identifier}"
 
 
-def test_each_search_is_on_record_with_two_readings_and_nothing_else_is() -> None:
+def test_each_search_is_on_record_with_two_engines_and_nothing_else_is() -> None:
     findings = read_findings()
     assert list(findings) == list(QUESTIONS)
     for name, finding in findings.items():
-        assert len(finding.readings) >= 2, f"{name} was found in one way only"
-        assert bool(finding.repaired) == bool(QUESTIONS[name].repaired_in or QUESTIONS[name].later_on)
-        assert ("replay" in finding.readings) <= QUESTIONS[name].takes_long
+        assert len(finding.engines) >= 2, f"{name} was found in one way only"
+        assert bool(finding.repaired) == (QUESTIONS[name].other_world is not None)
+        assert ("replay" in finding.engines) <= QUESTIONS[name].takes_long
         assert finding.seconds < 20 or QUESTIONS[name].takes_long
 
 
@@ -167,8 +160,8 @@ def test_the_page_links_to_the_reports() -> None:
 
 def test_figures_are_written_whole_and_read_again(tmp_path: Path) -> None:
     findings = {
-        "B01": Finding(15, 0.25, 2_115, ("numba", "cpython"), "holds", 2_185, 25),
-        "A21 #8004": Finding(8, 0.000004, 9, ("numba", "z3")),
+        "B01": DefectFinding(15, 0.25, 2_115, ("numba", "cpython"), "holds", 2_185, 25),
+        "A21 #8004": DefectFinding(8, 0.000004, 9, ("numba", "z3")),
     }
     write_findings(findings, tmp_path / "findings.toml")
     assert read_findings(tmp_path / "findings.toml") == findings
@@ -197,12 +190,10 @@ def test_a_lasso_can_be_asked_for(identifier: str) -> None:
     asked = catalogue()[identifier].lasso
     assert asked is not None
     actions = {action.name for action in TRANSACTIONAL_MESSAGES.actions}
-    for profile in (asked.profile, *([asked.repaired_in] if asked.repaired_in else [])):
-        constants_for(profile, asked.faults, instance_of(asked))
-    assert len(chosen_responses(TRANSACTIONAL_MESSAGES, [asked.response])) == 1
+    assert asked.response in TRANSACTIONAL_MESSAGES.responses
     assert set(asked.shows) <= actions
     assert asked.vanishes == "" or asked.vanishes.endswith(".")
-    assert bool(asked.vanishes) != bool(asked.shows) == bool(asked.repaired_in)
+    assert bool(asked.vanishes) != bool(asked.shows) == (asked.repaired_in is not None)
 
 
 def test_what_a_response_resembles_is_a_lasso_or_said_to_be_none() -> None:
@@ -271,6 +262,14 @@ GOOD = {
         ({"search": {"profile": "5.3.3"}}, "search: instance is missing"),
         ({"lasso": {"profile": "5.3.3"}}, "lasso: response is missing"),
         ({"search": {"profle": "5.3.3"}}, "search: unknown field 'profle'; there are profile, "),
+        (
+            {"search": {"profile": "5.3.3", "instance": "tiny", "clause": "S1.imune_half", "shows": []}},
+            "search: no clause 'S1.imune_half'; did you mean S1.immune_half?",
+        ),
+        (
+            {"lasso": {"profile": "5.3.3", "faults": ["crsh"], "response": "P8.halves"}},
+            "lasso: no fault 'crsh'; did you mean crash?",
+        ),
         ({"wrong_repairs": [{"source": "#1"}]}, "wrong repair 1: proposal is missing"),
     ],
 )

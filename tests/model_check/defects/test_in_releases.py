@@ -22,8 +22,8 @@ def test_a_profile_that_shows_a_defect_has_it_and_one_that_is_rid_of_it_has_not(
     for identifier, defect in catalogue().items():
         has, lacks = [], []
         if defect.search is not None:
-            has += [defect.search.profile, *defect.search.also_in]
-            lacks.append(defect.search.repaired_in)
+            has += map(str, (defect.search.world.profile, *defect.search.also_in))
+            lacks.append(str(defect.search.repaired_in))
         if identifier in SHOWN:
             has += [SHOWN[identifier].affected, *SHOWN[identifier].also_in]
             lacks.append(SHOWN[identifier].repaired_in)

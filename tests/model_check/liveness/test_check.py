@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from model_check.check import Verdict
 from model_check.errors import EvaluationError, ModelCheckError
-from model_check.instances import constants_for, load_instance
-from model_check.liveness import check
+from model_check.finding import Verdict
+from model_check.instances import load_instance
 from model_check.liveness.by_networkx import has_a_fair_run
-from model_check.liveness.check import check_responses, chosen_responses
+from model_check.liveness.check import check_responses, chosen_promises, chosen_responses, usual_worlds
 from model_check.liveness.fair_cycles import fair_components
 from model_check.liveness.graph import compiled_graph, cpython_graph, graph_of
 from model_check.liveness.lasso import require_lasso, shortest_lasso
+from model_check.world import Environment, Profile, World
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -63,7 +63,7 @@ def by_sets(graph: Graph) -> dict[str, bool]:
 def test_two_ways_to_the_graph_and_two_engines_agree(
     profile: str, faults: tuple[str, ...], violated: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    constants = constants_for(profile, faults, narrow())
+    constants = World.of(profile, faults, narrow()).constants
     graph, found = compiled_graph(MACHINE, constants, MACHINE.responses)
     slow = cpython_graph(MACHINE, constants, MACHINE.responses)
     assert (
@@ -91,16 +91,24 @@ def test_two_ways_to_the_graph_and_two_engines_agree(
 @pytest.mark.parametrize("faults", [(), ("slow_round",), ("lose_check",), ("offline_producer",), ("crash",)])
 @pytest.mark.parametrize("profile", distinct(PROFILES))
 def test_both_engines_agree_in_larger_worlds(profile: str, faults: tuple[str, ...]) -> None:
-    graph, _ = compiled_graph(MACHINE, constants_for(profile, faults, narrow()), MACHINE.responses)
+    graph, _ = compiled_graph(MACHINE, World.of(profile, faults, narrow()).constants, MACHINE.responses)
     assert 2_000 < graph.states < 300_000
     found = by_arrays(graph)
     assert by_sets(graph) == found
     assert sum(found.values()) < len(MACHINE.responses)
 
 
+def usual(profile: str, faults: tuple[str, ...] = ()) -> tuple[World, ...]:
+    return usual_worlds(Profile.of(profile), Environment.of(faults))
+
+
+def responses(*names: str) -> tuple[Response, ...]:
+    return chosen_responses(MACHINE, names)
+
+
 def test_a_discarded_transaction_without_a_record_is_never_settled_after_all_15_checks() -> None:
-    result = check_responses("4.5.1", (), properties=["P1", "p5.at_one_moment"])
-    settled, spinning = result.rows
+    finding = check_responses(usual("4.5.1"), responses("P1", "p5.at_one_moment"))
+    settled, spinning = finding.rows
     assert (settled.response.name, settled.verdict) == ("P1.settled", Verdict.VIOLATED)
     assert settled.lasso is not None
     assert [event.step.action.name for event in settled.lasso.cycle] == [
@@ -113,39 +121,38 @@ def test_a_discarded_transaction_without_a_record_is_never_settled_after_all_15_
     assert "discard_half" in [event.step.action.name for event in settled.lasso.stem]
     assert spinning.lasso is not None
     assert [str(event.step) for event in spinning.lasso.cycle] == ["pull_more_ops"]
-    assert result.complete
-    assert result.is_decided
+    assert finding.numbers.complete
+    assert finding.is_decided
 
 
 def test_without_promises_nothing_is_certain() -> None:
-    result = check_responses("fixed", (), narrow(), properties=["P1"], fairness=[])
-    assert [row.verdict for row in result.rows] == [Verdict.VIOLATED]
-    lasso = result.rows[0].lasso
+    finding = check_responses([World.of("fixed", (), narrow())], responses("P1"), fairness=[])
+    assert [row.verdict for row in finding.rows] == [Verdict.VIOLATED]
+    lasso = finding.rows[0].lasso
     assert lasso is not None
     assert ([str(event.step.action.name) for event in lasso.stem], lasso.cycle) == (["send_half"], ())
 
 
 def test_a_full_queue_and_a_search_cut_short_leave_what_is_not_violated_unknown() -> None:
-    full = check_responses("5.3.3", ("slow_round",), narrow())
-    reasons = {row.reason for row in full.rows if row.verdict is Verdict.UNKNOWN}
+    full = check_responses([World.of("5.3.3", ["slow_round"], narrow())])
+    reasons = {row.why for row in full.rows if row.verdict is Verdict.UNKNOWN}
     assert reasons == {"no violation is found; the instance has no room for more, as op_length of some state say"}
     assert full.violated
-    short = check_responses("5.3.3", (), most_states=3_000, properties=["P1", "P5"])
+    short = check_responses(usual("5.3.3"), responses("P1", "P5"), most_states=3_000)
     assert [row.verdict.value for row in short.rows] == ["unknown", "unknown", "violated"]
-    assert not short.complete
+    assert not short.numbers.complete
 
 
 @pytest.mark.parametrize(("profile", "searched"), [("fixed", "narrow"), ("5.3.3", "endless")])
-def test_a_roomier_instance_is_searched_where_a_queue_is_full(
-    monkeypatch: pytest.MonkeyPatch, profile: str, searched: str
-) -> None:
-    monkeypatch.setattr(check, "USUAL_INSTANCES", (narrow(), "endless"))
-    result = check_responses(profile, ("slow_round",), properties=["P6"])
-    assert (result.instance.name, result.is_decided) == (searched, True)
+def test_a_roomier_instance_is_searched_where_a_queue_is_full(profile: str, searched: str) -> None:
+    worlds = [World.of(profile, ["slow_round"], instance) for instance in (narrow(), "endless")]
+    finding = check_responses(worlds, responses("P6"))
+    assert (finding.world.instance.name, finding.is_decided) == (searched, True)
+    assert [world.instance.name for world in usual(profile)] == ["endless", "roomy"]
 
 
 def a_lasso() -> tuple[Constants, Response, Lasso]:
-    constants = constants_for("4.5.1", (), narrow())
+    constants = World.of("4.5.1", (), narrow()).constants
     response = chosen_responses(MACHINE, ["P1"])[0]
     graph, _ = compiled_graph(MACHINE, constants, [response])
     promises = promises_of(response)
@@ -175,8 +182,8 @@ def test_what_is_no_violation_is_refused() -> None:
 
 def test_an_instance_that_cannot_be_asked_is_refused() -> None:
     with pytest.raises(ModelCheckError, match=r"^instance tiny has no endless runs: give endless, or one with"):
-        check_responses("5.3.3", (), "tiny")
+        check_responses([World.of("5.3.3", (), "tiny")])
     with pytest.raises(ModelCheckError, match=r"^instance narrow has 2 transactions, which take each other's places"):
-        check_responses("5.3.3", (), narrow(transactions=2))
+        check_responses([World.of("5.3.3", (), narrow(transactions=2))])
     with pytest.raises(ModelCheckError, match=r"^no fairness 'clocks'; did you mean clock\?"):
-        check_responses("5.3.3", (), fairness=["clocks"])
+        chosen_promises(MACHINE, ["clocks"])

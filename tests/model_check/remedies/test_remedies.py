@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.clauses import clause_names
+from model_check.clauses import clauses_by_name, name_of
 from model_check.defects.affected import affects, fixed_in, upgrade_from
 from model_check.defects.catalogue import catalogue
 from model_check.releases import profile_for
@@ -24,6 +24,7 @@ from model_check.remedies.upgrades import (
 from model_check.verdicts.table import table_of_verdicts
 from model_check.wording.clauses import kinds, meanings
 from model_check.wording.sentences import as_sentence
+from model_check.world import NO_FAULTS, Environment, Profile
 from spec.profiles import VERSIONS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.defects.test_affected import RELEASES
@@ -32,20 +33,19 @@ from tests.model_check.remedies.spelling import CLIENT_KEYS, FOR_NOBODY, keys, m
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TABLE = table_of_verdicts()
-CLAUSES = {f"{one.identifier}.{one.clause}": one for one in TRANSACTIONAL_MESSAGES.clauses}
+    from spec.language import Property
 
+TABLE = table_of_verdicts()
 DOCS = Path(__file__).parents[3] / "docs"
 
 
-def said_to(release: str) -> Iterator[tuple[str, str, frozenset[str]]]:
+def said_to(release: str) -> Iterator[tuple[Property, str, Environment]]:
     """Each clause that a release breaks, with what to do about all that breaks it, and under each set of faults."""
-    profile, _ = profile_for(release)
-    for clause in clause_names():
-        sets = TABLE.minimal_sets(profile, clause)
-        worlds = {frozenset(one.faults) for one in sets}
-        for world in (*worlds, *((frozenset().union(*worlds),) if worlds else ())):
-            yield clause, remedy(clause, Situation.of(profile, world, release=release)), world
+    profile = Profile.of(profile_for(release)[0])
+    for clause in TRANSACTIONAL_MESSAGES.clauses:
+        sets = {one.environment for one in TABLE.minimal_sets(profile, clause)}
+        for environment in (*sets, *((Environment.of(set().union(*sets)),) if sets else ())):
+            yield clause, remedy(clause, Situation.of(profile, environment, release=release)), environment
 
 
 # --- for whoever asked ------------------------------------------------------------------------------------------------
@@ -55,15 +55,15 @@ def said_to(release: str) -> Iterator[tuple[str, str, frozenset[str]]]:
 def test_something_is_said_for_a_known_release_and_nothing_of_others(release: str) -> None:
     for clause, said, _ in said_to(release):
         is_said = not said.startswith("nothing is needed")
-        assert is_said or not any(affects(one, release) for one in CLAUSES[clause].resembles), clause
-        assert not FOR_NOBODY.search(re.sub(r"(as )up to \d[\d.]*", "", said)), f"{clause}: {said}"
+        assert is_said or not any(affects(one, release) for one in clause.resembles), name_of(clause)
+        assert not FOR_NOBODY.search(re.sub(r"(as )up to \d[\d.]*", "", said)), f"{name_of(clause)}: {said}"
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_nobody_is_told_what_is_for_a_fault_that_was_not_asked(release: str) -> None:
-    for clause, said, world in said_to(release):
+    for clause, said, environment in said_to(release):
         for named in re.findall(r"with ((?:\w+ or )*\w+): ", said):
-            assert set(named.split(" or ")) <= world, f"{clause}: {said}"
+            assert set(named.split(" or ")) <= set(environment), f"{name_of(clause)}: {said}"
 
 
 @pytest.mark.parametrize("identifier", [name for name, one in catalogue().items() if one.search is not None])
@@ -73,11 +73,11 @@ def test_what_to_do_about_a_defect_speaks_of_its_own_faults(identifier: str) -> 
     for release in (release for release in RELEASES if affects(identifier, release)):
         told = remedy_of(identifier, release)
         for named in re.findall(r"with ((?:\w+ or )*\w+): ", told):
-            assert set(named.split(" or ")) <= set(search.faults), told
+            assert set(named.split(" or ")) <= set(search.world.environment), told
 
 
 def test_a_release_that_is_not_known_gets_all_with_the_releases_that_it_is_for() -> None:
-    said = remedy("S1.late_op", Situation())
+    said = remedy(clauses_by_name()["S1.late_op"], Situation())
     immunity, before, after, *_ = said.split("; ")
     assert immunity == "leave CHECK_IMMUNITY_TIME_IN_SECONDS out"
     assert before == "up to 5.0.0: raise transactionTimeOut above the slowest local transaction"
@@ -85,18 +85,19 @@ def test_a_release_that_is_not_known_gets_all_with_the_releases_that_it_is_for()
 
 
 def test_a_configuration_is_asked_whether_seconds_were_meant() -> None:
-    asked = Situation.of("5.3.3", (), release="5.1.3", times={"check_interval_ms": 10, "timeout_ms": 6_000})
-    said = remedy("S2.commit_after_discard", asked)
+    discarded, profile = clauses_by_name()["S2.commit_after_discard"], Profile.of("5.3.3")
+    asked = Situation.of(profile, NO_FAULTS, release="5.1.3", times={"check_interval_ms": 10, "timeout_ms": 6_000})
+    said = remedy(discarded, asked)
     assert said.startswith("transactionCheckInterval is in milliseconds, and 10 of them are too short")
     assert "give 10000 if seconds were meant" in said
-    usual = Situation.of("5.3.3", (), times={"check_interval_ms": 30_000, "timeout_ms": 6_000})
-    assert "milliseconds" not in remedy("S2.commit_after_discard", usual)
-    asked = Situation.of("5.3.3", (), times={"check_interval_ms": 30_000, "timeout_ms": 6})
-    assert "give 6000 if seconds were meant" in remedy("S1.late_op", asked)
+    usual = Situation.of(profile, NO_FAULTS, times={"check_interval_ms": 30_000, "timeout_ms": 6_000})
+    assert "milliseconds" not in remedy(discarded, usual)
+    asked = Situation.of(profile, NO_FAULTS, times={"check_interval_ms": 30_000, "timeout_ms": 6})
+    assert "give 6000 if seconds were meant" in remedy(clauses_by_name()["S1.late_op"], asked)
 
 
 def test_every_remedy_and_every_question_is_asked_for() -> None:
-    parts = [part for clause in clause_names() for said in parts_said_of(clause) for part in said]
+    parts = [part for clause in TRANSACTIONAL_MESSAGES.clauses for said in parts_said_of(clause) for part in said]
     assert {part.when for part in parts} - {""} == set(QUESTIONS)
     used = {(part.say, part.upgrade) for part in parts}
     unused = [name for name, given in remedies().items() if not {(part.say, part.upgrade) for part in given} <= used]
@@ -108,15 +109,19 @@ def test_every_remedy_and_every_question_is_asked_for() -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_an_upgrade_goes_to_where_the_catalogue_says_that_a_defect_of_the_clause_is_fixed(release: str) -> None:
-    for clause, said, world in said_to(release):
+    for clause, said, environment in said_to(release):
         for target in re.findall(r"(?:upgrade to|or to) (\d+\.\d+\.\d+)", said):
             mended = [i for i in catalogue() if affects(i, release) and target in upgrade_from(i, release)]
-            its_own = {i for i in mended if clause.partition(".")[0] in catalogue()[i].properties}
-            left = [set(one.faults) for one in TABLE.minimal_sets(profile_for(target)[0], clause)]
-            mine = [set(one.faults) for one in TABLE.minimal_sets(profile_for(release)[0], clause)]
-            is_gone = any(one <= world and not any(other <= one for other in left) for one in mine)
-            assert mended, f"{clause} in {release}: {said}"
-            assert its_own or is_gone, f"{clause} in {release}: {said}"
+            its_own = {i for i in mended if clause.identifier in catalogue()[i].properties}
+            left, mine = (
+                [one.environment for one in TABLE.minimal_sets(Profile.of(profile_for(name)[0]), clause)]
+                for name in (target, release)
+            )
+            is_gone = any(
+                one.is_within(environment) and not any(other.is_within(one) for other in left) for one in mine
+            )
+            assert mended, f"{name_of(clause)} in {release}: {said}"
+            assert its_own or is_gone, f"{name_of(clause)} in {release}: {said}"
 
 
 @pytest.mark.parametrize("identifier", [i for i in catalogue() if fixed_in(i)])
@@ -130,7 +135,7 @@ def test_a_defect_that_a_release_mends_says_to_go_there(identifier: str) -> None
         return
     for release in RELEASES:
         if affects(identifier, release):
-            told = remedy_of(identifier, release, search.faults)
+            told = remedy_of(identifier, release, search.world.environment)
             assert f"upgrade to {upgrade_from(identifier, release)[0]} or" in told, f"{release}: {told}"
 
 
@@ -152,8 +157,8 @@ def test_each_defect_without_a_search_has_a_line_and_each_guarantee_a_kind_of_ha
     assert set(said_of_defects()) == set(without_a_search())
     assert set(KIND_OF_PROPERTY.values()) <= set(kinds())
     assert {name for one in catalogue().values() for name in one.properties} <= set(KIND_OF_PROPERTY)
-    for name, meaning in meanings().items():
-        assert kinds()[meaning.gravity] == meaning.kind, name
+    for clause, meaning in meanings().items():
+        assert kinds()[meaning.gravity] == meaning.kind, name_of(clause)
 
 
 # --- names that RocketMQ knows ----------------------------------------------------------------------------------------
@@ -161,9 +166,9 @@ def test_each_defect_without_a_search_has_a_line_and_each_guarantee_a_kind_of_ha
 
 def texts() -> Iterator[str]:
     """All that is said of clauses and defects, alone and as the report's sentence."""
-    for name, meaning in meanings().items():
+    for clause, meaning in meanings().items():
         for release in ("", *VERSIONS):
-            said = remedy(name, Situation(release))
+            said = remedy(clause, Situation(release))
             yield from (said, as_sentence(said), as_sentence(meaning.harm))
     for identifier in catalogue():
         yield from (remedy_of(identifier), as_sentence(remedy_of(identifier)))

@@ -14,22 +14,23 @@ import pytest
 
 from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judgement import judge_configuration
-from model_check.check import Verdict, check
-from model_check.clauses import clause_names
+from model_check.check import check
+from model_check.clauses import clauses_by_name, name_of
 from model_check.counterexample.steps import read_path
-from model_check.instances import constants_for, load_instance
+from model_check.finding import Verdict
+from model_check.instances import load_instance
+from model_check.question import Question
 from model_check.remedies.advice import parts_said_of, remedies
 from model_check.verdicts.table import table_of_verdicts
+from model_check.world import Profile, World
 from spec.language import holds as holds_in
 from spec.language import take
-from spec.profiles import VERSIONS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TABLE = table_of_verdicts()
-CLAUSES = {f"{one.identifier}.{one.clause}": one for one in TRANSACTIONAL_MESSAGES.clauses}
 
 
 @pytest.fixture(autouse=True, params=["tiny"])
@@ -51,27 +52,27 @@ TAKES_AWAY = {
 @pytest.mark.parametrize("name", [name for name in TAKES_AWAY if name != "before_resume"])
 def test_what_takes_a_fault_away_is_said_where_nothing_else_breaks_the_clause_or_with_that_fault(name: str) -> None:
     fault, is_said = TAKES_AWAY[name], False
-    for clause in clause_names():
+    for clause in TRANSACTIONAL_MESSAGES.clauses:
         mine = [p for p in parts_said_of(clause)[1] if p.say in {part.say for part in remedies()[name]}]
         for part in mine:
             is_said = True
             sets = [
-                one.faults
-                for release in VERSIONS
-                if part.applies_to(release)
+                one.environment
+                for release in Profile.versions()
+                if part.applies_to(release.name)
                 for one in TABLE.minimal_sets(release, clause)
             ]
-            may_break = [*sets, *(re.findall(r"\w+", need) for need in CLAUSES[clause].needs)]
-            assert any(fault in one for one in may_break), clause
+            may_break = [*sets, *(re.findall(r"\w+", need) for need in clause.needs)]
+            assert any(fault in one for one in may_break), name_of(clause)
             if not part.faults:
-                assert all(fault in one for one in sets), f"{clause}: {part.say} does not help with {sets}"
+                assert all(fault in one for one in sets), f"{name_of(clause)}: {part.say} does not help with {sets}"
             else:
-                assert fault in part.faults, clause
+                assert fault in part.faults, name_of(clause)
     assert is_said
 
 
 def holds(clause: str, profile: str, instance: str, *faults: str) -> bool:
-    (row,) = check(profile, faults, instance, properties=[clause], until_violated=True).clauses
+    (row,) = check(Question.of(profile, faults, instance, properties=[clause], until_violated=True)).rows
     return row.verdict is Verdict.HOLDS
 
 
@@ -187,12 +188,12 @@ def test_each_remedy_that_names_a_setting_is_backed() -> None:
     assert naming <= backed, naming - backed
     tried = {(trial.remedy, trial.clause) for trial in TRIALS}
     timed = {trial.remedy for trial in TRIALS}
-    for clause in clause_names():
+    for clause in TRANSACTIONAL_MESSAGES.clauses:
         for name in timed:
             wanted = {(part.say, part.since, part.until) for part in remedies()[name] if not part.when}
             if wanted <= {(part.say, part.since, part.until) for part in parts_said_of(clause)[1]}:
-                is_known = (name, clause) in tried or clause == "S9.unread_op"
-                assert is_known, f"{name} of {clause} is not tried"
+                is_known = (name, name_of(clause)) in tried or name_of(clause) == "S9.unread_op"
+                assert is_known, f"{name} of {name_of(clause)} is not tried"
 
 
 SETTLED = "send_half t=0 immunity=-1; commit_locally t=0; store_real_message h=0; buffer_op h=0"
@@ -201,7 +202,7 @@ SETTLED = "send_half t=0 immunity=-1; commit_locally t=0; store_real_message h=0
 def oldest_entry_that_a_crash_takes(interval: int) -> int:
     """In ticks: the clock goes on as long as the op batch thread may leave the entry where it is."""
     size = replace(load_instance("tiny"), op_batch_interval=interval, timeout=3 * interval)
-    constants = constants_for("5.3.3", ("crash",), size)
+    constants = World.of("5.3.3", ("crash",), size).constants
     state = TRANSACTIONAL_MESSAGES.initial(constants)
     for step in read_path(TRANSACTIONAL_MESSAGES, constants, SETTLED):
         assert take(state, constants, step) is None
@@ -210,7 +211,7 @@ def oldest_entry_that_a_crash_takes(interval: int) -> int:
     while take(state, constants, tick) is None:
         waited += 1
     assert take(state, constants, crash) is None
-    assert not holds_in(state, constants, CLAUSES["S10.op_entry_dies_with_the_process"])
+    assert not holds_in(state, constants, clauses_by_name()["S10.op_entry_dies_with_the_process"])
     return waited
 
 
@@ -223,7 +224,8 @@ def test_without_an_immunity_no_settled_half_is_checked_because_its_op_message_w
     """In the quiet world, and in runs of any length; with immunities it is (B47)."""
     lasting = load_instance("lasting")
     for size, expected in ((lasting, Verdict.VIOLATED), (replace(lasting, immunities=(-1,)), Verdict.HOLDS)):
-        (row,) = check("4.5.1", (), size, properties=["S9.unread_op"], most_states=20_000_000).clauses
+        question = Question.of("4.5.1", (), size, properties=["S9.unread_op"], most_states=20_000_000)
+        (row,) = check(question).rows
         assert row.verdict is expected
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.check import chosen_clauses
+from model_check.clauses import chosen_clauses
 from model_check.cpython import search as cpython
 from model_check.explicit.search import explore
-from model_check.instances import constants_for, load_instance
+from model_check.instances import load_instance
 from model_check.tla.module import TlaModule, export
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.tla.comparison import disagreements, run_export
 from tests.model_check.tla.forgetful_machine import FORGETFUL, Constants
@@ -30,7 +31,7 @@ SMALL = Constants(cells=2)
 
 
 def protocol(profile: str, faults: list[str], instance: str, **sizes: Any) -> OfTheProtocol:
-    return constants_for(profile, faults, replace(load_instance(instance), persist_interval=2, forgets=1, **sizes))
+    return World.of(profile, faults, replace(load_instance(instance), persist_interval=2, forgets=1, **sizes)).constants
 
 
 def whatever_is_full(exported: TlaModule) -> TlaModule:
@@ -92,8 +93,8 @@ def test_runs_of_any_length_have_the_numbers_of_the_compiled_search(
     [("4.5.1", "S9.unread_op", 20), ("4.9.7", "L2.immunity_burns_checks", 80), ("fixed", "R1.too_many_copies", 82)],
 )
 def test_the_shortest_counterexample_has_the_same_length(tmp_path: Path, profile: str, clause: str, depth: int) -> None:
-    constants = constants_for(profile, [], "lasting")
-    (chosen,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [clause])
+    constants = World.of(profile, [], "lasting").constants
+    (chosen,) = chosen_clauses([clause])
     assert explore(TRANSACTIONAL_MESSAGES, constants).seen_at[TRANSACTIONAL_MESSAGES.clauses.index(chosen)] == depth
     told = run_export(export(TRANSACTIONAL_MESSAGES, constants, [chosen]), tmp_path)
     assert (told.violated or "").removesuffix("_reached") == clause.replace(".", "_")

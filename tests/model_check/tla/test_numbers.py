@@ -11,8 +11,8 @@ from benchmarks.machines import two_phase_commit
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from model_check.cpython import search as cpython
 from model_check.explicit.search import explore
-from model_check.instances import constants_for
 from model_check.tla.module import export
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.tla import awkward_machine
 from tests.model_check.tla.awkward_machine import AWKWARD
@@ -60,7 +60,7 @@ NANO = str(Path(__file__).parents[1] / "instances" / "nano.toml")
 def test_the_protocol_has_the_numbers_of_the_compiled_search(
     tmp_path: Path, instance: str, profile: str, faults: list[str]
 ) -> None:
-    constants = constants_for(profile, faults, instance)
+    constants = World.of(profile, faults, instance).constants
     found = explore(TRANSACTIONAL_MESSAGES, constants)
     told = run_export(export(TRANSACTIONAL_MESSAGES, constants, ()), tmp_path)
     assert disagreements(told, found.distinct, found.generated, found.depth) == []
@@ -71,7 +71,7 @@ def test_the_protocol_has_the_numbers_of_the_compiled_search(
     [
         (AWKWARD, awkward_machine.Constants()),
         pytest.param(AWKWARD, awkward_machine.Constants(turbo=True, starts=(0,), cut=1), marks=pytest.mark.sweep),
-        (TRANSACTIONAL_MESSAGES, constants_for("5.4.0", [], NANO)),
+        (TRANSACTIONAL_MESSAGES, World.of("5.4.0", [], NANO).constants),
     ],
     ids=["awkward", "awkward in another instance", "protocol"],
 )

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks.tlc import A_RESPONSE
-from model_check.instances import constants_for, load_instance
+from model_check.instances import load_instance
 from model_check.liveness.graph import Graph, compiled_graph, cpython_graph
 from model_check.tla.module import export_responses
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.tla.comparison import run_export
 from tests.model_check.tla.endless_machine import ENDLESS, Constants
@@ -40,13 +41,13 @@ def narrow(profile: str) -> Known:
     sizes: dict[str, Any] = {"check_max": 2, "half_slots": 4, "op_slots": 4, "timeout": 1, "immunities": (-1,)}
     times: dict[str, Any] = {"round_limit": 0, "op_batch_interval": 0, "persist_interval": 1}
     instance = replace(load_instance("endless"), name="narrow", **sizes, **times)
-    return known(cpython_graph(PROTOCOL, constants_for(profile, (), instance), PROTOCOL.responses))
+    return known(cpython_graph(PROTOCOL, World.of(profile, (), instance).constants, PROTOCOL.responses))
 
 
 @lru_cache
 def endless(profile: str) -> Known:
     """All 15 checks: the graph by the compiled search."""
-    return known(compiled_graph(PROTOCOL, constants_for(profile, (), "endless"), PROTOCOL.responses)[0])
+    return known(compiled_graph(PROTOCOL, World.of(profile, (), "endless").constants, PROTOCOL.responses)[0])
 
 
 def known(graph: Graph) -> Known:

@@ -13,9 +13,9 @@ import pytest
 from benchmarks.machines import two_phase_commit
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from benchmarks.tlc import jar, java_with_folder
-from model_check.instances import constants_for
 from model_check.tla.files import write_export
 from model_check.tla.module import TlaModule, export
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.tla import forgetful_machine
 from tests.model_check.tla.awkward_machine import AWKWARD, Constants
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def protocol() -> TlaModule:
-    return export(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", ["crash"], "tiny"), (), "tiny")
+    return export(TRANSACTIONAL_MESSAGES, World.of("5.3.3", ["crash"], "tiny").constants, (), "tiny")
 
 
 def run_sany(folder: Path, name: str) -> str:
@@ -123,7 +123,7 @@ def test_derived_constants_follow_from_those_that_are_given(protocol: TlaModule)
 
 
 def test_one_module_serves_all_instances_profiles_and_environments(protocol: TlaModule) -> None:
-    others = [constants_for("4.5.1", ["slow_local"], "odd"), constants_for("5.4.0", [], "medium")]
+    others = [World.of("4.5.1", ["slow_local"], "odd").constants, World.of("5.4.0", [], "medium").constants]
     for constants in others:
         exported = export(TRANSACTIONAL_MESSAGES, constants)
         assert exported.module == protocol.module

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.check import check, chosen_clauses
-from model_check.instances import constants_for
+from model_check.check import check
+from model_check.clauses import chosen_clauses
+from model_check.question import Question
 from model_check.tla.module import TlaModule, export
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.tla.comparison import run_export
 
@@ -27,17 +29,17 @@ if TYPE_CHECKING:
 def test_the_shortest_counterexample_has_the_same_length(
     tmp_path: Path, profile: str, faults: list[str], clause: str, depth: int
 ) -> None:
-    clauses = chosen_clauses(TRANSACTIONAL_MESSAGES, [clause])
-    exported = export(TRANSACTIONAL_MESSAGES, constants_for(profile, faults, "tiny"), clauses)
+    clauses = chosen_clauses([clause])
+    exported = export(TRANSACTIONAL_MESSAGES, World.of(profile, faults, "tiny").constants, clauses)
     told = run_export(exported, tmp_path)
     assert told.violated == clause.replace(".", "_")
     assert len(told.trace) == depth
-    own = check(profile, faults, "tiny", properties=[clause])
-    assert [result.depth for result in own.clauses] == [depth]
+    own = check(Question.of(profile, faults, "tiny", properties=[clause]))
+    assert [row.depth for row in own.rows] == [depth]
 
 
 def test_a_witness_is_shown_as_a_violation(tmp_path: Path) -> None:
-    exported = export(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", [], "tiny"), ())
+    exported = export(TRANSACTIONAL_MESSAGES, World.of("5.3.3", [], "tiny").constants, ())
     negated = "S2_never_a_rollback_is_acknowledged"
     assert f"\\* INVARIANT {negated}\n" in exported.config
     asked = TlaModule(exported.name, exported.module, exported.config.replace("\\* INVARIANT S2", "INVARIANT S2"))
@@ -47,7 +49,7 @@ def test_a_witness_is_shown_as_a_violation(tmp_path: Path) -> None:
 
 
 def test_without_a_choice_every_clause_is_asked_for() -> None:
-    exported = export(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", [], "tiny"))
+    exported = export(TRANSACTIONAL_MESSAGES, World.of("5.3.3", [], "tiny").constants)
     asked = exported.config.split("INVARIANTS\n")[1].split("\\*")[0].split()
     clauses = TRANSACTIONAL_MESSAGES.clauses
     assert asked == ["TypeOK", *(f"{clause.identifier}_{clause.clause}" for clause in clauses)]

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from model_check.instances import constants_for
 from model_check.trace_validation.follow import SEEN, NamedEvent, follow
 from model_check.walks.walk import Walker
+from model_check.world import World
 from spec.profiles import PROFILES, distinct
 from tests.sampled import sampled
 
@@ -19,7 +19,7 @@ OF_A_ROUND = ("pass_", "put_back_", "discard_", "pull_more_ops", "end_round_")
 
 
 def walks(profile: str, faults: tuple[str, ...], count: int) -> list[list[NamedEvent]]:
-    walker = Walker(profile, faults, "tiny")
+    walker = Walker(World.of(profile, faults, "tiny"))
     columns = walker.walk(11, 0, count, STEPS)
     found: list[list[NamedEvent]] = [[] for _ in range(count)]
     for row, trace in enumerate(columns["trace"]):
@@ -33,7 +33,7 @@ def walks(profile: str, faults: tuple[str, ...], count: int) -> list[list[NamedE
 @pytest.mark.parametrize("faults", WORLDS, ids=lambda faults: ",".join(faults) or "quiet")
 def test_a_walk_is_followed_with_no_fault_but_its_own(profile: str, faults: tuple[str, ...]) -> None:
     for walk in walks(profile, faults, 10):
-        followed = follow(walk, constants_for(profile, (), "tiny"))
+        followed = follow(walk, World.of(profile, (), "tiny").constants)
         assert (followed.explained, followed.guard) == (len(walk), None)
         assert set(followed.faults) <= set(faults)
 
@@ -44,7 +44,7 @@ def quiet(action: str, time: int) -> NamedEvent:
 
 
 def test_the_immunity_that_a_send_does_not_say_stays_open_until_an_event_shows_it() -> None:
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     sent = NamedEvent("send_half", 0, (0, 0, -1, -1, -1, 0))
     begins = [sent, quiet("tick", 1), quiet("begin_round", 1)]
     put_back = NamedEvent("put_back_immune_half", 1, (0, 0, 1, -1, 1, 0))
@@ -57,7 +57,7 @@ def test_the_immunity_that_a_send_does_not_say_stays_open_until_an_event_shows_i
 
 
 def test_a_changed_event_is_refused_by_name_value_and_guard() -> None:
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     walk, at = next(
         (walk, at)
         for walk in walks("5.3.3", (), 20)
@@ -82,7 +82,7 @@ def test_a_changed_event_is_refused_by_name_value_and_guard() -> None:
 
 
 def test_a_missing_event_is_noticed_at_the_first_that_needs_it() -> None:
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     for walk in walks("5.3.3", (), 5):
         began = next(i for i, event in enumerate(walk) if event.action == "begin_round")
         needing = next(i for i, event in enumerate(walk) if i > began and event.action.startswith(OF_A_ROUND))

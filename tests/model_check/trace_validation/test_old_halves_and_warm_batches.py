@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from model_check.broker_conf.configuration import Configuration
-from model_check.instances import switches_of
 from model_check.trace_validation.observed import EndRequest, EventKind, ObservedEvent, Outcome, Trace
 from model_check.trace_validation.validate import validate
+from model_check.world import Profile
 from spec.chapters import end_transaction
 from tests.model_check.trace_validation.retake import replay
 
@@ -31,7 +31,7 @@ def configured(hours: int) -> Configuration:
 
 def test_a_half_that_is_older_than_messages_are_kept_is_discarded_with_checks_left() -> None:
     trace = discarded_when(73 * HOUR)
-    verdict = validate(trace, configured(72), switches_of("5.4.0"))
+    verdict = validate(trace, configured(72), Profile.of("5.4.0").switches)
     assert (verdict.accepted, verdict.faults) == (True, {})
     assert replay(trace, verdict.path, verdict.constants) is None
 
@@ -41,7 +41,7 @@ def test_where_a_discard_leaves_no_record_the_offsets_tell_of_it() -> None:
     trace = Trace((half, offsets), crashes=())
     accepted = {
         hours: validate(
-            trace, Configuration.of_release("4.5.1", file_reserved_ms=hours * HOUR), switches_of("4.5.1")
+            trace, Configuration.of_release("4.5.1", file_reserved_ms=hours * HOUR), Profile.of("4.5.1").switches
         ).accepted
         for hours in (72, 74)
     }
@@ -49,12 +49,12 @@ def test_where_a_discard_leaves_no_record_the_offsets_tell_of_it() -> None:
 
 
 def test_a_half_that_is_kept_still_is_not() -> None:
-    verdict = validate(discarded_when(73 * HOUR), configured(74), switches_of("5.4.0"))
+    verdict = validate(discarded_when(73 * HOUR), configured(74), Profile.of("5.4.0").switches)
     assert not verdict.accepted
 
 
 def test_a_half_that_is_too_old_counts_one_check_before_it_is_discarded() -> None:
-    verdict = validate(discarded_when(73 * HOUR, check_times=2), configured(72), switches_of("5.4.0"))
+    verdict = validate(discarded_when(73 * HOUR, check_times=2), configured(72), Profile.of("5.4.0").switches)
     assert verdict.divergence is not None
     assert verdict.divergence.guard == "record: a half of the transaction with that check count is stored"
 
@@ -76,7 +76,7 @@ def settled_soon(wrote_op_at: int | None) -> Trace:
 
 def test_an_op_message_comes_an_interval_behind_the_last_one_or_behind_the_first_entry_of_a_process() -> None:
     accepted = {
-        at: validate(settled_soon(at), Configuration.of_release("5.4.0"), switches_of("5.4.0")).accepted
+        at: validate(settled_soon(at), Configuration.of_release("5.4.0"), Profile.of("5.4.0").switches).accepted
         for at in (None, NOW - 1_000, NOW - 2_700, NOW - 10_000)
     }
     assert accepted == {None: False, NOW - 1_000: False, NOW - 2_700: True, NOW - 10_000: True}
@@ -103,7 +103,8 @@ def test_a_rollback_comes_when_it_was_sent_where_that_is_known_and_else_as_soon_
     buffered = {}
     for is_timed in (False, True):
         trace = Trace(events, (request,), crashes=(), is_timed=is_timed)
-        verdict = validate(trace, Configuration.of_release("5.4.0", check_interval_ms=5_000), switches_of("5.4.0"))
+        settings = Configuration.of_release("5.4.0", check_interval_ms=5_000)
+        verdict = validate(trace, settings, Profile.of("5.4.0").switches)
         assert verdict.accepted, verdict.divergence
         assert replay(trace, verdict.path, verdict.constants) is None
         (buffered[is_timed],) = (

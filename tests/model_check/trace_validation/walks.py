@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-from dataclasses import asdict
 from functools import cache, lru_cache
-from typing import Any
 
-from model_check import instances
 from model_check.broker_conf.configuration import Configuration
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import Switch
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
+from model_check.world import World
 from spec.constants import FAULTS, Constants, Instance
 from spec.language import NONE, Step, take
 from spec.profiles import PROFILES
@@ -69,8 +67,7 @@ def constants_for(profile: str, faults: tuple[str, ...]) -> Constants:
         stray_ends=160,
         skews=(-TICK_MS, TICK_MS) if "clock_skew" in faults else (0,),
     )
-    given: dict[str, Any] = {**asdict(instance), **asdict(PROFILES[profile]), **dict.fromkeys(faults, True)}
-    return Constants(**given)
+    return World.of(profile, faults, instance).constants
 
 
 def walk(profile: str, faults: tuple[str, ...], seed: int, steps: int) -> Trace:
@@ -124,7 +121,7 @@ def walk(profile: str, faults: tuple[str, ...], seed: int, steps: int) -> Trace:
 @cache
 def faults_assumed_by_actions() -> dict[str, frozenset[str]]:
     """The faults without which an action never is possible, by its name; of each its guard says so in a rule."""
-    constants = instances.constants_for(next(iter(PROFILES)), (), "tiny")
+    constants = World.of(next(iter(PROFILES)), (), "tiny").constants
     lowering = Lowering(TRANSACTIONAL_MESSAGES, constants)  # it leaves all switches open
     one_each = {step.action.name: step for step in TRANSACTIONAL_MESSAGES.steps(constants)}
     return {

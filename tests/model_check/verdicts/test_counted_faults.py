@@ -11,7 +11,7 @@ from model_check.cpython.search import explore
 from model_check.instances import load_instance
 from model_check.verdicts.counted_faults import BOUNDS, counted_faults
 from model_check.verdicts.same_searches import idle_faults
-from model_check.world import World
+from model_check.world import Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import untraced
 
@@ -42,7 +42,7 @@ def test_where_nothing_of_a_bound_is_left_just_the_faults_that_it_counts_do_noth
     assert quiet < MOST_STATES
     counted = counted_faults()[bound]
     assert counted
-    idle = idle_faults(TRANSACTIONAL_MESSAGES, PROFILE, NANO)
+    idle = idle_faults(TRANSACTIONAL_MESSAGES, Profile.of(PROFILE), NANO)
     for fault in counted:
         assert fault not in idle
         assert distinct((fault,), bound) == quiet, fault

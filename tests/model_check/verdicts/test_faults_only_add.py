@@ -18,8 +18,7 @@ import pytest
 from model_check.explicit.search import Exploration, explore
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import Apply, If, Let, Local, Read, Switch, Write
-from model_check.verdicts.environment import in_order
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.constants import FAULTS
 from spec.language import Kind, widest_layout
 from spec.profiles import PROFILES, distinct
@@ -193,8 +192,8 @@ def is_subset(few: Words, many: Words) -> bool:
 def test_a_larger_environment_reaches_and_breaks_all_that_a_smaller_one_does(seed: int) -> None:
     chance = random.Random(seed)
     profile = chance.choice(distinct(PROFILES))
-    smaller = in_order(chance.sample(FAULTS, chance.randint(0, 2)))
-    larger = in_order({*smaller, *chance.sample(FAULTS, chance.randint(1, 2))})
+    smaller = Environment.of(chance.sample(FAULTS, chance.randint(0, 2)))
+    larger = Environment.of({*smaller, *chance.sample(FAULTS, chance.randint(1, 2))})
     few, many = explored(profile, smaller), explored(profile, larger)
     depth = min(whole_levels(few), whole_levels(many))
     assert depth >= 5

@@ -10,7 +10,7 @@ import pytest
 from model_check.cpython.search import explore
 from model_check.instances import load_instance
 from model_check.verdicts.same_searches import idle_faults
-from model_check.world import World
+from model_check.world import Profile, World
 from spec.constants import FAULTS
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -35,8 +35,8 @@ def without(*actions: str) -> Machine:
 def test_without_its_action_a_fault_is_idle_and_reaches_nothing_new() -> None:
     machine = without("lose_end")
     instance = load_instance("tiny")
-    idle = idle_faults(machine, "4.9.7", instance)
-    assert set(idle) == {*idle_faults(TRANSACTIONAL_MESSAGES, "4.9.7", instance), "lose_end"}
+    idle = idle_faults(machine, Profile.of("4.9.7"), instance)
+    assert set(idle) == {*idle_faults(TRANSACTIONAL_MESSAGES, Profile.of("4.9.7"), instance), "lose_end"}
     with untraced():
         for others in ((), ("lose_check",)):
             alone, more = (
@@ -48,8 +48,8 @@ def test_without_its_action_a_fault_is_idle_and_reaches_nothing_new() -> None:
 
 @pytest.mark.parametrize("profile", distinct(PROFILES))
 def test_a_fault_that_reaches_something_new_is_not_idle(profile: str) -> None:
-    idle = idle_faults(TRANSACTIONAL_MESSAGES, profile, load_instance("tiny"))
-    quiet = checked(profile, "quiet", "tiny")
+    idle = idle_faults(TRANSACTIONAL_MESSAGES, Profile.of(profile), load_instance("tiny"))
+    quiet = checked(profile, "quiet", "tiny").numbers
     for fault in ("slow_local", "lose_end", "slow_round", "crash"):
         if checked(profile, fault, "tiny").numbers.distinct > quiet.distinct:
             assert fault not in idle

@@ -1,20 +1,19 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.clauses import clause_names
+from model_check.clauses import clauses_by_name
 from model_check.counterexample.steps import read_path, replay
-from model_check.errors import ModelCheckError
 from model_check.finding import Verdict
 from model_check.instances import load_instance
 from model_check.question import Question
-from model_check.verdicts.environment import in_order
 from model_check.verdicts.minimal_faults import MinimalFaults, find_minimal_faults
 from model_check.verdicts.searches import CachedSearches, Searches, SearchesProgress
-from model_check.world import World
+from model_check.world import NO_FAULTS, Environment, Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, untraced
 from tests.sampled import sampled
@@ -22,10 +21,14 @@ from tests.sampled import sampled
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from spec.language import Property
+
 pytestmark = pytest.mark.untraced
 
-PROFILES = ("4.5.1", "5.3.3")
-FAULTS = ("slow_local", "lose_end", "slow_round", "crash")
+CLAUSES = tuple(clauses_by_name().values())
+TINY = load_instance("tiny")
+OLD, NEW = PROFILES = Profile.of("4.5.1"), Profile.of("5.3.3")
+FAULTS = Environment.of(["slow_local", "lose_end", "slow_round", "crash"])
 """Small enough for every set of them to be searched whole."""
 
 
@@ -36,18 +39,18 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 
 def find(
-    kept: CachedSearches,
+    cached: CachedSearches,
     *,
     threads: int = 1,
     most_states: int | None = None,
     is_hasty: bool = True,
     most_faults: int = 2,
 ) -> tuple[MinimalFaults, Searches]:
-    searches = Searches(kept, threads=threads, most_states=most_states)
+    searches = Searches(cached, threads=threads, most_states=most_states)
     found = find_minimal_faults(
         PROFILES,
-        load_instance("tiny"),
-        clause_names(),
+        TINY,
+        CLAUSES,
         searches,
         most_faults=most_faults,
         faults=FAULTS,
@@ -56,7 +59,7 @@ def find(
     return found, searches
 
 
-def sets_of(found: MinimalFaults) -> dict[tuple[str, str], list[tuple[tuple[str, ...], int, str]]]:
+def sets_of(found: MinimalFaults) -> dict[tuple[Profile, Property], list[tuple[Environment, int, str]]]:
     return {
         (profile, clause): [(one.environment, one.shown.depth, one.shown.steps) for one in found.sets(profile, clause)]
         for profile in found.profiles
@@ -64,80 +67,75 @@ def sets_of(found: MinimalFaults) -> dict[tuple[str, str], list[tuple[tuple[str,
     }
 
 
-def by_definition(profile: str, clause: str, most_faults: int) -> list[tuple[tuple[str, ...], int]]:
+def by_definition(profile: Profile, clause: Property, most_faults: int) -> list[tuple[Environment, int]]:
     """Minimal sets from the verdicts of `check` on every environment."""
-    breaking: dict[tuple[str, ...], int] = {}
+    breaking: dict[Environment, int] = {}
     for size in range(most_faults + 1):
-        for faults in combinations(in_order(FAULTS), size):
-            result = checked(profile, ",".join(faults) or "quiet", "tiny")
-            depth = {f"{r.clause.identifier}.{r.clause.clause}": r.depth for r in result.rows}[clause]
-            if depth is not None and not any(set(other) < set(faults) for other in breaking):
-                breaking[faults] = depth
+        for environment in map(Environment, combinations(FAULTS, size)):
+            depth = checked(profile.name, environment.name, "tiny")[clause].depth
+            if depth is not None and not any(set(other) < set(environment) for other in breaking):
+                breaking[environment] = depth
     return list(breaking.items())
 
 
-@pytest.mark.parametrize("profile", sampled(PROFILES, 2))
-def test_the_minimal_sets_are_those_of_the_definition(profile: str, tmp_path: Path) -> None:
-    found, _ = find(CachedSearches(tmp_path / "kept"), threads=2)
+@pytest.mark.parametrize("profile", sampled(PROFILES, 2), ids=str)
+def test_the_minimal_sets_are_those_of_the_definition(profile: Profile, tmp_path: Path) -> None:
+    found, _ = find(CachedSearches(tmp_path / "cached"), threads=2)
     assert found.complete
-    for clause in clause_names():
+    for clause in CLAUSES:
         sets = found.sets(profile, clause)
         assert [(one.environment, one.shown.depth) for one in sets] == by_definition(profile, clause, 2), clause
         assert all(one.certain for one in sets)
         assert found.verdict(profile, clause) is (Verdict.VIOLATED if sets else Verdict.HOLDS)
-    assert any(
-        len(one.environment) == size for c in clause_names() for one in found.sets(profile, c) for size in (0, 1)
-    )
+    assert any(len(one.environment) == size for c in CLAUSES for one in found.sets(profile, c) for size in (0, 1))
 
 
 def test_every_schedule_breaks_its_clause_with_its_last_step(tmp_path: Path) -> None:
-    found, _ = find(CachedSearches(tmp_path / "kept"))
+    found, _ = find(CachedSearches(tmp_path / "cached"))
     for (profile, clause), sets in sets_of(found).items():
-        for faults, depth, schedule in sets:
-            constants = World.of(profile, faults, "tiny").constants
+        for environment, depth, schedule in sets:
+            constants = World(profile, environment, TINY).constants
             path = read_path(TRANSACTIONAL_MESSAGES, constants, schedule)
             assert len(path) == depth
-            broken, before = (
-                {f"{c.identifier}.{c.clause}" for c in replay(TRANSACTIONAL_MESSAGES, constants, p).violated}
-                for p in (path, path[:-1])
-            )
-            assert clause in broken - before
+            broken, before = (replay(TRANSACTIONAL_MESSAGES, constants, p).violated for p in (path, path[:-1]))
+            assert clause in set(broken) - set(before)
 
 
 def test_haste_and_threads_change_no_set(tmp_path: Path) -> None:
     hasty, _ = find(CachedSearches(tmp_path / "a"))
     patient, _ = find(CachedSearches(tmp_path / "b"), threads=2, is_hasty=False)
     assert sets_of(hasty) == sets_of(patient)
-    assert all(outcome.complete for outcome in patient.findings.values())
+    assert all(finding.numbers.complete for finding in patient.findings.values())
 
 
 def test_a_hasty_search_ends_when_all_its_clauses_are_violated(tmp_path: Path) -> None:
-    clause = "S10.op_entry_dies_with_the_process"
-    searches = Searches(CachedSearches(tmp_path / "kept"))
-    found = find_minimal_faults(["5.3.3"], load_instance("tiny"), [clause], searches, faults=FAULTS)
-    assert [one.environment for one in found.sets("5.3.3", clause)] == [("crash",)]
-    crash = found.findings[World("5.3.3", ("crash",), found.instance)]
-    assert not crash.complete
-    assert crash.depth == 4
+    clause, crash = clauses_by_name()["S10.op_entry_dies_with_the_process"], Environment.of(["crash"])
+    searches = Searches(CachedSearches(tmp_path / "cached"))
+    found = find_minimal_faults([NEW], TINY, [clause], searches, faults=FAULTS)
+    assert [one.environment for one in found.sets(NEW, clause)] == [crash]
+    numbers = found.findings[World(NEW, crash, TINY)].numbers
+    assert not numbers.complete
+    assert numbers.depth == 4
     assert found.complete, "nothing is unknown all the same"
-    assert not any("crash" in e.faults for e in found.findings if len(e.faults) > 1), "supersets are not searched"
+    environments = [world.environment for world in found.findings]
+    assert not any("crash" in one for one in environments if len(one) > 1), "supersets are not searched"
 
 
 def test_a_search_that_is_cut_short_leaves_its_clauses_unknown_and_larger_sets_uncertain(tmp_path: Path) -> None:
-    found, _ = find(CachedSearches(tmp_path / "kept"), most_states=3_000)
+    found, _ = find(CachedSearches(tmp_path / "cached"), most_states=3_000)
     assert not found.complete
-    assert found.verdict("5.3.3", "S1.unexplained") is Verdict.UNKNOWN
-    assert {
-        e.environment.name for e, clause in found.unknown() if clause == "S1.unexplained" and e.profile == "5.3.3"
-    } >= {"crash"}
-    uncertain = [one for c in clause_names() for one in found.sets("5.3.3", c) if not one.certain]
+    unexplained = clauses_by_name()["S1.unexplained"]
+    assert found.verdict(NEW, unexplained) is Verdict.UNKNOWN
+    unknown = {w.environment.name for w, clause in found.unknown() if clause == unexplained and w.profile == NEW}
+    assert unknown >= {"crash"}
+    uncertain = [one for c in CLAUSES for one in found.sets(NEW, c) if not one.certain]
     assert uncertain
     assert all(one.environment for one in uncertain), "nothing is smaller than the quiet world"
 
 
-def test_an_interrupted_run_goes_on_with_what_it_has_kept(tmp_path: Path) -> None:
+def test_an_interrupted_run_goes_on_with_what_it_has_cached(tmp_path: Path) -> None:
     whole, all_searches = find(CachedSearches(tmp_path / "whole"))
-    file = tmp_path / "kept"
+    file = tmp_path / "cached"
 
     def interrupt(progress: SearchesProgress) -> None:
         if progress.done >= 3:
@@ -145,10 +143,10 @@ def test_an_interrupted_run_goes_on_with_what_it_has_kept(tmp_path: Path) -> Non
 
     searches = Searches(CachedSearches(file), report=interrupt)
     with pytest.raises(KeyboardInterrupt):
-        find_minimal_faults(PROFILES, load_instance("tiny"), clause_names(), searches, faults=FAULTS)
+        find_minimal_faults(PROFILES, TINY, CLAUSES, searches, faults=FAULTS)
     assert 3 <= searches.searched < all_searches.searched
     with file.open("ab") as torn:
-        torn.write(b'{"environment": "[cut off')
+        torn.write(b'{"world": "[cut off')
     again, rest = find(CachedSearches(file))
     assert sets_of(again) == sets_of(whole)
     assert rest.found == searches.searched
@@ -159,47 +157,40 @@ def test_an_interrupted_run_goes_on_with_what_it_has_kept(tmp_path: Path) -> Non
     assert (fresh.searched, fresh.found) == (all_searches.searched, 0)
 
 
-def test_a_kept_search_answers_only_what_it_knows(tmp_path: Path) -> None:
-    kept = CachedSearches(tmp_path / "kept")
-    environment = World("5.3.3", ("crash",), load_instance("tiny"))
-    clause = "S10.op_entry_dies_with_the_process"
+def test_a_cached_search_answers_only_what_it_knows(tmp_path: Path) -> None:
+    cached = CachedSearches(tmp_path / "cached")
+    op_entry, lost_op = ((clauses_by_name()[name],) for name in ("S10.op_entry_dies_with_the_process", "S1.lost_op"))
+    crash = Question(world=World.of("5.3.3", ["crash"]), paths=())
 
-    def searched(request: Question, most_states: int | None = None) -> int:
-        searches = Searches(kept, most_states=most_states)
-        searches.run([request])
+    def searched(question: Question, most_states: int | None = None) -> int:
+        searches = Searches(cached, most_states=most_states)
+        searches.run([question])
         return searches.searched
 
     with untraced():
-        assert searched(Question(environment, until=(clause,))) == 1
-        assert searched(Question(environment, until=(clause,))) == 0
-        assert searched(Question(environment, (clause,), (clause,))) == 1, "no schedule was kept"
-        assert searched(Question(environment, until=("S1.lost_op",))) == 1, "it ended before that was decided"
-        assert searched(Question(environment), most_states=2_000) == 1
-        assert searched(Question(environment), most_states=2_000) == 0
-        assert searched(Question(environment), most_states=1_000) == 1, "a prefix of another length"
-        assert searched(Question(environment, (clause,))) == 1
-        assert searched(Question(environment, (clause,)), most_states=9) == 0, "the whole is known"
-        assert searched(Question(environment, ("S1.lost_op",), ("S1.lost_op",)), most_states=200_000) == 1
-        assert searched(Question(environment), most_states=200_000) == 0, "a search that ended early hides no whole one"
-
-
-def test_an_unknown_fault_is_answered_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(ModelCheckError, match="no fault 'fire'; there are slow_local"):
-        find_minimal_faults(
-            ["5.3.3"], load_instance("tiny"), clause_names(), Searches(CachedSearches(tmp_path / "k")), faults=["fire"]
-        )
+        assert searched(replace(crash, until=op_entry)) == 1
+        assert searched(replace(crash, until=op_entry)) == 0
+        assert searched(replace(crash, paths=op_entry, until=op_entry)) == 1, "no schedule was cached"
+        assert searched(replace(crash, until=lost_op)) == 1, "it ended before that was decided"
+        assert searched(crash, most_states=2_000) == 1
+        assert searched(crash, most_states=2_000) == 0
+        assert searched(crash, most_states=1_000) == 1, "a prefix of another length"
+        assert searched(replace(crash, paths=op_entry)) == 1
+        assert searched(replace(crash, paths=op_entry), most_states=9) == 0, "the whole is known"
+        assert searched(replace(crash, paths=lost_op, until=lost_op), most_states=200_000) == 1
+        assert searched(crash, most_states=200_000) == 0, "a search that ended early hides no whole one"
 
 
 def test_of_profiles_that_do_the_same_in_an_environment_one_is_searched(tmp_path: Path) -> None:
-    searches = Searches(CachedSearches(tmp_path / "kept"))
-    both = ("5.5.0", "5.5.1")
-    found = find_minimal_faults(both, load_instance("tiny"), clause_names(), searches, most_faults=0)
+    searches = Searches(CachedSearches(tmp_path / "cached"))
+    both = Profile.of("5.5.0"), Profile.of("5.5.1")
+    found = find_minimal_faults(both, TINY, CLAUSES, searches, most_faults=0)
     assert searches.searched == 1
-    older, newer = (found.findings[World(profile, (), found.instance)] for profile in both)
-    assert older == newer
-    turned = [World(f"{profile}+settles_once", (), found.instance) for profile in both]
-    assert len(searches.run([Question(environment) for environment in turned])) == 2
+    older, newer = (found.findings[World(profile, NO_FAULTS, TINY)] for profile in both)
+    assert older.in_profile(both[1]) == newer
+    turned = [World(profile.turn("+settles_once"), NO_FAULTS, TINY) for profile in both]
+    assert len(searches.run([Question(world=world, paths=()) for world in turned])) == 2
     assert searches.searched == 2
-    apart = [World(profile, ("role_change", "retention"), found.instance) for profile in both]
-    assert len(searches.run([Question(environment) for environment in apart])) == 2
+    apart = [World(profile, Environment.of(["role_change", "retention"]), TINY) for profile in both]
+    assert len(searches.run([Question(world=world, paths=()) for world in apart])) == 2
     assert searches.searched == 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.events import EVENTS, FIELDS
 from spec.language import MachineState, Step, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -23,7 +23,7 @@ def rows(columns: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 def illegal_step(columns: dict[str, Any], numbers: Collection[int], profile: str, environment: str) -> str:
     """What is wrong, if not every trace of these numbers, on tiny, is a path with these events, times and fields."""
-    constants = constants_for(profile, faults_of(environment), "tiny")
+    constants = World.of(profile, faults_of(environment), "tiny").constants
     state = TRANSACTIONAL_MESSAGES.initial(constants)
     start = tuple(state.memory.values)
     steps_of: dict[str, list[Step]] = {}

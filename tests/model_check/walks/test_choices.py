@@ -10,10 +10,10 @@ import pytest
 from model_check.errors import ModelCheckError
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.front_end.lower import Lowering
-from model_check.instances import constants_for
 from model_check.walks.choices import CHOICES, FAULT, OPTIONAL, ORDINARY, QUIET, WEIGHTS, fault_actions, step_tables
 from model_check.walks.dice import Dice
 from model_check.walks.walk import Walker
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, faults_of
 from tests.model_check.walks.plain_walk import plain_walk
@@ -27,11 +27,11 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 @cache
 def walker(profile: str, environment: str, choice: str) -> Walker:
-    return Walker(profile, faults_of(environment), "tiny", choice)
+    return Walker(World.of(profile, faults_of(environment), "tiny"), choice)
 
 
 def test_the_actions_that_a_fault_makes_possible_are_those_whose_guard_assumes_something() -> None:
-    constants = constants_for("5.3.3", (), "tiny")
+    constants = World.of("5.3.3", (), "tiny").constants
     lowering = Lowering(TRANSACTIONAL_MESSAGES, constants)
     assuming = {
         step.action.name
@@ -54,7 +54,7 @@ def test_the_tables_name_actions_of_the_specification() -> None:
 
 def test_an_unknown_choice_is_refused() -> None:
     with pytest.raises(ModelCheckError, match=r"^no choice 'best'; there are uniform, weighted, swarm$"):
-        Walker("5.3.3", (), "tiny", "best")
+        Walker(World.of("5.3.3"), "best")
 
 
 @pytest.mark.parametrize("choice", CHOICES)
@@ -67,7 +67,7 @@ def test_an_unknown_choice_is_refused() -> None:
     ],
 )
 def test_the_compiled_walk_is_the_one_in_plain_python(profile: str, environment: str, choice: str) -> None:
-    constants = constants_for(profile, faults_of(environment), "tiny")
+    constants = World.of(profile, faults_of(environment), "tiny").constants
     steps = TRANSACTIONAL_MESSAGES.steps(constants)
     tables = step_tables(choice, steps)
     walks = walker(profile, environment, choice)
@@ -84,7 +84,7 @@ def test_the_three_choices_walk_differently() -> None:
 
 
 def test_in_a_swarm_an_optional_action_is_off_in_about_half_of_the_walks_and_never_taken_there() -> None:
-    constants = constants_for("5.3.3", ("crash", "lose_end"), "tiny")
+    constants = World.of("5.3.3", ("crash", "lose_end"), "tiny").constants
     steps = TRANSACTIONAL_MESSAGES.steps(constants)
     tables = step_tables("swarm", steps)
     walks = walker("5.3.3", "crash,lose_end", "swarm")
@@ -113,7 +113,7 @@ def test_weights_make_faults_rarer_and_what_they_do_not_touch_more_frequent() ->
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_the_states_that_walks_see_are_those_of_their_paths_and_of_the_search(choice: str) -> None:
-    constants = constants_for("4.5.1", (), "tiny")
+    constants = World.of("4.5.1", (), "tiny").constants
     compiled = compile_machine(TRANSACTIONAL_MESSAGES, constants)
     walks = walker("4.5.1", "quiet", choice)
     states: set[tuple[int, ...]] = set()
@@ -131,7 +131,7 @@ def test_the_states_that_walks_see_are_those_of_their_paths_and_of_the_search(ch
 
 
 def test_walks_see_no_more_states_than_a_search_and_most_of_them_with_weights_or_in_a_swarm() -> None:
-    found = checked("5.3.3", "crash", "tiny").distinct
+    found = checked("5.3.3", "crash", "tiny").numbers.distinct
     seen = {choice: len(walker("5.3.3", "crash", choice).visited(3, 0, 5_000, 60)) for choice in CHOICES}
     assert seen["uniform"] < min(seen["weighted"], seen["swarm"])
     assert max(seen.values()) <= found

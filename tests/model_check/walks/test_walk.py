@@ -8,6 +8,7 @@ import pytest
 
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.walks.walk import Walker
+from model_check.world import World
 from spec.events import EVENTS, FIELDS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import faults_of
@@ -25,7 +26,7 @@ EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,wrong_end,late_end,sl
 
 @cache
 def walker(profile: str, environment: str) -> Walker:
-    return Walker(profile, faults_of(environment), "tiny")
+    return Walker(World.of(profile, faults_of(environment), "tiny"))
 
 
 def test_a_walk_depends_on_its_seed_and_number_and_not_on_the_block_it_is_made_in() -> None:
@@ -123,4 +124,4 @@ def test_bad_sizes_are_refused(first: int, count: int, steps: int) -> None:
 
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(ModelCheckError, match=r"no profile '9\.9'"):
-        Walker("9.9", (), "tiny")
+        Walker(World.of("9.9"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model_check.check import Verdict
+from model_check.clauses import name_of
 from model_check.walks.guided.graph import DISCOUNT
 from model_check.walks.guided.state_space import are_violated
 from tests.model_check.checked import checked
@@ -20,12 +20,11 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 def test_a_whole_graph_has_the_states_steps_and_violations_of_the_search() -> None:
     whole, found = graph("crash", 1_000_000), checked("5.3.3", "crash", "tiny")
-    assert whole.expanded == len(whole.states) == found.distinct
-    assert len(np.unique(whole.states, axis=0)) == found.distinct
-    assert len(whole.targets) + 1 == found.generated
+    assert whole.expanded == len(whole.states) == found.numbers.distinct
+    assert len(np.unique(whole.states, axis=0)) == found.numbers.distinct
+    assert len(whole.targets) + 1 == found.numbers.generated
     violated = {CLAUSES[clause] for clause in np.flatnonzero(are_violated(whole.verdicts, ALL).any(axis=0))}
-    broken = [one.clause for one in found.clauses if one.verdict is Verdict.VIOLATED]
-    assert violated == {f"{clause.identifier}.{clause.clause}" for clause in broken}
+    assert violated == set(map(name_of, found.violated))
 
 
 def test_a_search_that_is_cut_off_expands_the_first_states_and_knows_all_that_they_lead_to() -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from model_check.instances import constants_for
 from model_check.walks.guided.views import Grain
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.walks.guided.worlds import graph, world
 
@@ -27,7 +27,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 def views_after(instance: str, path: str) -> Hashes:
     """The views of the state behind some steps, shape (transactions + 1, grains)."""
-    constants = constants_for("5.3.3", (), instance)
+    constants = World.of("5.3.3", (), instance).constants
     steps: dict[str, Step] = {str(step): step for step in TRANSACTIONAL_MESSAGES.steps(constants)}
     state = TRANSACTIONAL_MESSAGES.initial(constants)
     for words in filter(None, path.split("; ")):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from model_check.clauses import chosen_clauses
 from model_check.errors import ModelCheckError
-from model_check.instances import constants_for
 from model_check.walks.choices import GUIDED
 from model_check.walks.guided.account import account_of
 from model_check.walks.guided.population import MOST
 from model_check.walks.guided.state_space import are_violated
 from model_check.walks.guided.walker import walker_for
+from model_check.world import World
 from spec.language import holds, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.walks.guided.worlds import CLAUSES, exact_shares, guided
@@ -53,8 +54,8 @@ def test_no_walks_are_an_empty_table() -> None:
 
 @pytest.mark.parametrize("choice", ["weighted", GUIDED])
 def test_each_path_is_enabled_step_by_step_and_violates_what_is_said(choice: str) -> None:
-    constants = constants_for("5.3.3", ("crash",), "tiny")
-    walks = guided("crash") if choice == GUIDED else walker_for("5.3.3", ("crash",), "tiny", choice)
+    constants = World.of("5.3.3", ("crash",), "tiny").constants
+    walks = guided("crash") if choice == GUIDED else walker_for(World.of("5.3.3", ["crash"]), choice)
     seen: set[str] = set()
     for number in (0, 5, MOST, MOST + 1, 2 * MOST + 999):
         state = TRANSACTIONAL_MESSAGES.initial(constants)
@@ -81,8 +82,8 @@ def test_the_account_names_walks_that_violate_the_clause_and_its_share() -> None
     exact = dict(zip(CLAUSES, exact_shares(FAULT, STEPS).tolist(), strict=True))
     costs = [one.cost for one in account.met]
     assert costs == sorted(costs)
-    assert {one.clause for one in account.met} >= {name for name, share in exact.items() if share > 1e-3}
-    assert all(exact[one.clause] > 0 for one in account.met)
+    assert {one.name for one in account.met} >= {name for name, share in exact.items() if share > 1e-3}
+    assert all(exact[one.name] > 0 for one in account.met)
     rare = [one for one in account.met if one.is_rare]
     assert rare
     for one in account.met:
@@ -90,14 +91,14 @@ def test_the_account_names_walks_that_violate_the_clause_and_its_share() -> None
         assert one.is_rare is (one in rare)
         if one.trace is not None:
             met, _ = walks.violated(7, one.trace, 1, STEPS)
-            assert are_violated(met, [CLAUSES.index(one.clause)]).all()
+            assert are_violated(met, [CLAUSES.index(one.name)]).all()
     assert any(one.trace is not None for one in rare)
-    told = [(one.estimate, exact[one.clause]) for one in account.met if one.estimate is not None]
+    told = [(one.estimate, exact[one.name]) for one in account.met if one.estimate is not None]
     assert all(abs(some.share - share) < 5 * some.standard_error for some, share in told)
 
 
 def test_an_account_ends_when_what_is_awaited_was_met() -> None:
-    awaited = ("S1.after_a_check", "S2.rollback_after_commit")
+    awaited = chosen_clauses(["S1.after_a_check", "S2.rollback_after_commit"])
     whole = account_of(guided(FAULT), 7, STEPS, most=400_000)
     until = account_of(guided(FAULT), 7, STEPS, most=400_000, until=awaited)
     costs = {one.clause: one.cost for one in whole.met}
@@ -116,5 +117,5 @@ def test_walks_that_are_too_long_and_unknown_choices_are_refused() -> None:
     with pytest.raises(ModelCheckError, match=r"^--steps 10001: expected at most 10000 with --choice guided"):
         guided(FAULT).walk(7, 0, 1, 10_001)
     with pytest.raises(ModelCheckError, match=r"there are uniform, weighted, swarm, guided$"):
-        walker_for("5.3.3", (), "tiny", "best")
-    assert walker_for("5.3.3", (), "tiny", GUIDED).path(7, 0, 1)
+        walker_for(World.of("5.3.3"), "best")
+    assert walker_for(World.of("5.3.3"), GUIDED).path(7, 0, 1)

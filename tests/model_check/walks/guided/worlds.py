@@ -10,10 +10,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from model_check.clauses import clause_names
+from model_check.instances import load_instance
 from model_check.walks.guided import walker
 from model_check.walks.guided.graph import search_graph
 from model_check.walks.guided.state_space import StateSpace, are_violated
 from model_check.walks.guided.walker import GuidedWalker
+from model_check.world import World
 from tests.model_check.checked import faults_of
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ WHOLE = 1_000_000
 
 @cache
 def world(environment: str, instance: str = "tiny") -> StateSpace:
-    return StateSpace.of("5.3.3", faults_of(environment), instance)
+    return StateSpace.of(World.of("5.3.3", faults_of(environment), instance))
 
 
 @cache
@@ -38,9 +40,10 @@ def graph(environment: str, quota: int, instance: str = "tiny") -> Graph:
 @cache
 def guided(environment: str) -> GuidedWalker:
     """A walker on tiny that has learned from a part of tiny."""
-    walks = GuidedWalker("5.3.3", faults_of(environment), "tiny")
-    with patch.object(walker, "LEARNED_FROM", {"tiny": 20_000}):
-        assert walks.learned.expanded["tiny"] < 20_000
+    walks = GuidedWalker(World.of("5.3.3", faults_of(environment), "tiny"))
+    tiny = load_instance("tiny")
+    with patch.object(walker, "LEARNED_FROM", {tiny: 20_000}):
+        assert walks.learned.expanded[tiny] < 20_000
     return walks
 
 

@@ -19,6 +19,7 @@ from reference.format.record import TRANSACTION_COMMIT
 from reference.format.system_topics import DISCARD_TOPIC
 from reference.store.memory_disk import MemoryDisk
 from reference.store.message_store_config import MessageStoreConfig
+from reference.versions.versions import BrokerProfile
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.opened_store import OpenedStore
 from tests.spark_trace_analysis.audit.both_audits import NO_TRACE
@@ -83,7 +84,7 @@ class Shop:
         settings: Mapping[str, int] | None = None,
         config: MessageStoreConfig = CONFIG,
     ) -> None:
-        self.under = BrokerUnderTest(profile, config, None, None, **settings or {})
+        self.under = BrokerUnderTest(BrokerProfile.of(profile), config, None, None, **settings or {})
         self.database: dict[str, bool] = {}
         self.is_idempotent = False
         self.effects: dict[str, int] = {}
@@ -210,7 +211,7 @@ class Shop:
                 return replace(found, unknown_queues=unknown_queues or found.unknown_queues)
 
             with patch.object(OpenedStore, "circumstances", circumstances):
-                audit = audit_store(folder, self.under.profile.partition("+")[0], question=NO_TRACE)
+                audit = audit_store(folder, self.under.profile.name.partition("+")[0], question=NO_TRACE)
         return next(row for row in audit.transactions if row.unique_key == order)
 
     # --- what came of it ----------------------------------------------------------------------------------------------

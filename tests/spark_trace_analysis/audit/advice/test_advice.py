@@ -167,7 +167,7 @@ def audits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterable[Audit]:
         files = under.broker.message_store.disk.files()  # type: ignore[attr-defined]
         if any(name.startswith("commitlog") and content for name, content in files.items()):
             yield audit_store(
-                write_files(files, folder / str(number)), re.split("[+-]", under.profile)[0], question=NO_TRACE
+                write_files(files, folder / str(number)), re.split("[+-]", under.profile.name)[0], question=NO_TRACE
             )
 
 

@@ -1,0 +1,87 @@
+"""``halfcheck instances``: the instances that come with the specification, and how wide a state of one is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from halfcheck.options import USUAL_PROFILE, AsJson, Release
+
+if TYPE_CHECKING:
+    from spec.constants import Instance
+
+
+def command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="An instance, NAME@TxHxO with other sizes, or a .toml file.")
+    ] = None,
+    *,
+    profile: Release = USUAL_PROFILE,
+    as_json: AsJson = False,
+) -> None:
+    """List the instances, or say how wide a state of one is: a row a field.
+
+    Examples
+    --------
+    halfcheck instances
+    halfcheck instances medium --profile 4.9.7
+    halfcheck instances small@2x4x3 --json
+    """
+    if name is None:
+        _list(as_json=as_json)
+    else:
+        _measure(name, profile, as_json=as_json)
+
+
+def _list(*, as_json: bool) -> None:
+    from model_check.instances import instance_names, load_instance
+
+    sizes = [load_instance(name) for name in instance_names()]
+    if as_json:
+        print(json.dumps({size.name: _to_json(size) for size in sizes}, indent=2))
+        return
+    from halfcheck.printing.console import wide_console
+    from halfcheck.printing.fitting_table import FittingTable
+
+    table = FittingTable(
+        "instance", ">transactions", ">half slots", ">op slots", ">checks", ">timeout", "immunities", "~runs"
+    )
+    for size in sizes:
+        immunities = ", ".join("none" if ticks < 0 else str(ticks) for ticks in size.immunities)
+        runs = "of any length" if size.forgets else "until the queues are full"
+        counts = (size.transactions, size.half_slots, size.op_slots, size.check_max, size.timeout)
+        table.add_row(size.name, *map(str, counts), immunities, runs)
+    wide_console().print(table)
+
+
+def _to_json(size: Instance) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {field: value for field, value in asdict(size).items() if field != "name"}
+
+
+def _measure(name: str, profile: str, *, as_json: bool) -> None:
+    from model_check.asked import asked_for
+    from model_check.explicit.code_generation.width import state_width
+    from model_check.world import World
+    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+    world = World.of(asked_for(profile).profile, (), name)
+    measured = state_width(TRANSACTIONAL_MESSAGES, world.constants)
+    if as_json:
+        print(json.dumps(measured.to_json(), indent=2))
+        return
+    from halfcheck.printing.console import wide_console
+    from halfcheck.printing.fitting_table import FittingTable
+
+    table = FittingTable("field", ">from", ">to", ">elements", ">bits")
+    for field in measured.fields:
+        table.add_row(field.name, str(field.low), str(field.high), str(field.elements), str(field.bits))
+    console = wide_console()
+    console.print(table)
+    console.print(
+        f"{measured.bits} bits in {measured.words} words of 64, {measured.unused} unused; "
+        f"{measured.steps} steps are tried on each state"
+    )

@@ -1,0 +1,83 @@
+"""``halfcheck liveness``: what must happen in the end, and the runs for ever in which it does not."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from halfcheck.errors import CommandLineError, ExitCode
+from halfcheck.options import (
+    USUAL_PROFILE,
+    AsJson,
+    Everything,
+    Faults,
+    InstanceName,
+    MostStates,
+    Release,
+    Write,
+    asked_aloud,
+    environment_of,
+    instances_of,
+    names_in,
+    written_in,
+)
+
+
+def command(
+    *,
+    profile: Release = USUAL_PROFILE,
+    faults: Faults = "",
+    instance: InstanceName = None,
+    responses: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="ID", help="P1, or one response: P1.settled. May be repeated."),
+    ] = None,
+    fairness: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Who goes on, in place of those that each response needs.")
+    ] = None,
+    max_states: MostStates = None,
+    write: Write = None,
+    everything: Everything = False,
+    as_json: AsJson = False,
+) -> ExitCode:
+    """Say what must happen in the end (P1 to P9), in runs of any length and under fairness.
+
+    A violation is a way into a cycle and the cycle. The exit code is 13 when a response is violated, 0 when all hold,
+    255 when one is not decided.
+
+    Examples
+    --------
+    halfcheck liveness --profile 4.5.1
+    halfcheck liveness --property P5.at_one_moment --profile 5.3.3 --write spinning.svg
+    """
+    from halfcheck.printing.progress import search_progress
+    from model_check.counterexample.files import Written, write_lasso
+    from model_check.liveness.check import check_responses, chosen_promises, chosen_responses, usual_worlds
+    from model_check.world import World
+    from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
+
+    files = written_in(write)
+    if files.pytest is not None:
+        message = f"--write {files.pytest}: a run for ever is no test; give .itf.json, .svg or .mmd"
+        raise CommandLineError(message)
+    asked, environment, sizes = asked_aloud(profile), environment_of(faults), instances_of(instance)
+    chosen = chosen_responses(MACHINE, responses or ())
+    promises = None if fairness is None else chosen_promises(MACHINE, names_in(fairness))
+    worlds = [World(asked.profile, environment, size) for size in sizes] or usual_worlds(asked.profile, environment)
+    with search_progress(" ".join(filter(None, (asked.profile.name, instance))), wanted=not as_json) as report:
+        finding = check_responses(worlds, chosen, fairness=promises, most_states=max_states, report=report)
+    if files != Written() and not finding.violated:
+        typer.echo("halfcheck: no response is violated, so no lasso is written", err=True)
+    elif files != Written():
+        write_lasso(min(finding.violated, key=lambda row: len(row.lasso.stem) if row.lasso else 0), files)
+    if as_json:
+        print(json.dumps(finding.to_json(), ensure_ascii=False, indent=2))
+    else:
+        from halfcheck.printing.liveness import print_responses
+
+        print_responses(finding, everything=everything)
+    if finding.violated:
+        return ExitCode.LIVENESS_VIOLATED
+    return ExitCode.OK if finding.is_decided else ExitCode.OTHER
