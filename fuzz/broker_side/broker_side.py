@@ -25,6 +25,7 @@ from reference.versions.versions import VERSIONS
 from spec.state import End, Producer
 
 if TYPE_CHECKING:
+    from model_check.world import Profile
     from collections.abc import Iterator
 
     from fuzz.broker_side.broker_records import BrokerRecords

@@ -16,6 +16,7 @@ from model_check.cpython.search import explore
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
+    from model_check.world import World
     from fuzz.search.examples import FuzzFailure
     from spec.language import Machine
 

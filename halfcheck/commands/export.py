@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from halfcheck.check.liveness import are_responses
+from halfcheck.errors import CommandLineError
 from halfcheck.options import USUAL_PROFILE, Faults, ProfileName, Properties, choose_instance, names_in
 
 
@@ -52,7 +52,7 @@ def command(
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 
     chosen, environment, named = Profile.of(profile), Environment.of(names_in(faults)), properties or []
-    of_endless_runs = are_responses(named)
+    of_endless_runs = _are_responses(named)
     if instance is not None:
         size = load_instance(instance)
     elif of_endless_runs:
@@ -68,3 +68,21 @@ def command(
         exported = export(MACHINE, world.constants, chosen_clauses(named), about)
     for path in write_export(exported, tla):
         print(path)
+
+
+def _are_responses(names: list[str]) -> bool:
+    """Whether responses are named.
+
+    Raises
+    ------
+    CommandLineError
+        They are, and properties of states are named, too.
+    """
+    from model_check.liveness.check import is_response
+    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+    others = [name for name in names if not is_response(TRANSACTIONAL_MESSAGES, name)]
+    if others and len(others) < len(names):
+        message = f"--property {others[0]} is no response, and speaks of states: ask for it in a command of its own"
+        raise CommandLineError(message)
+    return len(others) < len(names)

@@ -73,7 +73,7 @@ def _print_switches(*, as_json: bool) -> None:
 def _print_effects(
     names: Sequence[str], instance: str, profiles: Sequence[str], threads: int | None, *, as_json: bool
 ) -> None:
-    from halfcheck.check.minimal_faults import MOST_STATES
+    from halfcheck.commands.faults import MOST_STATES
     from halfcheck.printing.progress import live_line
     from halfcheck.printing.switches import print_effects, print_head
     from model_check.instances import load_instance

@@ -73,14 +73,14 @@ def _print(job: Verification, data: ReportData, page: Path, *, as_json: bool) ->
     told = {
         "report": str(page),
         "searches": len(job.checks),
-        "states": sum(result.distinct for result in job.checks),
+        "states": sum(found.numbers.distinct for found in job.checks),
         "broken_when_quiet": {}
         if data.table is None
         else {
             profile: [cell.property_id for cell in data.table.broken_when_quiet(profile)]
             for profile in data.table.released
         },
-        "violated": sum(row.path is not None for result in job.checks for row in result.clauses),
+        "violated": sum(len(found.violated) for found in job.checks),
         "traces": job.traces,
         "queried": job.traces,
         "stores": len(job.audits),
