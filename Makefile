@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker broker-conf probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker broker-conf probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules map properties releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -110,10 +110,16 @@ coverage: setup ## which rules of the specification no version needs in any envi
 rules: setup ## which functions model each Java method, and which implement it; writes docs/generated/rules.md
 	@$(BIN)/python -m conformance.rules_page
 
+map: setup ## what is in each package, out of their docstrings; writes docs/map.md
+	@$(BIN)/python -m docs.map
+
+properties: setup ## the guarantees and their clauses; writes docs/properties.md
+	@$(BIN)/python -m docs.properties
+
 releases: setup ## which releases of RocketMQ changed what a rule or a defect speaks of (ARGS=5.5.2 for a new one; wants Maven)
 	@$(BIN)/python -m conformance.release_gate $(ARGS)
 
-pages: rules coverage defects any-length liveness ## all pages of docs/generated, with the searches that they take
+pages: rules map properties coverage defects any-length liveness ## all generated pages of docs/, with the searches that they take
 	@$(BIN)/halfcheck verdicts --update
 
 bench-explicit: export PYTHONDONTWRITEBYTECODE :=

@@ -1,1 +1,1 @@
-"""Fixed workloads of the command line, and what they cost."""
+"""What commands, engines, brokers and tests cost: a folder a measurement, whose ``__main__.py`` writes its page."""

@@ -14,17 +14,18 @@ import numpy as np
 
 from model_check.walks.choices import CHOICES
 from model_check.walks.walk import Walker
+from model_check.world import QUIET, World
 from spec.events import EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WORLDS: Final = (
-    ("5.3.3", ()),
-    ("5.3.3", ("crash",)),
-    ("5.3.3", ("crash", "lose_end", "duplicate_end", "slow_local")),
-    ("4.9.7", ("crash", "op_write_failure", "put_failure", "slow_round")),
-    ("4.5.1", ("late_end", "wrong_end", "power_loss")),
+    World.of("5.3.3", (), "small"),
+    World.of("5.3.3", ("crash",), "small"),
+    World.of("5.3.3", ("crash", "lose_end", "duplicate_end", "slow_local"), "small"),
+    World.of("4.9.7", ("crash", "op_write_failure", "put_failure", "slow_round"), "small"),
+    World.of("4.5.1", ("late_end", "wrong_end", "power_loss"), "small"),
 )
 SEED: Final = 7
 _MOST_TRANSACTIONS: Final = 64
@@ -51,19 +52,17 @@ def table(traces: int, steps: int) -> Iterator[str]:
     """The lines of the table."""
     yield "| world | choice | S1 violated | S2 violated | states seen | CPU s for a million events |"
     yield "|---|---|--:|--:|--:|--:|"
-    for profile, faults in WORLDS:
+    for world in WORLDS:
         for choice in CHOICES:
-            walker = Walker(profile, faults, "small", choice)
+            walker = Walker(world, choice)
             walker.walk(SEED, 0, 1, steps)
             began = process_time()
             events = len(walker.walk(SEED, 0, traces, steps)["trace"])
             seconds = (process_time() - began) / events * 1e6
             doubled, disagreeing = shares(walker, traces, steps)
             seen = walker.visited(SEED, 0, traces, steps).size
-            yield (
-                f"| {profile} {', '.join(faults) or 'quiet'} | {choice} | {doubled:.3%} | {disagreeing:.3%} | {seen:,} "
-                f"| {seconds:.2f} |"
-            )
+            name = f"{world.profile} {', '.join(world.environment) or QUIET}"
+            yield f"| {name} | {choice} | {doubled:.3%} | {disagreeing:.3%} | {seen:,} | {seconds:.2f} |"
 
 
 if __name__ == "__main__":

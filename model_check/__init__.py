@@ -1,1 +1,9 @@
-"""Engines that read the specification: a slow judge in CPython, a compiled explicit search, and what they share."""
+"""Engines that read the specification, and the answers that are made of what they find.
+
+- Engines: ``cpython/`` is slow and obvious, and judges the others; ``explicit/`` is the fast search; ``symbolic/`` asks
+  Z3; ``tla/`` writes modules for TLC. ``front_end/`` reads ``spec/`` as terms for the last three.
+- ``check.py`` asks one engine (``engines.py``) one question, ``portfolio.py`` over several instances.
+- ``broker_conf/``, ``comparison/``, ``coverage/``, ``defects/``, ``liveness/``, ``any_length/`` and ``verdicts/`` each
+  answer a larger question; ``wording/`` and ``remedies/`` say what an answer means and what to do.
+- ``trace_validation/`` finds a path of the specification through a broker's records, ``walks/`` takes random ones.
+"""

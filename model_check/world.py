@@ -331,9 +331,9 @@ class World:
     def __hash__(self) -> int:
         return self._hash
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """Without its hash, which is another one in another process."""
-        return type(self), (self.profile, self.environment, self.instance)
+    def __reduce__(self) -> tuple[type[World], tuple[Profile, Environment, Instance]]:
+        """Without what is cached: the hash of a text is another one in each process."""
+        return World, (self.profile, self.environment, self.instance)
 
     @cached_property
     def _hash(self) -> int:

@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from model_check.world import QUIET, Environment, World
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -18,24 +20,6 @@ SECONDS_BETWEEN_LOOKS = 0.2
 
 ENDED = (0, 12, 255)
 """The exit codes of a search that came to an end; the last one where it was cut short on purpose."""
-
-
-@dataclass(frozen=True)
-class World:
-    """What is searched: an instance in a version with some faults, separated by commas."""
-
-    instance: str
-    profile: str
-    faults: str
-
-    @property
-    def options(self) -> list[str]:
-        """The options that ask for it."""
-        faults = ["--faults", self.faults] if self.faults else []
-        return ["--instance", self.instance, "--profile", self.profile, *faults]
-
-    def __str__(self) -> str:
-        return f"{self.instance} {self.profile} {self.faults or 'quiet'}"
 
 
 @dataclass(frozen=True)
@@ -70,7 +54,7 @@ def check(world: World, *options: object, kill_at: tuple[Path, int] | None = Non
     RuntimeError
         When the process ends in another way than it should.
     """
-    command = [sys.executable, "-m", "halfcheck", "check", "--json", *world.options, *map(str, options)]
+    command = [sys.executable, "-m", "halfcheck", "check", "--json", *world.options.split(), *map(str, options)]
     started = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         if kill_at is not None:
@@ -111,10 +95,10 @@ def given_world(words: list[str], usual: World) -> World:
 
     Examples
     --------
-    >>> str(given_world(["medium"], World("trio", "5.3.3", "crash")))
-    'medium 5.3.3 quiet'
+    >>> str(given_world(["medium"], World.of("5.3.3", ["crash"], "trio")))
+    '5.3.3 medium quiet'
     """
     if not words:
         return usual
-    instance, profile, faults = [*words, usual.profile, ""] if len(words) == 1 else [*words, ""][:3]
-    return World(instance, profile, faults)
+    instance, profile, faults = [*words, usual.profile.name, QUIET] if len(words) == 1 else [*words, QUIET][:3]
+    return World.of(profile, Environment.named(faults), instance)

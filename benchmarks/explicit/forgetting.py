@@ -24,16 +24,14 @@ if TYPE_CHECKING:
 
 RESULTS = Path(__file__).with_name("RESULTS_FORGETTING.md")
 PROFILE = "5.3.3"
-FORGETS = ("lasting", "")
-PARTNERS = (("lasting@1x6x6", ""), ("lasting@1x6x6", "slow_round"))
+FORGETS = World.of(PROFILE, (), "lasting")
+PARTNERS = (World.of(PROFILE, (), "lasting@1x6x6"), World.of(PROFILE, ["slow_round"], "lasting@1x6x6"))
 """The quiet one has about as many states as `lasting`, `slow_round` more than twice as many: where tables are larger,
 forgetting counts for less."""
 
 WANTED = 0.7
 PARENTS = 4096
 """States that are expanded at a time where the parts of the work are measured."""
-
-World = tuple[str, str]
 
 
 class Run(NamedTuple):
@@ -51,11 +49,8 @@ class Run(NamedTuple):
 
 
 def searched(world: World, threads: int) -> Exploration:
-    """Search a world, which is an instance and a fault or none."""
-    instance, fault = world
-    return explore(
-        TRANSACTIONAL_MESSAGES, World.of(PROFILE, [fault] if fault else [], instance).constants, threads=threads
-    )
+    """Search a world."""
+    return explore(TRANSACTIONAL_MESSAGES, world.constants, threads=threads)
 
 
 def run_of(world: World, threads: int) -> Run:
@@ -111,7 +106,8 @@ def report(repeats: int) -> str:
     compared: list[tuple[str, str, str, bool | None]] = []
     for threads in (1, 2):
         rounds = [[run_of(world, threads) for world in worlds] for _ in range(repeats + 1)][1:]
-        for number, (instance, fault) in enumerate(worlds):
+        for number, world in enumerate(worlds):
+            instance, fault = world.instance.name, ",".join(world.environment)
             ratio = median(runs[0].rate / runs[number].rate for runs in rounds)
             text.append(_row(f"| {instance} | {fault or '–'} | {threads}", [runs[number] for runs in rounds], ratio))
             if number:

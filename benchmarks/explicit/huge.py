@@ -12,11 +12,12 @@ import sys
 from pathlib import Path
 
 from benchmarks.computer import bars, computer
-from benchmarks.explicit.check_command import Run, World, check, given_world, states_of
+from benchmarks.explicit.check_command import Run, check, given_world, states_of
+from model_check.world import World
 
 RESULTS = Path(__file__).with_name("RESULTS_HUGE.md")
 FOLDER = Path("build/huge")
-USUAL = World("large", "5.3.3", "slow_local,lose_end")
+USUAL = World.of("5.3.3", ["slow_local", "lose_end"], "large")
 WANTED = 300_000_000
 THREADS = 2
 SECONDS = 15

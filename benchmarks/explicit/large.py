@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.computer import bars, computer
-from benchmarks.explicit.check_command import Run, World, check, given_world
+from benchmarks.explicit.check_command import Run, check, given_world
 from benchmarks.explicit.warm_memory import GIB, first_touch, huge_pages_withheld
-from model_check.world import World
+from model_check.world import NO_FAULTS, World
 
 RESULTS = Path(__file__).with_name("RESULTS_LARGE.md")
-USUAL = World("large", "5.3.3", "")
+USUAL = World.of("5.3.3", (), "large")
 WANTED = {1: 2e6, 2: 3.5e6}
 LEAST_STATES = 50_000_000
 MOST_BYTES = 16
@@ -86,7 +86,7 @@ def main(repeats: int, world: World) -> None:
     from model_check.explicit.code_generation.width import state_width
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-    words = state_width(TRANSACTIONAL_MESSAGES, World.of(world.profile, (), world.instance).constants).words
+    words = state_width(TRANSACTIONAL_MESSAGES, world.under(NO_FAULTS).constants).words
     with tempfile.TemporaryDirectory(prefix="halfcheck_bench_") as cache:
         os.environ["HALFCHECK_CACHE"] = cache
         compile_seconds = check(world, "--max-states", 1000).answer["compile_seconds"]

@@ -44,7 +44,7 @@ def main(seeds: int, repetitions: int) -> None:
 def report(left_out: Sequence[Missed], coverage: Sequence[Covered], seconds: float) -> str:
     """The results as Markdown."""
     seeds = sorted({one.seed for one in left_out})
-    learned = " and ".join(f"{quota:,} of {name}" for name, quota in LEARNED_FROM.items())
+    learned = " and ".join(f"{quota:,} of {size.name}" for size, quota in LEARNED_FROM.items())
     text = [
         "# What guided walks meet, and how good their estimates are",
         "",

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from model_check.clauses import clause_names
-from model_check.instances import load_instance
+from model_check.clauses import chosen_clauses, clauses_by_name, name_of
 from model_check.occurrence import why_it_cannot_occur
 from model_check.verdicts.table import table_of_verdicts
 from model_check.walks.guided.account import account_of
 from model_check.walks.guided.state_space import LAW, are_violated
 from model_check.walks.guided.walker import GuidedWalker
 from model_check.walks.walk import Walker
-from model_check.world import QUIET, World
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from model_check.world import Environment, Profile, World
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +25,7 @@ STEPS: Final = 60
 MOST: Final = 1_000_000
 WALKS_AT_ONCE: Final = 1_000
 
-CLAUSES: Final = dict(zip(clause_names(), TRANSACTIONAL_MESSAGES.clauses, strict=True))
+CLAUSES: Final = clauses_by_name()
 NUMBERS: Final = {name: number for number, name in enumerate(CLAUSES)}
 
 
@@ -52,15 +50,15 @@ class Missed:
 
 def asked_of() -> dict[str, tuple[str, ...]]:
     """Fault → the clauses that it breaks by itself, and the quiet world does not."""
-    table = table_of_verdicts()
-    walked = [instance for instance in table.plan if not load_instance(instance).forgets]
-    names = [instance for instance in walked if QUIET in table.of(PROFILE, instance)]
-    quiet = {clause for instance in names for clause in table.of(PROFILE, instance)[QUIET].violated}
+    table, profile, quiet = table_of_verdicts(), Profile.of(PROFILE), Environment()
+    searched = [table.of(profile, instance) for instance in table.instances if not instance.forgets]
+    searched = [entries for entries in searched if quiet in entries]
+    anyhow = {clause for entries in searched for clause in entries[quiet].violated}
     asked: dict[str, set[str]] = {}
-    for instance in names:
+    for entries in searched:
         for fault in table.faults:
-            entry = table.of(PROFILE, instance).get(fault)
-            asked.setdefault(fault, set()).update(set(entry.violated) - quiet if entry else ())
+            entry = entries.get(Environment.of([fault]))
+            asked.setdefault(fault, set()).update(map(name_of, entry.violated.keys() - anyhow) if entry else ())
     return {fault: tuple(sorted(clauses)) for fault, clauses in asked.items() if clauses}
 
 
@@ -72,7 +70,8 @@ def cannot_occur(fault: str, clauses: Iterable[str]) -> dict[str, str]:
 
 def missed(fault: str, asked: tuple[str, ...], seeds: Iterable[int]) -> list[Missed]:
     """What each seed leaves out."""
-    guided, weighted = GuidedWalker(PROFILE, (fault,), INSTANCE), Walker(PROFILE, (fault,), INSTANCE, LAW)
+    world = World.of(PROFILE, [fault], INSTANCE)
+    guided, weighted = GuidedWalker(world), Walker(world, LAW)
     return [
         Missed(fault, seed, asked, _by_guided(guided, seed, asked), _by_weighted(weighted, seed, asked))
         for seed in seeds
@@ -80,7 +79,7 @@ def missed(fault: str, asked: tuple[str, ...], seeds: Iterable[int]) -> list[Mis
 
 
 def _by_guided(walker: GuidedWalker, seed: int, asked: tuple[str, ...]) -> tuple[str, ...]:
-    met = {one.clause for one in account_of(walker, seed, STEPS, most=MOST, until=asked).met}
+    met = {one.name for one in account_of(walker, seed, STEPS, most=MOST, until=chosen_clauses(asked)).met}
     return tuple(sorted(set(asked) - met))
 
 

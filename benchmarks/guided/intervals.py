@@ -13,6 +13,7 @@ from model_check.walks.guided.account import account_of
 from model_check.walks.guided.state_space import LAW, are_violated
 from model_check.walks.guided.walker import GuidedWalker
 from model_check.walks.walk import Walker
+from model_check.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +55,7 @@ class Covered:
 
 def plain_shares(fault: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """The share of long plain walks that violate each clause, by its number."""
-    walker, clauses = Walker(PROFILE, (fault,), INSTANCE, LAW), range(len(CLAUSES))
+    walker, clauses = Walker(World.of(PROFILE, [fault], INSTANCE), LAW), range(len(CLAUSES))
     hits = np.zeros(len(CLAUSES), dtype=np.int64)
     for first in range(0, PLAIN_WALKS, _AT_ONCE):
         violated, _ = walker.violated(PLAIN_SEED, first, _AT_ONCE, STEPS)
@@ -65,14 +66,14 @@ def plain_shares(fault: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 def covered(fault: str, seeds: Iterable[int]) -> list[Covered]:
     """Every clause of the world for which the walks of all seeds are split and whose exact share is known."""
     exact = dict(zip(CLAUSES, plain_shares(fault).tolist(), strict=True))
-    walker = GuidedWalker(PROFILE, (fault,), INSTANCE)
+    walker = GuidedWalker(World.of(PROFILE, [fault], INSTANCE))
     found: dict[str, list[tuple[float, float, float]]] = {}
     repetitions = 0
     for seed in seeds:
         repetitions += 1
         for one in account_of(walker, seed, STEPS, most=MOST).met:
-            if one.is_rare and one.estimate is not None and exact[one.clause] >= LEAST_SHARE:
-                found.setdefault(one.clause, []).append((one.estimate.share, *one.estimate.interval))
+            if one.is_rare and one.estimate is not None and exact[one.name] >= LEAST_SHARE:
+                found.setdefault(one.name, []).append((one.estimate.share, *one.estimate.interval))
     return [
         Covered(
             fault,

@@ -32,18 +32,19 @@ def measured(profile: str, faults: str, instance: str) -> dict[str, Any]:
     """Decide all responses of a world in this process."""
     from model_check.finding import Verdict
     from model_check.liveness.check import check_responses
+    from model_check.world import World
 
     began = time.perf_counter()
-    result = check_responses(profile, faults.split(","), instance)
+    finding = check_responses([World.of(profile, faults.split(","), instance)])
     seconds = time.perf_counter() - began
     return {
-        "distinct": result.distinct,
-        "edges": result.generated - 1,
+        "distinct": finding.numbers.distinct,
+        "edges": finding.numbers.generated - 1,
         "seconds": seconds,
-        "search_seconds": result.seconds,
+        "search_seconds": finding.numbers.seconds,
         "gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20),
-        "violated": len(result.violated),
-        "unknown": sum(row.verdict is Verdict.UNKNOWN for row in result.rows),
+        "violated": len(finding.violated),
+        "unknown": sum(row.verdict is Verdict.UNKNOWN for row in finding.rows),
     }
 
 

@@ -32,14 +32,14 @@ def main(profiles: int, seed: int) -> int:
     kept = _kept()
     found = _read(kept)
     for number, profile in enumerate(wanted, start=1):
-        if profile not in found:
-            found[profile] = held_against(profile).to_json()
+        if profile.name not in found:
+            found[profile.name] = held_against(profile).to_json()
             with kept.open("a", encoding="utf-8") as file:
-                file.write(f"{json.dumps(found[profile])}\n")
-        mine = found[profile]
+                file.write(f"{json.dumps(found[profile.name])}\n")
+        mine = found[profile.name]
         seconds = " + ".join(map(str, mine["seconds"]))
         print(f"{number}/{profiles} {profile}: false {mine['false'] or 'none'}; {seconds} s", flush=True)
-    rows = [found[profile] for profile in wanted]
+    rows = [found[profile.name] for profile in wanted]
     RESULTS.write_text(report(rows, seed), encoding="utf-8")
     return int(any(row["false"] for row in rows))
 

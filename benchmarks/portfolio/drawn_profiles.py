@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_TURNED: Final = 3
 
 
-def drawn_profiles(number: int, seed: int) -> list[str]:
+def drawn_profiles(number: int, seed: int) -> list[Profile]:
     """So many different profiles, each with switches that do something where they are turned.
 
     Examples
@@ -23,19 +23,18 @@ def drawn_profiles(number: int, seed: int) -> list[str]:
     >>> drawn_profiles(3, seed=1) == drawn_profiles(9, seed=1)[:3]
     True
     """
-    found: dict[object, str] = {}
-    for name in _names(Random(seed)):
-        if not turned_in_vain(name):
-            found.setdefault(Profile.of(name).switches, name)
+    found: dict[object, Profile] = {}
+    for profile in _profiles(Random(seed)):
+        if not turned_in_vain(profile):
+            found.setdefault(profile.switches, profile)
         if len(found) == number:
             break
     return list(found.values())
 
 
-def _names(random: Random) -> Iterator[str]:
+def _profiles(random: Random) -> Iterator[Profile]:
     of_the_broker = [name for name, record in switch_records().items() if record.kind != "search"]
     while True:
-        release = random.choice(VERSIONS)
+        release = Profile.of(random.choice(VERSIONS))
         turned = random.sample(of_the_broker, random.randint(1, MOST_TURNED))
-        is_on = Profile.of(release).switches
-        yield release + "".join(f"{'-' if getattr(is_on, name) else '+'}{name}" for name in turned)
+        yield release.turn(*(f"{'-' if getattr(release.switches, name) else '+'}{name}" for name in turned))

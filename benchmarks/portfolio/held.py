@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 from model_check.answer import search_portfolio
 from model_check.check import check
 from model_check.chosen_instances import is_besides
-from model_check.finding import Verdict
+from model_check.finding import Holds, Unknown
 from model_check.instances import load_instance
 from model_check.question import Question
-from model_check.world import NO_FAULTS, Profile
+from model_check.world import NO_FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from model_check.finding import Finding
+    from model_check.world import Profile
 
 MUST_BE_SEARCHED: Final = ("medium", "trio", "large")
 """What breaks here must be broken in the portfolio's answer, whether or not it has searched them itself."""
@@ -63,7 +64,7 @@ class Held:
 
 
 def held_against(
-    profile: str,
+    profile: Profile,
     *,
     instances: Sequence[str] = (),
     larger_ones: Sequence[str] = (*MUST_BE_SEARCHED, *LARGER),
@@ -80,33 +81,35 @@ def held_against(
         Those that the portfolio has searched as far are not searched again.
     """
     began = process_time()
-    answer = search_portfolio(
-        Profile.of(profile), NO_FAULTS, instances=[*map(load_instance, instances)], threads=threads
-    )
+    answer = search_portfolio(profile, NO_FAULTS, instances=[*map(load_instance, instances)], threads=threads)
     between = process_time()
-    searched = {one.instance.name: one for one in answer.findings}
+    searched = {one.world.instance.name: one for one in answer.findings}
     larger = {}
     for name in larger_ones:
         known = searched.get(name)
-        if known is None or not (known.complete or known.distinct >= most_states):
+        if known is None or not (known.numbers.complete or known.numbers.distinct >= most_states):
             larger[name] = check(Question.of(profile, (), name, most_states=most_states), threads=threads)
-    plan = {name for one in answer.findings if not is_besides(one.instance.name) for name in _broken(one)}
-    holding = tuple(row.name for row in answer.whole.clauses if row.verdict is Verdict.HOLDS)
+    plan = {name for one in answer.findings if not is_besides(one.world.instance) for name in _broken(one)}
+    holding = tuple(row.name for row in answer.rows if isinstance(row, Holds))
     return Held(
-        profile,
+        profile.name,
         holding,
-        tuple(row.name for row in answer.whole.clauses if row.verdict is Verdict.UNKNOWN),
+        tuple(row.name for row in answer.rows if isinstance(row, Unknown)),
         {
-            clause: one.instance.name
+            clause: one.world.instance.name
             for one in reversed(answer.findings)
             for clause in _broken(one)
-            if is_besides(one.instance.name) and clause not in plan
+            if is_besides(one.world.instance) and clause not in plan
         },
         {clause: name for name, one in larger.items() for clause in _broken(one) if clause in holding},
-        {name: one.distinct if one.complete else -one.distinct for name, one in (searched | larger).items()},
+        {name: _states(one) for name, one in (searched | larger).items()},
         (round(between - began, 1), round(process_time() - between, 1)),
     )
 
 
 def _broken(search: Finding) -> list[str]:
-    return [row.name for row in search.rows if row.path is not None]
+    return [row.name for row in search.violated.values()]
+
+
+def _states(search: Finding) -> int:
+    return search.numbers.distinct if search.numbers.complete else -search.numbers.distinct

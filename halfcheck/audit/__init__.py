@@ -1,1 +1,1 @@
-"""What ``halfcheck audit`` does beside its options."""
+"""What ``halfcheck audit`` does: options, places for answers, one process or Spark, exit code."""

@@ -1,1 +1,1 @@
-"""What ``halfcheck broker`` does beside serving: its options as a start, and what a run broke when it is over."""
+"""What ``halfcheck broker`` does: options, serving, orders to a broker that runs, and what a run broke."""

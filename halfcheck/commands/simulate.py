@@ -92,6 +92,7 @@ def command(
 def _simulated(
     parameters: Parameters, source: EventSource, out: Path, master: str, conf: list[str] | None
 ) -> Simulation:
+    from model_check.instances import load_instance
     from model_check.walks.guided.walker import instances_of
     from spark_trace_analysis.cluster.session import spark_session
     from spark_trace_analysis.cluster.shipped_project import walk_kernels
@@ -101,7 +102,8 @@ def _simulated(
 
     prepare(parameters, source)
     is_walked = parameters.of == SPECIFICATION
-    kernels = walk_kernels(*instances_of(parameters.choice, parameters.instance)) if is_walked else ()
+    walked = instances_of(parameters.choice, load_instance(parameters.instance)) if is_walked else ()
+    kernels = walk_kernels(*(instance.name for instance in walked))
     with (
         resumable(lambda: count_kept(out), "file"),
         spark_session(master, conf=conf or (), kernels=kernels) as spark,

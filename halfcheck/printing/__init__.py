@@ -1,1 +1,1 @@
-"""What several commands print with: tables, sentences, live lines, and what Ctrl-C says."""
+"""What commands print: a file for each command, and the tables, sentences and live lines that several share."""

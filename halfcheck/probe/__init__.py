@@ -1,1 +1,1 @@
-"""What ``halfcheck probe`` does beside playing: its options, its judgement, and how it replays on real brokers."""
+"""What ``halfcheck probe`` does: options, schedules, sessions, judgement; drawn schedules and their shrinking."""

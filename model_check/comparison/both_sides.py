@@ -11,7 +11,7 @@ from model_check.defects.affected import affects
 from model_check.finding import Verdict, Violated
 from model_check.occurrence import why_it_cannot_occur
 from model_check.verdicts.known_verdicts import known_verdicts
-from model_check.world import Environment, World
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from model_check.broker_conf.judgement import ConfJudgement
     from model_check.finding import Row
     from model_check.verdicts.known_verdicts import KnownVerdicts
+    from model_check.world import Environment
     from spec.constants import Instance
     from spec.language import Property
 
@@ -31,7 +32,7 @@ MOST_STATES = 2_000_000
 
 def verdicts_of(
     asked: Asked,
-    environment: Environment = Environment(),
+    environment: Environment,
     *,
     clauses: Sequence[Property] = TRANSACTIONAL_MESSAGES.clauses,
     instances: Sequence[Instance] = (),
@@ -81,7 +82,7 @@ def verdicts_of(
 
 def needs_a_search(
     asked: Asked,
-    environment: Environment = Environment(),
+    environment: Environment,
     *,
     clauses: Sequence[Property] = TRANSACTIONAL_MESSAGES.clauses,
     instances: Sequence[Instance] = (),

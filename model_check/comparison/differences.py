@@ -87,6 +87,10 @@ class Difference:
     before: Side
     after: Side
 
+    def to_json(self) -> dict[str, Any]:
+        """The difference as plain data."""
+        return {"change": self.change.value, "before": self.before.to_json(), "after": self.after.to_json()}
+
     @property
     def change(self) -> Change:
         """What it comes to."""
@@ -176,14 +180,7 @@ class Comparison:
             "environment": list(self.before.environment),
             "instances": [instance.name for instance in self.instances],
             "complete": self.is_complete,
-            "differences": {
-                name_of(one.clause): {
-                    "change": one.change.value,
-                    "before": one.before.to_json(),
-                    "after": one.after.to_json(),
-                }
-                for one in self.differences
-            },
+            "differences": {name_of(one.clause): one.to_json() for one in self.differences},
             "same": {verdict: list(map(name_of, clauses)) for verdict, clauses in self.same.items()},
             "open": {"before": list(map(name_of, self.before.open)), "after": list(map(name_of, self.after.open))},
             "judged_by": {side.asked.name: side.asked.profile.name for side in (self.before, self.after)},
@@ -192,7 +189,8 @@ class Comparison:
 
 def compared(before: Verdicts, after: Verdicts) -> Comparison:
     """What two sides say of the same clauses."""
-    differences, same = [], dict[str, list[Property]]()
+    differences: list[Difference] = []
+    same: dict[str, list[Property]] = {}
     for clause, mine in before.sides.items():
         other = after.sides[clause]
         if (mine.verdict, mine.when, mine.resembles) == (other.verdict, other.when, other.resembles):

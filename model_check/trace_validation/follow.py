@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from model_check.clock_events import TICKS
 from model_check.trace_validation.workspace import with_faults
+from model_check.world import Environment
 from spec.constants import FAULTS, Constants
 from spec.language import NONE, RangeViolation, Refused, Step, take
 from spec.observation import itself
@@ -69,10 +70,10 @@ class Followed:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A state's values, and the faults on a way to it."""
+    """A state's values, and the faults that a way to it needs, each as often as it does."""
 
     values: tuple[int, ...]
-    faults: tuple[str, ...]
+    needed: tuple[str, ...]
 
 
 class TooManyStatesError(Exception):
@@ -117,7 +118,7 @@ class _Follower:
             for way in ways.values():
                 for reached in self._take(way, event):
                     known = further.get(reached.values)
-                    if known is None or len(reached.faults) < len(known.faults):
+                    if known is None or len(reached.needed) < len(known.needed):
                         further[reached.values] = reached
             if not further:
                 return Followed(explained, _counted(ways.values()), self._guard(event), self._nearest(ways.values()))
@@ -139,7 +140,7 @@ class _Follower:
             world = self._world(way, step)
             if world is None:
                 continue
-            constants, faults = world
+            constants, needed = world
             gives = {name: self._shown(shown, name, step, constants) for name in SEEN}
             differing = next((name for name in SEEN if gives[name] != told[name]), None)
             if differing is not None:
@@ -147,7 +148,7 @@ class _Follower:
             elif self._clock != event.time:
                 self._refused[f"record: {step} leaves the broker's clock at {self._clock}, not {event.time}"] += 1
             else:
-                yield _Way(self._state.canonical(), (*way.faults, *faults))
+                yield _Way(self._state.canonical(), (*way.needed, *needed))
 
     def _ticks(self, action: str) -> int:
         return next((TICKS.get(step.action.event, 0) for step in self._steps.get(action, ())), 0)
@@ -164,7 +165,7 @@ class _Follower:
             return self._constants, ()
         if refused.kind == "assume":
             for fault in FAULTS:
-                constants = self._with.setdefault(fault, with_faults(self._constants, (fault,)))
+                constants = self._with.setdefault(fault, with_faults(self._constants, Environment([fault])))
                 if self._try(way, step, constants) is None:
                     return constants, (fault,)
         self._refused[f"{refused.kind}: {refused.rule}"] += 1
@@ -203,5 +204,5 @@ class _Follower:
 
 
 def _counted(ways: Iterable[_Way]) -> dict[str, int]:
-    fewest: Sequence[str] = min((way.faults for way in ways), key=len)
+    fewest: Sequence[str] = min((way.needed for way in ways), key=len)
     return dict(sorted(Counter(fewest).items()))

@@ -12,6 +12,7 @@ from model_check.errors import EvaluationError
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.round_steps import SILENT_ENDS, SILENT_PASSES
 from model_check.trace_validation.workspace import ASSUMABLE_FAULTS, initial_state, with_faults
+from model_check.world import Environment
 from spec.chapters import broker, check_round, discarding, shutdown
 from spec.language import take
 
@@ -53,7 +54,7 @@ def taken(trace: Trace, path: Iterable[PathStep], constants: Constants) -> Itera
     EvaluationError
         The specification refuses a step.
     """
-    everything = with_faults(constants, ASSUMABLE_FAULTS)
+    everything = with_faults(constants, Environment(ASSUMABLE_FAULTS))
     state = initial_state(everything, trace.wrote_op_at)
     for step in in_order(path, constants):
         state.now = step.now

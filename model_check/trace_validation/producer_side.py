@@ -163,7 +163,7 @@ class ProducerSide:
         behind = self.forecast.buffered_behind.get(number)
         is_buffered = self.work.constants.batches_ops and behind is None
         if behind is not None and self.trace.events[behind].time - event.time > HANDLING_MS:
-            self.work.assume("late_end", event.transaction)
+            self.work.assume_late_end(event.transaction)
         if refused is None and is_buffered:
             refused = self.work.take(end_transaction.buffer_op, event.half, now=event.time, before=number)
         return refused
@@ -253,7 +253,7 @@ class ProducerSide:
             return None
         if s.half[half].check_in_flight and self._answers(number, half, outcome, now):
             if until - s.half[half].stored_at > work.constants.check_interval:
-                work.assume("late_end", transaction)
+                work.assume_late_end(transaction)
             return None
         settled = Settled.COMMITTED if outcome is Outcome.COMMIT else Settled.ROLLED_BACK
         if (
@@ -299,7 +299,7 @@ class ProducerSide:
         clock = s.now
         s.now = now - HANDLING_MS
         if was_checked(s, c, s.half[half].transaction) or not is_early_enough(s, c, half):
-            self.work.assume("late_end", s.half[half].transaction)
+            self.work.assume_late_end(s.half[half].transaction)
         s.now = clock
 
     def _is_half_handled(self, half: int) -> bool:

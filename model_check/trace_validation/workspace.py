@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from model_check.world import Environment
 from spec.chapters import broker, end_transaction, putting_back, shutdown
 from spec.language import Action, RangeViolation, Refused, Step, take
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from spec.constants import Constants
 
@@ -126,7 +127,7 @@ class Workspace:
 
     @cached_property
     def _anything_goes(self) -> Constants:
-        return with_faults(self.constants, ASSUMABLE_FAULTS)
+        return with_faults(self.constants, Environment(ASSUMABLE_FAULTS))
 
     def mark(self) -> Mark:
         """The place where the walk is."""
@@ -153,8 +154,8 @@ class Workspace:
             if refused is None:
                 self.state.memory.take_back(mark.writes)
                 self.state.now = now
-                for fault in self._needed(step):
-                    self.assume(fault, self._subject(action))
+                subject = self._subject(action)
+                self.assumed += [(fault, subject) for fault in self._needed(step)]
         if refused is not None:
             self.back(mark)
             return refused
@@ -202,9 +203,9 @@ class Workspace:
         self.back(mark)
         return refused
 
-    def assume(self, fault: str, subject: int) -> None:
-        """Note a fault that the path needs."""
-        self.assumed.append((fault, subject))
+    def assume_late_end(self, transaction: int) -> None:
+        """Note that the path needs an END_TRANSACTION that comes late."""
+        self.assumed.append(("late_end", transaction))
 
     def _subject(self, action: ActionFunction) -> int:
         """A check that comes too early concerns its transaction, once; other faults are one each."""
@@ -212,11 +213,11 @@ class Workspace:
             return self.state.half[self.state.round.cursor - 1].transaction
         return len(self.path)
 
-    def _needed(self, step: Step) -> list[str]:
+    def _needed(self, step: Step) -> Environment:
         """The faults without which the step is refused, and take it: fault after fault is left out again."""
-        needed = list(ASSUMABLE_FAULTS)
+        needed = Environment(ASSUMABLE_FAULTS)
         for fault in ASSUMABLE_FAULTS:
-            fewer = [other for other in needed if other != fault]
+            fewer = Environment(other for other in needed if other != fault)
             writes = len(self.state.memory.undo or ())
             if self._try(step, with_faults(self.constants, fewer)) is None:
                 needed = fewer
@@ -242,7 +243,7 @@ def initial_state(constants: Constants, wrote_op_at: int | None) -> State:
     return state
 
 
-def with_faults(constants: Constants, faults: Iterable[str]) -> Constants:
+def with_faults(constants: Constants, environment: Environment) -> Constants:
     """The constants, with some faults switched on."""
-    given: dict[str, Any] = dict.fromkeys(faults, True)
+    given: dict[str, Any] = dict.fromkeys(environment, True)
     return replace(constants, **given)

@@ -32,7 +32,7 @@ GUARANTEES: Final = {
     "L5": "every commit is carried out",
     "R1": "no needless writes, no spinning",
 }
-"""The guarantees in a few words each, as the narrowest column of a table takes them; the README has them in full."""
+"""The guarantees in a few words, as the narrowest column of a table takes them; in full: docs/properties.md."""
 
 
 Named = str | Mapping[str, Any]

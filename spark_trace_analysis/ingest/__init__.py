@@ -1,1 +1,1 @@
-"""Turns what a broker and its producers leave behind into traces."""
+"""Turns what brokers and producers leave behind (store, driver log, recorded trace) into traces or a data frame."""

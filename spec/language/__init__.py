@@ -1,4 +1,4 @@
-"""The language in which the specification is written: plain Python, small enough to be read by four engines.
+"""The language in which the specification is written: plain Python, small enough to be read by every engine.
 
 An expression is made of integers, `+ -`, comparisons (also chains of them), `x in (A, B)` with constants, `and or not`,
 `x if p else y`, `min` and `max` of two numbers, calls of other functions of the specification, the set operations of

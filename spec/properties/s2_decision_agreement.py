@@ -1,4 +1,4 @@
-"""S2, decision agreement: no transaction is both rolled back, with an acknowledgement, and delivered."""
+"""S2, decision agreement: no transaction is both delivered and rolled back, with an acknowledgement, or discarded."""
 
 from __future__ import annotations
 

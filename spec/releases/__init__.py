@@ -1,1 +1,1 @@
-"""What differs by release below the state machine's level."""
+"""What differs by release below the state machine's level: RocketMQ's defaults."""

@@ -3,9 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.explicit import huge, large
-from benchmarks.explicit.check_command import Run, World, given_world
+from benchmarks.explicit.check_command import Run, given_world
+from model_check.world import World
 
-WORLD = World("large", "5.3.3", "crash")
+WORLD = World.of("5.3.3", ["crash"], "large")
 
 
 def run(distinct: int = 60_000_000, **other: Any) -> Run:
@@ -41,5 +42,7 @@ def test_a_resumed_search_that_ends_otherwise_is_told() -> None:
 
 def test_another_world_can_be_given() -> None:
     assert given_world([], WORLD) == WORLD
-    assert given_world(["medium", "4.9.7", "crash,lose_end"], WORLD) == World("medium", "4.9.7", "crash,lose_end")
-    assert given_world(["medium", "4.9.7"], WORLD) == World("medium", "4.9.7", "")
+    assert given_world(["medium", "4.9.7", "crash,lose_end"], WORLD) == World.of(
+        "4.9.7", ["crash", "lose_end"], "medium"
+    )
+    assert given_world(["medium", "4.9.7"], WORLD) == World.of("4.9.7", (), "medium")

@@ -14,6 +14,7 @@ from conformance.golden import schedule_path
 from conformance.golden_stores import golden_store
 from conformance.scheduled_run import ScheduledRun
 from model_check.walks.walk import Walker
+from model_check.world import World
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA
 from spec.events import FIELDS
 
@@ -38,7 +39,7 @@ def recorded(name: str) -> Rows:
 
 def walked(profile: str, faults: tuple[str, ...], instance: str, count: int = 2, steps: int = 60) -> Rows:
     """Walks of the specification."""
-    walker = Walker(profile, faults, instance)
+    walker = Walker(World.of(profile, faults, instance))
     columns = walker.walk(7, 0, count, steps)
     words = {"event": walker.events, "action": walker.actions}
     return [

@@ -16,8 +16,7 @@ import pytest
 from model_check.cpython import search as cpython
 from model_check.explicit import search as explicit
 from model_check.instances import instance_names
-from model_check.verdicts.environment import faults_of
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.constants import FAULTS
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -74,7 +73,7 @@ def test_both_readings_find_the_same_states_verdicts_and_first_shortest_paths(wo
 def test_the_beginning_of_a_larger_world_has_the_same_states_a_depth_and_the_same_first_shortest_paths(
     world: dict[str, Any],
 ) -> None:
-    constants = World.of(world["profile"], faults_of(world["environment"]), instance_of(world)).constants
+    constants = World.of(world["profile"], Environment.named(world["environment"]), instance_of(world)).constants
     judge = cpython.explore(TRANSACTIONAL_MESSAGES, constants, most_states=FIRST)
     depths: dict[object, int] = {}
     for state, before in judge.parents.items():
@@ -91,7 +90,7 @@ def test_the_beginning_of_a_larger_world_has_the_same_states_a_depth_and_the_sam
 
 def test_every_profile_and_every_fault_is_in_some_world() -> None:
     assert {world["profile"] for world in WORLDS} == set(distinct(PROFILES))
-    assert {fault for world in WORLDS for fault in faults_of(world["environment"])} == set(FAULTS)
+    assert {fault for world in WORLDS for fault in Environment.named(world["environment"])} == set(FAULTS)
 
 
 def test_one_instance_has_between_50_000_and_150_000_states() -> None:

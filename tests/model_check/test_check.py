@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from halfcheck.app import run
+from halfcheck.errors import ExitCode
 from model_check.check import check
-from model_check.clauses import chosen_clauses
-from model_check.engines import CPYTHON, ENGINES
+from model_check.clauses import chosen_clauses, name_of
+from model_check.engines import COMPILED, CPYTHON, ENGINES, Z3
 from model_check.errors import ModelCheckError
+from model_check.explicit.state_store.resources import Resources
 from model_check.finding import Verdict
-from model_check.question import Question
+from model_check.question import Means, Question
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked
 
@@ -26,7 +30,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 def test_properties_and_clauses_are_chosen_by_their_ids_in_the_order_of_the_machine() -> None:
     def names(*wanted: str) -> list[str]:
-        return [f"{c.identifier}.{c.clause}" for c in chosen_clauses(wanted)]
+        return [name_of(clause) for clause in chosen_clauses(wanted)]
 
     assert names() == [f"{c.identifier}.{c.clause}" for c in TRANSACTIONAL_MESSAGES.clauses]
     assert names("S10", "S2") == [
@@ -39,17 +43,34 @@ def test_properties_and_clauses_are_chosen_by_their_ids_in_the_order_of_the_mach
     assert names("S1.late_op", "S1.immune_half", "S1.late_op") == ["S1.immune_half", "S1.late_op"]
 
 
-def test_unknown_properties_and_readings_are_answered_with_what_there_is() -> None:
+def test_unknown_properties_and_engines_are_answered_with_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(
         ModelCheckError, match=r"^no property 'X9'; there are S1, S2, S3, S4, .*, L5, R1, and clauses such as S1\."
     ):
-        check(Question.of("5.3.3", (), "tiny", properties=["X9"]))
-    with pytest.raises(ModelCheckError, match=r"^no engine 'pypy'; there are numba, cpython, z3$"):
-        check(Question.of("5.3.3", (), "tiny"), ENGINES["pypy"])
+        Question.of("5.3.3", properties=["X9"])
+    assert run(["check", "--instance", "tiny", "--engine", "pypy"]) == ExitCode.BAD_OPTION
+    assert capsys.readouterr().err == "halfcheck: no engine 'pypy'; there are numba, cpython, z3, fingerprints\n"
+
+
+def test_an_engine_says_itself_what_it_cannot_be_asked() -> None:
+    """No verdict of a search that left something out."""
+    question, disk = Question.of("5.3.3"), Resources(spill=False)
+    endless = Question.of("5.3.3", instance="lasting")
+    for engine, asked, means, said in (
+        (COMPILED, question, Means(threads=0), "0 threads: give at least one"),
+        (CPYTHON, question, Means(resources=disk), "the engine cpython knows no memory limit, disk, checkpoint or "),
+        (Z3, question, Means(resources=disk), "the engine z3 knows no memory limit, disk, checkpoint or fingerprints"),
+        (Z3, replace(question, most_steps=-1), Means(), "-1 steps: give no negative number of steps"),
+        (Z3, replace(question, coverage=True), Means(), "coverage is counted over states, and the engine z3 stores "),
+        (Z3, endless, Means(), "the instance forgets what is over, and the engine z3 knows nothing of that; ask numba"),
+    ):
+        assert engine.refuses(question) == ""
+        with pytest.raises(ModelCheckError, match=f"^{said}"):
+            check(asked, engine, **means)
 
 
 def test_a_property_may_be_written_small_and_one_that_is_misspelt_is_guessed() -> None:
-    names = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(["s1.Immune_Half", "s10"])]
+    names = [name_of(clause) for clause in chosen_clauses(["s1.Immune_Half", "s10"])]
     assert names == ["S1.immune_half", "S10.op_entry_dies_with_the_process", "S10.op_entry_not_stored"]
     for wrong, likely in (
         ("S1.imune_half", "S1.immune_half"),
@@ -111,7 +132,7 @@ def test_the_trace_of_a_property_is_the_shortest_of_its_clauses() -> None:
     assert data["clause"] == min(depths, key=depths.__getitem__)
 
 
-def test_the_cpython_reading_reports_its_progress_too() -> None:
+def test_the_cpython_engine_reports_its_progress_too() -> None:
     seen: list[Progress] = []
     check(Question.of("4.9.7", (), "tiny", most_states=1_000), CPYTHON, report=seen.append)
     assert len(seen) > 2

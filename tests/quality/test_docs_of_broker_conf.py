@@ -11,12 +11,12 @@ import pytest
 
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
-from model_check.broker_conf.answer import switched_on
 from model_check.broker_conf.changes import changes_of
 from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judgement import judge_configuration
 from model_check.broker_conf.suggestions import suggest
-from model_check.world import World
+from model_check.clauses import name_of
+from model_check.world import Environment
 
 if TYPE_CHECKING:
     from model_check.broker_conf.changes import Change
@@ -60,7 +60,7 @@ def suggested() -> dict[str, tuple[list[str], str]]:
 
 
 def changes() -> list[Change]:
-    tried = changes_of(QUICK, switched_on(World.of("5.3.3", (), "deep").constants, ()))
+    tried = changes_of(QUICK, Environment())
     return [change for change in tried if str(change) in suggested()]
 
 
@@ -71,8 +71,8 @@ def test_what_a_suggestion_of_the_page_costs_is_what_the_command_says() -> None:
 
 @pytest.mark.sweep
 def test_what_a_suggestion_of_the_page_mends_is_what_the_searches_find() -> None:
-    found = suggest(judge_configuration(QUICK, ()), (), changes=changes()).found
-    assert {str(one.change): list(one.mends) for one in found} == {
+    found = suggest(judge_configuration(QUICK, Environment()), changes=changes()).found
+    assert {str(one.change): list(map(name_of, one.mends)) for one in found} == {
         name: names for name, (names, _) in suggested().items()
     }
     assert not any(one.breaks for one in found)

@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model_check.clauses import name_of
 from model_check.trace_validation.observed import EventKind, Trace
 from model_check.trace_validation.path_search import PAUSES
 from model_check.trace_validation.validate import validate
-from model_check.verdicts.environment import faults_of
 from model_check.verdicts.table import read_table, table_file
 from reference.format.broker_conf import read_broker_conf
 from reference.format.consumer_offsets import read_consumer_offsets
@@ -207,7 +207,7 @@ def _ask_the_specification(told: ScenarioRun, folder: Path, judgement: Judgement
 
     def see_end(s: State, c: Constants) -> None:
         judgement.clauses = [
-            f"{claim.identifier}.{claim.clause}"
+            name_of(claim)
             for claim in TRANSACTIONAL_MESSAGES.clauses
             if claim.identifier in LOSS_AND_DOUBLING and not holds(s, c, claim)
         ]
@@ -224,11 +224,10 @@ def allowed_clauses(profile: str, fault: str) -> frozenset[str]:
 
     With it come the pauses that no real broker does without.
     """
-    environment = {fault, *PAUSES}
     return frozenset(
-        clause
-        for environments in read_table(table_file()).entries[profile].values()
-        for name, entry in environments.items()
-        if environment.issuperset(faults_of(name))
+        name_of(clause)
+        for entries in read_table(table_file()).entries[profile].values()
+        for environment, entry in entries.items()
+        if environment.is_within((fault, *PAUSES))
         for clause in entry.violated
     )

@@ -15,6 +15,7 @@ from halfcheck.errors import ExitCode
 from model_check.any_length.bisimulation import Comparison, compare
 from model_check.any_length.page import NARROW, page
 from model_check.check import check
+from model_check.clauses import clauses_by_name
 from model_check.counterexample.steps import read_path, replay
 from model_check.cpython.search import explore as explore_slowly
 from model_check.errors import EvaluationError, ModelCheckError
@@ -73,10 +74,10 @@ def test_a_difference_is_told_on_the_page(tmp_path: Path) -> None:
     machine = mutated(" or s.batch.names.has(h)", "", tmp_path)
     found = compared("5.3.3", (), load_instance("lasting"), machine)
     assert found.difference is not None
-    told = page({("5.3.3", ()): (found, True)})
+    told = page({World.of("5.3.3", (), "lasting"): (found, True)})
     assert "1 differed" in told
     assert f"| the quiet world | **{found.difference}** |" in told
-    same = page({("5.3.3", ("crash",)): (replace(found, difference=None, without_room=2), False)})
+    same = page({World.of("5.3.3", ["crash"], "lasting"): (replace(found, difference=None, without_room=2), False)})
     assert "none differed" in same
     assert f"| crash | first {found.states:,} · {found.compared - 2:,} (2) |" in same
 
@@ -216,22 +217,22 @@ def test_the_slow_search_agrees(profile: str) -> None:
 def test_a_counterexample_is_told_in_plain_offsets() -> None:
     """After 15 checks: the half queue has 16 halves of one transaction by then, of which the search held five."""
     answer = check(Question.of("4.9.7", (), "lasting", properties=["L2"]))
-    row = next(row for row in answer.rows if row.name == "L2.immunity_burns_checks")
+    row = answer.violated[clauses_by_name()["L2.immunity_burns_checks"]]
     assert row.verdict is Verdict.VIOLATED
-    assert row.instance is not None
-    assert row.instance.name.startswith("lasting@1x1")
-    assert row.instance.forgets == 0
-    assert row.replayed is not None
-    assert row.clause in row.replayed.violated
-    assert max(step.arguments[0] for step in row.path or () if step.action.name == "answer_check") >= 13
-    assert load_instance(row.instance.name) == row.instance
+    instance = row.world.instance
+    assert instance.name.startswith("lasting@1x1")
+    assert instance.forgets == 0
+    assert row.replay is not None
+    assert row.clause in row.replay.violated
+    assert max(step.arguments[0] for step in row.path if step.action.name == "answer_check") >= 13
+    assert load_instance(instance.name) == instance
 
 
 def test_where_a_queue_is_full_nothing_is_said_to_hold() -> None:
     narrow = replace(load_instance("lasting"), half_slots=3, op_slots=2)
     answer = check(Question.of("4.9.7", (), narrow, properties=["S3"]))
-    assert [row.verdict for row in answer.rows] == [Verdict.UNKNOWN] * len(answer.clauses)
-    assert "half_length" in answer.rows[0].reason
+    assert [row.verdict for row in answer.rows] == [Verdict.UNKNOWN] * len(answer.rows)
+    assert "half_length" in answer.rows[0].why
 
 
 def test_what_holds_is_said_to_hold_for_runs_of_any_length(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6224,7 +6224,7 @@ ACheckLedToADelivery(t) ==
            half[h].transaction = t /\ half[h].check_times > 0 /\ half[h].acknowledged
 
 ----------------------------------------------------------------------------------------------------
-\* S2, decision agreement: no transaction is both rolled back, with an acknowledgement, and delivered.
+\* S2, decision agreement: no transaction is both delivered and rolled back, with an acknowledgement, or discarded.
 
 \* A transaction whose rollback was acknowledged before any delivery is never delivered.
 ARolledBackTransactionIsNeverDelivered(t) ==

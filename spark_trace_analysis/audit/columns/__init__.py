@@ -1,1 +1,1 @@
-"""The same of many records at once, as columns; and the files that hold them."""
+"""Records and transactions of a split or bucket as columns, for the audit by Spark, and the files that hold them."""

@@ -1,1 +1,1 @@
-"""What a store's records say of a transaction, one history at a time."""
+"""What a store's records say of a transaction: state, consistency, damage, advice, and which defect it resembles."""

@@ -7,6 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from model_check.broker_conf.configuration import Configuration
+from model_check.world import Environment
 from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class Drawn(NamedTuple):
     """A configuration and its environment."""
 
     configuration: Configuration
-    faults: tuple[str, ...]
+    environment: Environment
 
 
 def drawn(chance: Random) -> Drawn:
@@ -43,7 +44,7 @@ def drawn(chance: Random) -> Drawn:
     if chance.random() < 0.1:
         kept = chance.choice((configuration.timeout_ms, configuration.oldest_ms // 2))
         configuration = replace(configuration, file_reserved_ms=max(kept, 1_000))
-    return Drawn(configuration, chance.choice(FAULTS))
+    return Drawn(configuration, Environment.of(chance.choice(FAULTS)))
 
 
 def all_drawn(seed: int, count: int) -> list[Drawn]:

@@ -18,6 +18,8 @@ from fuzz.lockstep.pairing import DRIVEN, Pair, Pairing
 from model_check.broker_conf.answer import _real_constants
 from model_check.broker_conf.judge import judge
 from model_check.broker_conf.timed_path import TICK, Habits, MoreRounds, NoInstantsError, PathTimer, place_of_clock
+from model_check.instances import load_instance
+from model_check.world import World
 from spec.language import LONG_AGO, NONE, Kind, Refused, Step, holds, take
 
 if TYPE_CHECKING:
@@ -26,8 +28,9 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from model_check.broker_conf.answer import Answer, RealSchedule
+    from model_check.broker_conf.answer import ConfAnswer, RealSchedule
     from model_check.broker_conf.configuration import Configuration
+    from model_check.world import Environment, Profile
     from reference.broker.broker_settings import BrokerSettings
     from reference.broker.processor.send_message_processor import SendMessageRequest
     from spec.constants import Constants
@@ -64,8 +67,8 @@ def _half_message_in_milliseconds(transaction: int, immunity: int, born_at: int,
 class PlayedPair(Pair):
     """A pair whose clock leaps."""
 
-    def __init__(self, version: str, faults: Sequence[str], constants: object, machine: object) -> None:
-        super().__init__(Pairing(World.of(version, faults), machine, given=constants))  # type: ignore[arg-type]
+    def __init__(self, profile: Profile, environment: Environment, constants: Constants, machine: Machine) -> None:
+        super().__init__(Pairing(World(profile, environment, load_instance("tiny")), machine, given=constants))
         self.clock = place_of_clock(self.state)
         put = self._mapping.records._put
 
@@ -104,9 +107,9 @@ def can_be_played(path: Sequence[Step]) -> bool:
     return all(step.action.name in DRIVEN for step in path)
 
 
-def play(version: str, faults: Sequence[str], shown: RealSchedule) -> PlayedPair:
+def play(profile: Profile, environment: Environment, shown: RealSchedule) -> PlayedPair:
     """Play a schedule on both at the times that it names; raises `Mismatch` where they differ."""
-    pair = PlayedPair(version, faults, shown.constants, shown.machine)
+    pair = PlayedPair(profile, environment, shown.constants, shown.machine)
     now = 0
     for step, time in zip(shown.path, shown.times, strict=True):
         if step.action.event == TICK:
@@ -119,12 +122,12 @@ def play(version: str, faults: Sequence[str], shown: RealSchedule) -> PlayedPair
     return pair
 
 
-def real_machine(configuration: Configuration, answer: Answer, more_rounds: int = 0) -> tuple[Machine, Constants]:
+def real_machine(configuration: Configuration, answer: ConfAnswer, more_rounds: int = 0) -> tuple[Machine, Constants]:
     """The machine of an answer with its real times."""
     return _real_constants(configuration, answer.quotient, answer.constants, more_rounds)
 
 
-def retimed(configuration: Configuration, answer: Answer, shown: RealSchedule) -> tuple[Property, ...]:
+def retimed(configuration: Configuration, answer: ConfAnswer, shown: RealSchedule) -> tuple[Property, ...]:
     """What the path of another configuration's schedule breaks with the times of this one, if any instants fit."""
     machine, constants = real_machine(configuration, answer, shown.more_rounds)
     carried = {step.arguments[1] for step in shown.path if "immunity" in step.action.parameters} - {NONE}
@@ -151,12 +154,12 @@ def retimed(configuration: Configuration, answer: Answer, shown: RealSchedule) -
 
 
 def run_at_random(
-    configuration: Configuration, faults: Sequence[str], answer: Answer, chance: Random, steps: int = 60
+    configuration: Configuration, environment: Environment, answer: ConfAnswer, chance: Random, steps: int = 60
 ) -> set[Property]:
     """The clauses that a run of both sides breaks, its stretches of time as long as some comparison asks for."""
     machine, constants = real_machine(configuration, answer)
     machine = replace(machine, actions=tuple(action for action in machine.actions if action.name in DRIVEN))
-    pair = PlayedPair(configuration.version, faults, constants, machine)
+    pair = PlayedPair(configuration.profile, environment, constants, machine)
     possible = [step for step in pair.pairing.steps if step.action.event != TICK]
     lengths = sorted({*answer.quotient.real_ms.values(), 2 * configuration.op_batch_interval_ms, 0})
     broken: set[Property] = set()

@@ -12,16 +12,19 @@ import pytest
 
 from model_check.broker_conf import answer as answering
 from model_check.broker_conf.added_rounds import GrowingRounds
-from model_check.broker_conf.answer import Answer, RealSchedule, check_configuration, in_milliseconds
+from model_check.broker_conf.answer import ConfAnswer, RealSchedule, check_configuration, in_milliseconds
 from model_check.broker_conf.assumed_times import with_assumed_times
 from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judge import judge
 from model_check.broker_conf.ticks import UNASKED_FAULTS
 from model_check.broker_conf.timed_path import MoreRounds, NoInstantsError, PathTimer, TimedPath
 from model_check.broker_conf.words import tell
+from model_check.clauses import chosen_clauses, clauses_by_name
+from model_check.engines import ENGINES
 from model_check.errors import ModelCheckError
-from model_check.finding import Verdict
-from model_check.world import World
+from model_check.finding import Unknown, Verdict
+from model_check.instances import load_instance
+from model_check.world import Environment
 from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.sampled import sampled
@@ -47,21 +50,22 @@ def answer(
     engine: str = "cpython",
     immunities_ms: tuple[int, ...] = (),
     **settings: int,
-) -> Answer:
+) -> ConfAnswer:
     configuration = Configuration.of_release(version, immunities_ms=immunities_ms, **settings)
-    return check_configuration(configuration, faults, base, engine=engine)
+    environment, instance = Environment.of(faults), load_instance(base)
+    return check_configuration(configuration, environment, instance, engine=ENGINES[engine])
 
 
-def verdicts(of: Answer) -> dict[str, str]:
-    return {f"{row.clause.identifier}.{row.clause.clause}": row.verdict.value for row in of.result.clauses}
+def verdicts(of: ConfAnswer) -> dict[str, str]:
+    return {row.name: row.verdict.value for row in of.finding.rows}
 
 
-def violated(of: Answer) -> set[str]:
+def violated(of: ConfAnswer) -> set[str]:
     return {name for name, verdict in verdicts(of).items() if verdict == Verdict.VIOLATED.value}
 
 
-def schedule(of: Answer, name: str) -> RealSchedule:
-    return next(s for clause, s in of.schedules.items() if f"{clause.identifier}.{clause.clause}" == name)
+def schedule(of: ConfAnswer, name: str) -> RealSchedule:
+    return of.schedules[clauses_by_name()[name]]
 
 
 def events(of: RealSchedule) -> list[tuple[int, str]]:
@@ -123,8 +127,8 @@ def test_a_violation_that_needs_a_late_round_says_by_how_much() -> None:
 def test_what_the_real_times_forbid_is_not_claimed() -> None:
     """The path of a broker with the default batch interval does not fit one that writes every 10 ms."""
     of = answer(local_ms=1_000)
-    row = next(row for row in of.result.clauses if (row.clause.identifier, row.clause.clause) == ("S9", "overslept_op"))
-    constants = World.of("5.3.3", (), of.quotient.instance).constants
+    row = of.finding.violated[clauses_by_name()["S9.overslept_op"]]
+    constants = of.finding.world.constants
     ticks = of.quotient.ticks
     machine, limited = with_assumed_times(
         TRANSACTIONAL_MESSAGES,
@@ -143,11 +147,10 @@ def test_what_the_real_times_forbid_is_not_claimed() -> None:
 def test_a_property_with_an_open_clause_is_open_however_complete_the_search() -> None:
     of = answer(version="4.9.7")
     opened = tuple(
-        replace(row, verdict=Verdict.UNKNOWN, reason="for once") if row.clause.clause == "late_op" else row
-        for row in of.result.clauses
+        Unknown(row.clause, "for once") if row.clause.clause == "late_op" else row for row in of.finding.rows
     )
-    told = replace(of.result, clauses=opened).to_json()["properties"]
-    assert of.result.complete
+    told = replace(of.finding, rows=opened).to_json()["properties"]
+    assert of.finding.numbers.complete
     assert [told[name]["verdict"] for name in ("S1", "S2", "S3", "S9")] == ["unknown", "violated", "holds", "unknown"]
 
 
@@ -205,7 +208,7 @@ def test_the_compiled_reading_agrees_on_a_machine_with_a_limit() -> None:
     slow = answer(local_ms=1_000, op_batch_interval_ms=10)
     fast = answer(local_ms=1_000, op_batch_interval_ms=10, engine="numba")
     assert verdicts(fast) == verdicts(slow)
-    assert (fast.result.distinct, fast.result.generated) == (slow.result.distinct, slow.result.generated)
+    assert fast.finding.numbers.size_to_json() == slow.finding.numbers.size_to_json()
 
 
 def test_checks_of_added_rounds_end_as_one_does_in_the_path() -> None:
@@ -278,7 +281,7 @@ def test_each_fault_is_told_in_words_and_each_violation_happens_in_milliseconds(
         assert not isinstance(verdict, NoInstantsError)
         assert clause in verdict
         assert all("{" not in told.words for told in tell(shown.machine, shown.constants, shown.path, shown.times))
-    unknown = {row.name for row in of.result.clauses if row.verdict is Verdict.UNKNOWN}
+    unknown = {row.name for row in of.finding.rows if isinstance(row, Unknown)}
     assert unknown == NOT_SHOWN.get((fault, version), set())
     assert {shown.late_ms for shown in of.schedules.values()} == {0}, "every round is punctual"
 
@@ -286,9 +289,9 @@ def test_each_fault_is_told_in_words_and_each_violation_happens_in_milliseconds(
 def test_a_half_with_all_its_checks_is_discarded_before_a_slave_can_let_it_escape() -> None:
     """The path in ticks lets a half escape that the real round would have discarded as it sent the last check."""
     of = answer(faults=("acting_slave",), engine="numba")
-    (row,) = (row for row in of.result.clauses if row.name == "S1.end_after_escape")
-    assert row.verdict is Verdict.UNKNOWN
-    assert row.reason.endswith("discard_half, is refused: it has no checks left"), "no round was late before"
+    row = of.finding[clauses_by_name()["S1.end_after_escape"]]
+    assert isinstance(row, Unknown)
+    assert row.why.endswith("discard_half, is refused: it has no checks left"), "no round was late before"
     exact = answer(faults=("acting_slave",), engine="numba", check_max=2)
     assert exact.quotient.check_max == (2, 2)
     assert verdicts(exact)["S1.end_after_escape"] == "holds"
@@ -317,7 +320,7 @@ def test_a_half_that_is_kept_for_less_than_its_checks_take_is_discarded_for_its_
 def test_no_schedule_is_looked_for_in_which_hundreds_of_checks_are_used_up() -> None:
     """Its copies would fill time and memory; what is broken sooner is shown all the same."""
     of = answer(version="5.5.1", engine="numba", check_max=2**31 - 1)
-    reasons = {row.name: row.reason for row in of.result.clauses if row.verdict is Verdict.UNKNOWN}
+    reasons = {row.name: row.why for row in of.finding.rows if isinstance(row, Unknown)}
     assert "S8.parked_although_settled" in reasons
     for reason in reasons.values():
         assert reason.startswith("violated in ticks, in ")
@@ -329,8 +332,8 @@ def test_no_schedule_is_looked_for_in_which_hundreds_of_checks_are_used_up() -> 
 
 def test_the_round_that_runs_as_the_broker_is_stopped_comes_to_its_end() -> None:
     """In 5.5.1 a stop waits for it: without it, no instants fit the path behind fourteen rounds more."""
-    asked = ["S8.parked_although_settled"]
-    found = check_configuration(Configuration.of_release("5.5.1"), ("graceful_stop",), "tiny", properties=asked)
+    asked, stop = chosen_clauses(["S8.parked_although_settled"]), Environment.of(["graceful_stop"])
+    found = check_configuration(Configuration.of_release("5.5.1"), stop, load_instance("tiny"), clauses=asked)
     (schedule,) = found.schedules.values()
     assert (schedule.more_rounds, schedule.times[-1]) == (13, 426_001)
     assert any(step.action.name == "begin_stop" for step in schedule.path)

@@ -10,6 +10,7 @@ from model_check.broker_conf.assumed_times import with_assumed_times
 from model_check.broker_conf.ticks import UNASKED_FAULTS
 from model_check.check import check
 from model_check.instances import load_instance
+from model_check.question import Question
 from model_check.world import World
 from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -25,12 +26,10 @@ WORLDS = [(version, fault) for fault in ("", *FAULTS) if fault not in UNASKED_FA
 
 
 def violated(version: str, fault: str, checks_time: int) -> set[str]:
-    faults = (fault,) if fault else ()
-    machine, constants = with_assumed_times(
-        TRANSACTIONAL_MESSAGES, World.of(version, faults, SIZES).constants, checks_time=checks_time
-    )
-    found = check(version, faults, SIZES, machine=machine, constants=constants, most_states=1_500_000)
-    return {row.name for row in found.clauses if row.path is not None}
+    world = World.of(version, [fault] if fault else [], SIZES)
+    machine, constants = with_assumed_times(TRANSACTIONAL_MESSAGES, world.constants, checks_time=checks_time)
+    found = check(Question(world=world, machine=machine, constants=constants, most_states=1_500_000))
+    return {row.name for row in found.violated.values()}
 
 
 @pytest.mark.parametrize(("version", "fault"), sampled(WORLDS, 4))

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.broker_conf.answer import switched_on
 from model_check.broker_conf.assumed_times import with_assumed_times
 from model_check.broker_conf.compared_instants import Bound, bounds_of
 from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Timeline, let_instants_be_moments
+from model_check.broker_conf.ticks import switched_on
 from model_check.broker_conf.timed_path import TICK, place_of_clock
 from model_check.errors import EvaluationError
 from model_check.instances import load_instance
-from model_check.world import World
+from model_check.world import Environment, Profile, World
 from spec.constants import FAULTS, Constants
 from spec.language import action, declared_action, require, take
 from spec.language.fields import RangeViolation
@@ -41,7 +41,7 @@ TIMES = {
 
 
 def on(profile: str, faults: tuple[str, ...] = ()) -> frozenset[str]:
-    return frozenset(switched_on(World.of(profile, faults, load_instance("tiny")).constants, faults))
+    return frozenset(switched_on(Profile.of(profile), Environment.of(faults)))
 
 
 def test_what_4_9_7_asks_in_the_quiet_world() -> None:

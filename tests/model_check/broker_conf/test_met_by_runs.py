@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.broker_conf.answer import Answer, check_configuration
+from model_check.broker_conf.answer import check_configuration
 from model_check.broker_conf.configuration import Configuration
-from model_check.finding import Verdict
+from model_check.clauses import name_of
+from model_check.engines import CPYTHON
+from model_check.finding import Holds
+from model_check.instances import load_instance
+from model_check.world import Environment
 from tests.model_check.broker_conf.drawn import Drawn, all_drawn
 from tests.model_check.broker_conf.played import (
     can_be_played,
@@ -28,10 +32,11 @@ from tests.model_check.broker_conf.played import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from model_check.broker_conf.answer import RealSchedule
+    from model_check.broker_conf.answer import ConfAnswer, RealSchedule
 
 pytestmark = pytest.mark.untraced
 
+TINY = load_instance("tiny")
 CONFIGURATIONS = 200
 RUNS = 20
 
@@ -41,47 +46,51 @@ def _milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
     let_a_tick_be_a_millisecond(monkeypatch)
 
 
-def not_met(one: Drawn, answer: Answer) -> list[str]:
+def not_met(one: Drawn, answer: ConfAnswer) -> list[str]:
     """The clauses that are said to be broken, and that the reference broker does not break at the times printed."""
-    version = one.configuration.version
     return [
-        f"{clause.identifier}.{clause.clause}"
+        name_of(clause)
         for clause, shown in answer.schedules.items()
-        if can_be_played(shown.path) and clause not in play(version, one.faults, shown).violated()
+        if can_be_played(shown.path)
+        and clause not in play(one.configuration.profile, one.environment, shown).violated()
     ]
 
 
-def broken_by_paths(one: Drawn, answer: Answer, shown: Iterable[tuple[str, RealSchedule]]) -> set[str]:
+def broken_by_paths(one: Drawn, answer: ConfAnswer, shown: Iterable[tuple[str, RealSchedule]]) -> set[str]:
     """The clauses that are said to hold, and that the path of another schedule breaks."""
-    held = {row.name: row.clause for row in answer.result.clauses if row.verdict is Verdict.HOLDS}
+    held = {row.name: row.clause for row in answer.finding.rows if isinstance(row, Holds)}
     return {
         name for name, schedule in shown if name in held and held[name] in retimed(one.configuration, answer, schedule)
     }
 
 
-def broken_by_chance(one: Drawn, answer: Answer, chance: Random, runs: int) -> set[str]:
+def broken_by_chance(one: Drawn, answer: ConfAnswer, chance: Random, runs: int) -> set[str]:
     """The clauses that are said to hold, and that runs at random break."""
-    held = {row.clause for row in answer.result.clauses if row.verdict is Verdict.HOLDS}
-    found = {clause for _ in range(runs) for clause in run_at_random(one.configuration, one.faults, answer, chance)}
-    return {f"{clause.identifier}.{clause.clause}" for clause in held & found}
+    held = {row.clause for row in answer.finding.rows if isinstance(row, Holds)}
+    found = {
+        clause for _ in range(runs) for clause in run_at_random(one.configuration, one.environment, answer, chance)
+    }
+    return {name_of(clause) for clause in held & found}
 
 
-def schedules_by_environment(answers: Iterable[tuple[Drawn, Answer]]) -> dict[object, list[tuple[str, RealSchedule]]]:
+def schedules_by_environment(
+    answers: Iterable[tuple[Drawn, ConfAnswer]],
+) -> dict[object, list[tuple[str, RealSchedule]]]:
     """The schedules of all configurations of a version with the same faults."""
     found: dict[object, list[tuple[str, RealSchedule]]] = defaultdict(list)
     for one, answer in answers:
         for clause, shown in answer.schedules.items():
-            found[one.configuration.version, one.faults].append((f"{clause.identifier}.{clause.clause}", shown))
+            found[one.configuration.profile, one.environment].append((name_of(clause), shown))
     return found
 
 
 def test_the_broker_doubles_a_message_within_its_immunity_at_the_times_that_are_printed() -> None:
-    one = Drawn(Configuration.of_release("4.9.7", immunities_ms=(6_000,)), ())
-    answer = check_configuration(one.configuration, one.faults, "tiny", engine="cpython")
+    one = Drawn(Configuration.of_release("4.9.7", immunities_ms=(6_000,)), Environment())
+    answer = check_configuration(one.configuration, one.environment, TINY, engine=CPYTHON)
     assert len(answer.schedules) == 10
     assert not_met(one, answer) == []
     clause, shown = next((c, s) for c, s in answer.schedules.items() if c.clause == "immune_half")
-    pair = play("4.9.7", (), shown)
+    pair = play(one.configuration.profile, one.environment, shown)
     assert pair.side.records.deliveries[0] == 2
     assert clause in pair.violated()
     assert broken_by_chance(one, answer, Random(4), 2) == set()
@@ -91,7 +100,7 @@ def test_the_broker_doubles_a_message_within_its_immunity_at_the_times_that_are_
 def test_two_hundred_configurations() -> None:
     answers = []
     for one in all_drawn(47, CONFIGURATIONS):
-        answers.append((one, check_configuration(one.configuration, one.faults, "tiny")))
+        answers.append((one, check_configuration(one.configuration, one.environment, TINY)))
         print(len(answers), flush=True)
     schedules = schedules_by_environment(answers)
     wrong = []
@@ -100,7 +109,7 @@ def test_two_hundred_configurations() -> None:
     assert shown.count(True) > 10 * shown.count(False)
     for number, (one, answer) in enumerate(answers):
         missed = not_met(one, answer)
-        paths = broken_by_paths(one, answer, schedules[one.configuration.version, one.faults])
+        paths = broken_by_paths(one, answer, schedules[one.configuration.profile, one.environment])
         runs = broken_by_chance(one, answer, Random(number), RUNS)
         if missed or paths or runs:
             wrong.append((one, missed, paths, runs))

@@ -4,41 +4,46 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.broker_conf.answer import Answer, switched_on
 from model_check.broker_conf.changes import changes_of, neighbours, with_local
 from model_check.broker_conf.configuration import Configuration
-from model_check.broker_conf.judgement import Judgement, judge_configuration, search_size
+from model_check.broker_conf.judgement import ConfJudgement, judge_configuration, search_size
 from model_check.broker_conf.suggestions import Suggestions, suggest
-from model_check.finding import Verdict
+from model_check.clauses import chosen_clauses, clauses_by_name
+from model_check.engines import CPYTHON
+from model_check.finding import Unknown
 from model_check.instances import load_instance
-from model_check.world import World
+from model_check.world import Environment
+
+if TYPE_CHECKING:
+    from model_check.broker_conf.answer import ConfAnswer
 
 pytestmark = pytest.mark.untraced
 
 QUICK = Configuration.of_release("5.3.3", local_ms=1_000)
-ASKED = ("S9.overslept_op", "S6.flag_of_a_copy")
-
-
-def on(configuration: Configuration) -> tuple[str, ...]:
-    return switched_on(World.of(configuration.version, (), load_instance("tiny")).constants, ())
+ASKED = chosen_clauses(["S9.overslept_op", "S6.flag_of_a_copy"])
+OVERSLEPT, FLAG, NO_COMMIT = (
+    clauses_by_name()[name] for name in ("S9.overslept_op", "S6.flag_of_a_copy", "S5.no_commit_arrived")
+)
+QUIET = Environment()
+TINY = load_instance("tiny")
 
 
 def changes(configuration: Configuration) -> dict[str, str]:
-    return {str(change): change.cost for change in changes_of(configuration, on(configuration))}
+    return {str(change): change.cost for change in changes_of(configuration, QUIET)}
 
 
 @cache
-def judgement(configuration: Configuration) -> Judgement:
-    return judge_configuration(configuration, (), ("tiny",), properties=ASKED)
+def judgement(configuration: Configuration) -> ConfJudgement:
+    return judge_configuration(configuration, QUIET, [TINY], clauses=ASKED)
 
 
 def suggestions(configuration: Configuration, *wanted: str, most_seconds: float = 600) -> Suggestions:
-    tried = [change for change in changes_of(configuration, on(configuration)) if str(change) in wanted]
-    return suggest(judgement(configuration), (), properties=ASKED, changes=tried or None, most_seconds=most_seconds)
+    tried = [change for change in changes_of(configuration, QUIET) if str(change) in wanted]
+    return suggest(judgement(configuration), clauses=ASKED, changes=tried or None, most_seconds=most_seconds)
 
 
 def test_the_values_to_try_lie_between_the_lengths_at_which_an_order_turns() -> None:
@@ -76,7 +81,7 @@ def test_an_upgrade_brings_its_defaults_where_the_file_sets_nothing() -> None:
     key = "with the default transactionCheckInterval=30000"
     bare, given = (Configuration.of_release("4.9.7", **settings) for settings in ({}, {"check_interval_ms": 60_000}))
     for one, interval in ((bare, 30_000), (given, 60_000)):
-        newest = next(change for change in changes_of(one, on(one)) if str(change) == "RocketMQ 5.5.1")
+        newest = next(change for change in changes_of(one, QUIET) if str(change) == "RocketMQ 5.5.1")
         assert newest.configuration.check_interval_ms == interval
         assert (key in newest.cost) == (interval == 30_000)
 
@@ -100,28 +105,28 @@ def test_files_are_kept_longer_only_where_a_half_may_outlive_them() -> None:
 
 def test_a_limit_on_local_transactions_is_tried_where_none_is_known() -> None:
     free = Configuration.of_release("5.3.3")
-    assert with_local(QUICK, on(QUICK)) == []
-    tried = [str(change) for change in with_local(free, on(free))]
+    assert with_local(QUICK, QUIET) == []
+    tried = [str(change) for change in with_local(free, QUIET)]
     assert tried[0] == "local transactions of at most 1 s"
     assert tried[1].startswith("local transactions of at most 1 s, transactionOpBatchInterval=")
 
 
 def test_two_ways_into_the_same_order_are_both_suggested_and_nothing_mends_the_flag() -> None:
     """Two op batch intervals behind an END_TRANSACTION of a second must be over when the half is old."""
-    assert {row.name for row in judgement(QUICK).broken} == set(ASKED)
+    assert {row.clause for row in judgement(QUICK).broken} == set(ASKED)
     found = suggestions(
         QUICK, "transactionOpBatchInterval=2000", "transactionTimeOut=10000", "transactionOpBatchInterval=4000"
     )
     assert found.tried == 3
     mending = {str(one.change): one for one in found.found}
-    assert mending["transactionOpBatchInterval=2000"].mends == ("S9.overslept_op",)
-    assert mending["transactionTimeOut=10000"].mends == ("S9.overslept_op",)
+    assert mending["transactionOpBatchInterval=2000"].mends == (OVERSLEPT,)
+    assert mending["transactionTimeOut=10000"].mends == (OVERSLEPT,)
     assert "transactionOpBatchInterval=4000" not in mending
     assert {one.breaks for one in found.found} == {()}
-    assert found.beyond_help == ("S6.flag_of_a_copy",)
+    assert found.beyond_help == (FLAG,)
     assert found.untried == ()
     for one in mending.values():
-        again = judge_configuration(one.change.configuration, (), ("tiny",), properties=ASKED)
+        again = judge_configuration(one.change.configuration, QUIET, [TINY], clauses=ASKED)
         assert [row.name for row in again.broken] == ["S6.flag_of_a_copy"]
 
 
@@ -135,25 +140,22 @@ def test_what_the_time_does_not_suffice_for_is_named() -> None:
 def test_a_change_that_leaves_open_what_holds_without_it_mends_nothing_safely(monkeypatch: pytest.MonkeyPatch) -> None:
     searched = []
 
-    def with_open(*asked: Any, **question: Any) -> Answer:
+    def with_open(*asked: Any, **question: Any) -> ConfAnswer:
         searched.append(asked[2])
         answer = search_size(*asked, **question)
-        rows = [
-            replace(row, verdict=Verdict.UNKNOWN) if row.name == "S5.no_commit_arrived" else row
-            for row in answer.result.clauses
-        ]
-        return replace(answer, result=replace(answer.result, clauses=tuple(rows)))
+        rows = [Unknown(NO_COMMIT, "") if row.clause == NO_COMMIT else row for row in answer.finding.rows]
+        return replace(answer, finding=replace(answer.finding, rows=tuple(rows)))
 
-    asked = (*ASKED, "S5.no_commit_arrived")
-    plain = judge_configuration(QUICK, (), ("tiny", "deep"), properties=asked, engine="cpython")
-    assert [row.name for row in plain.holding] == ["S5.no_commit_arrived"]
-    (change,) = (one for one in changes_of(QUICK, on(QUICK)) if str(one) == "transactionTimeOut=10000")
+    asked, bases = (NO_COMMIT, *ASKED), (TINY, load_instance("deep"))
+    plain = judge_configuration(QUICK, QUIET, bases, clauses=asked, engine=CPYTHON)
+    assert [row.clause for row in plain.holding] == [NO_COMMIT]
+    (change,) = (one for one in changes_of(QUICK, QUIET) if str(one) == "transactionTimeOut=10000")
     for is_open in (False, True):
         if is_open:
             monkeypatch.setattr("model_check.broker_conf.suggestions.search_size", with_open)
-        found = suggest(plain, (), properties=asked, changes=[change], engine="cpython")
+        found = suggest(plain, clauses=asked, changes=[change], engine=CPYTHON)
         (one,) = found.found
-        assert (one.mends, one.breaks, one.is_safe) == (("S9.overslept_op",), (), not is_open)
+        assert (one.mends, one.breaks, one.is_safe) == ((OVERSLEPT,), (), not is_open)
         assert one.to_json()["leaves_open"] == ["S5.no_commit_arrived"] * is_open
-        assert ("S9.overslept_op" in found.beyond_help) == is_open
-    assert searched == ["tiny", "deep"], "each size is searched with the change"
+        assert (OVERSLEPT in found.beyond_help) == is_open
+    assert searched == list(bases), "each size is searched with the change"

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from model_check.broker_conf.answer import switched_on
 from model_check.broker_conf.configuration import Configuration, read_duration
-from model_check.broker_conf.ticks import MOST_TICKS, Quotient, quotient_of
+from model_check.broker_conf.ticks import MOST_TICKS, Quotient, quotient_of, switched_on
 from model_check.errors import ModelCheckError
 from model_check.instances import load_instance
-from model_check.world import World
+from model_check.world import Environment
 from tests.model_check.broker_conf.drawn import all_drawn
 
 pytestmark = pytest.mark.untraced
@@ -81,7 +80,7 @@ def run_in_ticks(chance: Random, found: Quotient, *, batches: bool) -> bool:
 def test_each_run_of_a_half_in_milliseconds_is_one_in_ticks(base: str, seed: int, count: int, runs: int) -> None:
     chance = Random(seed)
     for configuration, _ in all_drawn(seed, count):
-        on = switched_on(World.of(configuration.version, (), load_instance(base)).constants, ())
+        on = switched_on(configuration.profile, Environment())
         found = quotient_of(configuration, load_instance(base), on)
         batches = "batches_ops" in on
         missed = sum(not run_in_ticks(chance, found, batches=batches) for _ in range(runs))

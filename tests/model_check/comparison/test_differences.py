@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from model_check.answer import search_portfolio
 from model_check.asked import asked_for
-from model_check.clauses import clause_names
-from model_check.comparison.both_sides import compare, needs_a_search, of_search, verdicts_of
+from model_check.clauses import chosen_clauses, clauses_by_name, name_of
+from model_check.comparison.both_sides import needs_a_search, of_search, verdicts_of
 from model_check.comparison.differences import Change, Comparison, Difference, Side, Verdicts, compared
 from model_check.comparison.upgrade_answer import Entry, UpgradeAnswer, upgrade_answer
 from model_check.defects.affected import affects
 from model_check.defects.catalogue import catalogue
-from model_check.portfolio import search_portfolio
+from model_check.instances import load_instance
+from model_check.world import Environment
 from spec.profiles import VERSIONS
 
 
@@ -21,19 +25,29 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+TINY = load_instance("tiny")
+QUIET = Environment()
+IMMUNE_HALF, DISCARDED = (clauses_by_name()[name] for name in ("S1.immune_half", "S2.commit_after_discard"))
+
+
+def compare(before: str, after: str, *faults: str, **question: Any) -> Comparison:
+    environment = Environment.of(faults)
+    return compared(*(verdicts_of(asked_for(name), environment, **question) for name in (before, after)))
+
+
 def on_tiny(before: str, after: str, *faults: str) -> Comparison:
-    return compare(before, after, faults, instances=["tiny"])
+    return compare(before, after, *faults, instances=[TINY])
 
 
 def test_a_repair_that_mends_is_seen_with_what_it_mends() -> None:
     found = on_tiny("4.9.7", "4.9.7+heeds_settled_originals")
-    mended = {one.clause: one for one in found.differences if one.change is Change.MENDED}
+    mended = {name_of(one.clause): one for one in found.differences if one.change is Change.MENDED}
     assert {"S1.immune_half", "S9.immune_half"} <= set(mended)
-    assert mended["S1.immune_half"].before == Side("violated", 16, "tiny", ("B01",))
+    assert mended["S1.immune_half"].before == Side("violated", 16, TINY, ("B01",))
     assert mended["S1.immune_half"].after == Side("holds", None, None, ())
     differing = {one.clause for one in found.differences}
     assert differing.isdisjoint(clause for clauses in found.same.values() for clause in clauses)
-    assert len(differing) + sum(map(len, found.same.values())) == len(clause_names())
+    assert len(differing) + sum(map(len, found.same.values())) == len(clauses_by_name())
 
 
 def test_the_same_profile_twice_differs_in_nothing() -> None:
@@ -45,7 +59,7 @@ def test_the_same_profile_twice_differs_in_nothing() -> None:
 
 def test_a_repair_that_does_not_mend_the_clause_alone_is_not_taken_for_useless() -> None:
     found = on_tiny("5.4.0", "5.4.0+heeds_settled_originals")
-    through = {one.clause: one for one in found.differences if one.change is Change.THROUGH}
+    through = {name_of(one.clause): one for one in found.differences if one.change is Change.THROUGH}
     assert through["S1.immune_half"].before.resembles == ("B01", "A16", "B05")
     assert through["S1.immune_half"].after.resembles == ("A16", "B05")
 
@@ -53,7 +67,8 @@ def test_a_repair_that_does_not_mend_the_clause_alone_is_not_taken_for_useless()
 def test_what_becomes_worse_stands_first() -> None:
     found = on_tiny("4.9.7", "5.3.3", "crash")
     assert found.differences[0].change is Change.BROKEN
-    assert "S10.op_entry_dies_with_the_process" in {d.clause for d in found.differences if d.change is Change.BROKEN}
+    broken = {name_of(one.clause) for one in found.differences if one.change is Change.BROKEN}
+    assert "S10.op_entry_dies_with_the_process" in broken
     order = [list(Change).index(one.change) for one in found.differences]
     assert order == sorted(order)
     told = found.to_json()["differences"]["S10.op_entry_dies_with_the_process"]
@@ -79,20 +94,20 @@ def test_what_a_difference_comes_to(
     before: tuple[str, int | None], after: tuple[str, int | None], change: Change
 ) -> None:
     sides = (Side(verdict, depth) for verdict, depth in (before, after))
-    assert Difference("S1.immune_half", *sides).change is change
+    assert Difference(IMMUNE_HALF, *sides).change is change
 
 
 @pytest.mark.parametrize(("after_ms", "change"), [(420_001, Change.SOONER), (900_000, Change.LATER)])
 def test_of_a_configuration_milliseconds_count_and_no_steps_of_other_ticks(after_ms: int, change: Change) -> None:
     """S2.commit_after_discard from 4.9.7 to 5.3.3: a path of more ticks, over in half the time."""
-    before, after = Side("violated", 17, "tiny", ("A14",), 840_001), Side("violated", 41, "tiny", ("A14",), after_ms)
-    assert Difference("S2.commit_after_discard", before, after).change is change
+    before, after = Side("violated", 17, TINY, ("A14",), 840_001), Side("violated", 41, TINY, ("A14",), after_ms)
+    assert Difference(DISCARDED, before, after).change is change
 
 
 def test_what_is_broken_after_the_same_milliseconds_is_no_difference() -> None:
-    both = (Side("violated", depth, "tiny", ("B01",), 60_001) for depth in (17, 40))
-    found = compared(*(Verdicts(asked_for("5.4.0"), (), {"S1.immune_half": side}) for side in both))
-    assert (found.differences, found.same) == ((), {"violated": ("S1.immune_half",)})
+    both = (Side("violated", depth, TINY, ("B01",), 60_001) for depth in (17, 40))
+    found = compared(*(Verdicts(asked_for("5.4.0"), QUIET, {IMMUNE_HALF: side}) for side in both))
+    assert (found.differences, found.same) == ((), {"violated": (IMMUNE_HALF,)})
 
 
 # --- the table answers ------------------------------------------------------------------------------------------------
@@ -102,55 +117,57 @@ def test_what_is_broken_after_the_same_milliseconds_is_no_difference() -> None:
     ("profile", "faults"), [("5.3.3", ()), ("4.9.7", ("crash",)), ("5.5.1", ("crash", "lose_end"))]
 )
 def test_the_table_answers_as_a_search_of_the_same_instance(profile: str, faults: tuple[str, ...]) -> None:
-    asked = asked_for(profile)
-    known = verdicts_of(asked, faults, instances=["tiny"])
-    searched = of_search(asked, search_portfolio(profile, faults, instances=["tiny"]))
-    assert (known.known, known.searched) == (("tiny",), ())
-    assert {name: (side.verdict, side.depth) for name, side in known.sides.items()} == {
-        name: (side.verdict, side.depth) for name, side in searched.sides.items()
+    asked, environment = asked_for(profile), Environment.of(faults)
+    known = verdicts_of(asked, environment, instances=[TINY])
+    searched = of_search(asked, search_portfolio(asked.profile, environment, instances=[TINY]))
+    assert (known.known, known.searched) == ((TINY,), ())
+    assert {clause: (side.verdict, side.depth) for clause, side in known.sides.items()} == {
+        clause: (side.verdict, side.depth) for clause, side in searched.sides.items()
     }
     assert known.distinct == searched.distinct or len(faults) > 1, "of two faults the table has what is new in it"
 
 
 def test_only_what_the_table_does_not_know_takes_a_search() -> None:
-    assert not needs_a_search(asked_for("4.9.7"))
-    assert needs_a_search(asked_for("fixed"), ["crash"]), "three transactions were searched in the quiet world"
-    assert not needs_a_search(asked_for("fixed"), ["crash"], instances=["tiny", "large@2x3x2"])
-    assert needs_a_search(asked_for("4.9.7"), ["crash", "lose_end"]), (
-        "two faults at once were searched in two instances"
-    )
-    assert not needs_a_search(asked_for("4.9.7"), ["crash", "lose_end"], instances=["tiny"])
-    assert needs_a_search(asked_for("5.3.4")), "it is a profile with a switch turned"
-    assert needs_a_search(asked_for("5.4.0+settles_once"))
-    assert needs_a_search(asked_for("4.9.7"), most_states=100)
+    of_4_9_7, fixed = asked_for("4.9.7"), asked_for("fixed")
+    crash, both = Environment.of(["crash"]), Environment.of(["crash", "lose_end"])
+    assert not needs_a_search(of_4_9_7, QUIET)
+    assert needs_a_search(fixed, crash), "three transactions were searched in the quiet world"
+    assert not needs_a_search(fixed, crash, instances=[TINY, load_instance("large@2x3x2")])
+    assert needs_a_search(of_4_9_7, both), "two faults at once were searched in two instances"
+    assert not needs_a_search(of_4_9_7, both, instances=[TINY])
+    assert needs_a_search(asked_for("5.3.4"), QUIET), "it is a profile with a switch turned"
+    assert needs_a_search(asked_for("5.4.0+settles_once"), QUIET)
+    assert needs_a_search(of_4_9_7, QUIET, most_states=100)
 
 
 def test_a_table_of_another_specification_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model_check.verdicts.known_verdicts._is_stale", lambda: True)
-    assert needs_a_search(asked_for("4.9.7"))
+    assert needs_a_search(asked_for("4.9.7"), QUIET)
 
 
 def test_three_faults_hold_only_as_far_as_a_search_of_all_three_came(monkeypatch: pytest.MonkeyPatch) -> None:
     """In `tiny` two at once were searched: what two do not break is open, if the search of three is cut short."""
     monkeypatch.setattr("model_check.comparison.both_sides.MOST_STATES", 300)
-    faults = ["crash", "lose_end", "slow_local"]
-    found = verdicts_of(asked_for("4.9.7"), faults, instances=["tiny"], properties=["S2", "S3", "S5"])
-    assert found.cut_short == ("tiny",)
-    assert found.sides["S2.commit_after_rollback"].verdict == "violated"
-    assert found.sides["S5.no_commit_arrived"].verdict == "unknown"
-    assert "S5.no_commit_arrived" in found.open
-    assert found.sides["S3.not_decided"].verdict == "cannot occur"
+    environment = Environment.of(["crash", "lose_end", "slow_local"])
+    asked = chosen_clauses(["S2", "S3", "S5"])
+    found = verdicts_of(asked_for("4.9.7"), environment, instances=[TINY], clauses=asked)
+    assert found.cut_short == (TINY,)
+    verdicts = {name_of(clause): side.verdict for clause, side in found.sides.items()}
+    assert verdicts["S2.commit_after_rollback"] == "violated"
+    assert verdicts["S5.no_commit_arrived"] == "unknown"
+    assert "S5.no_commit_arrived" in map(name_of, found.open)
+    assert verdicts["S3.not_decided"] == "cannot occur"
 
 
 # --- what an upgrade brings -------------------------------------------------------------------------------------------
 
 
 def answer(before: str, after: str, *faults: str) -> UpgradeAnswer:
-    return upgrade_answer(compare(before, after, faults))
+    return upgrade_answer(compare(before, after, *faults))
 
 
 def entry(entries: tuple[Entry, ...], name: str) -> Entry:
-    return next(one for one in entries if name in (one.clause, *one.defects))
+    return next(one for one in entries if name in (*one.defects, one.clause and name_of(one.clause)))
 
 
 def test_from_4_9_7_to_5_5_1_every_defect_of_the_catalogue_stands_in_its_group() -> None:
@@ -192,16 +209,16 @@ def test_a_repair_mends_what_searches_have_shown_and_no_more() -> None:
 
 
 def test_what_a_search_left_open_is_in_no_group() -> None:
-    sides = {"S1.immune_half": Side("violated", 9, "tiny", ("B01",))}, {"S1.immune_half": Side("unknown")}
-    before, after = (Verdicts(asked_for("5.4.0"), (), side) for side in sides)
+    sides = {IMMUNE_HALF: Side("violated", 9, TINY, ("B01",))}, {IMMUNE_HALF: Side("unknown")}
+    before, after = (Verdicts(asked_for("5.4.0"), QUIET, side) for side in sides)
     found = compared(before, after)
-    assert (found.after.open, found.is_complete) == (("S1.immune_half",), False)
+    assert (found.after.open, found.is_complete) == ((IMMUNE_HALF,), False)
     groups = upgrade_answer(found)
     assert not [one for one in (*groups.new, *groups.mended, *groups.both) if one.clause]
 
 
 def test_what_the_first_one_left_open_is_not_said_to_be_new_for_certain() -> None:
-    sides = {"S1.immune_half": Side("unknown")}, {"S1.immune_half": Side("violated", 9, "tiny", ("B01",))}
-    before, after = (Verdicts(asked_for("5.4.0"), (), side) for side in sides)
+    sides = {IMMUNE_HALF: Side("unknown")}, {IMMUNE_HALF: Side("violated", 9, TINY, ("B01",))}
+    before, after = (Verdicts(asked_for("5.4.0"), QUIET, side) for side in sides)
     (new,) = [one for one in upgrade_answer(compared(before, after)).new if one.clause]
     assert new.happens.endswith("(in 5.4.0 that is open)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -47,7 +47,9 @@ def test_a_gap_without_a_reason_and_a_reason_without_a_gap_are_both_told(tmp_pat
     given = read_expected(load_instance(instance))
     left_out, *others = given.accepted
     lonely = Accepted(Uncovered("tick", "no such rule"), "It was renamed.")
-    rows = [{"action": one.what.action, "rule": one.what.rule, "reason": one.reason} for one in (*others, lonely)]
+    rows: list[dict[str, Any]] = [
+        {"action": one.what.action, "rule": one.what.rule, "reason": one.reason} for one in (*others, lonely)
+    ]
     rows.append({**rows[-1], "reason": "It is elsewhere.", "instances": ["small"]})
     lines = [[f"{key} = {json.dumps(value)}" for key, value in row.items() if value is not None] for row in rows]
     file = tmp_path / "uncovered.toml"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from halfcheck.verdicts.files import VerdictFiles
+from model_check.world import World
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,19 +21,8 @@ KILLED_AT = (1, 150_000, 400_000, 700_000)
 """States that the last checkpoint has, at least, when the process is killed."""
 
 UNTOLD = ("seconds", "compile_seconds", "states_per_second", "peak_bytes", "disk_bytes", "resumed_from")
-CHECK = [
-    sys.executable,
-    "-m",
-    "halfcheck",
-    "check",
-    "--json",
-    "--profile",
-    "5.3.3",
-    "--instance",
-    "small",
-    "--faults",
-    "clock_step",
-]
+WORLD = World.of("5.3.3", ["clock_step"], "small")
+CHECK = [sys.executable, "-m", "halfcheck", "check", "--json", *WORLD.options.split()]
 
 
 @pytest.fixture(autouse=True, params=["small"])
@@ -83,7 +73,7 @@ def test_a_search_that_is_killed_again_and_again_ends_with_the_same_answer(
     tmp_path: Path, mode: tuple[str, ...], killed_at: tuple[int, ...]
 ) -> None:
     whole = finished(*mode)
-    entry = VerdictFiles().table().of("5.3.3", "small")["clock_step"]
+    entry = VerdictFiles().table().of(WORLD.profile, WORLD.instance)[WORLD.environment]
     assert (whole["distinct"], whole["generated"], whole["depth"]) == (entry.distinct, entry.generated, entry.depth)
     folder = tmp_path / "checkpoint"
     saved = ("--checkpoint", folder, "--checkpoint-every", 0, *mode)

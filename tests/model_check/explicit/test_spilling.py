@@ -132,7 +132,7 @@ import sys
 from pathlib import Path
 from model_check.explicit.state_store.resources import Resources
 from model_check.explicit.search import explore
-from model_check.instances import constants_for
+from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.sampled import sampled
 
@@ -143,7 +143,7 @@ def resident(_=None):
     taken.append(kib["RssAnon:"] + kib["RssFile:"] << 10)
 
 anonymous, taken = [], []
-arguments = TRANSACTIONAL_MESSAGES, constants_for("5.3.3", ["bad_store_status", "clock_step"], "small")
+arguments = TRANSACTIONAL_MESSAGES, World.of("5.3.3", ["bad_store_status", "clock_step"], "small").constants
 explore(*arguments, most_states=1000)
 resident()
 explore(*arguments, report=resident, resources=Resources(memory=int(sys.argv[1])))
@@ -173,7 +173,8 @@ from tests.sampled import sampled
 resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
 sys.exit(run(sys.argv[1:]))
 """
-COMMAND = ["check", "--profile", "5.3.3", "--instance", "small", "--faults", "clock_step", "--json"]
+WORLD = World.of("5.3.3", ["clock_step"], "small")
+COMMAND = ["check", *WORLD.options.split(), "--json"]
 
 
 def test_a_full_disk_is_one_clear_line_and_a_checkpoint_survives_it(tmp_path: Path) -> None:
@@ -201,7 +202,7 @@ def test_a_full_disk_is_one_clear_line_and_a_checkpoint_survives_it(tmp_path: Pa
     command: list[str | Path] = [sys.executable, "-m", "halfcheck", *COMMAND, "--checkpoint", folder, "--resume"]
     resumed = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
     assert resumed["resumed_from"] == kept
-    entry = VerdictFiles().table().of("5.3.3", "small")["clock_step"]
+    entry = VerdictFiles().table().of(WORLD.profile, WORLD.instance)[WORLD.environment]
     assert (resumed["distinct"], resumed["generated"], resumed["depth"]) == (
         entry.distinct,
         entry.generated,

@@ -11,13 +11,13 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 RUNS = 10
 
-WORLDS = [("5.3.3", "crash", "tiny"), ("5.3.3", "clock_step", "small"), ("4.5.1", "power_loss", "small")]
-"""Profile, fault and instance; the table of verdicts has their numbers."""
+CLOCK_STEP, POWER_LOSS = World.of("5.3.3", ["clock_step"], "small"), World.of("4.5.1", ["power_loss"], "small")
+WORLDS = [World.of("5.3.3", ["crash"], "tiny"), CLOCK_STEP, POWER_LOSS]
+"""The table of verdicts has their numbers."""
 
 
-def search(world: tuple[str, str, str], threads: int) -> Exploration:
-    profile, fault, instance = world
-    return explore(TRANSACTIONAL_MESSAGES, World.of(profile, (fault,), instance).constants, threads=threads)
+def search(world: World, threads: int) -> Exploration:
+    return explore(TRANSACTIONAL_MESSAGES, world.constants, threads=threads)
 
 
 def numbers(found: Exploration) -> tuple[object, ...]:
@@ -32,14 +32,13 @@ def paths(found: Exploration) -> list[list[str] | None]:
 @pytest.mark.parametrize(
     "world",
     [
-        pytest.param(WORLDS[0], id="-".join(WORLDS[0])),
-        *(pytest.param(world, id="-".join(world), marks=pytest.mark.sweep) for world in WORLDS[1:]),
+        pytest.param(WORLDS[0], id=str(WORLDS[0])),
+        *(pytest.param(world, id=str(world), marks=pytest.mark.sweep) for world in WORLDS[1:]),
     ],
 )
-def test_ten_runs_with_two_threads_are_ten_times_the_run_with_one(world: tuple[str, str, str]) -> None:
+def test_ten_runs_with_two_threads_are_ten_times_the_run_with_one(world: World) -> None:
     one = search(world, threads=1)
-    profile, fault, instance = world
-    entry = VerdictFiles().table().of(profile, instance)[fault]
+    entry = VerdictFiles().table().of(world.profile, world.instance)[world.environment]
     assert (one.distinct, one.generated, one.depth) == (entry.distinct, entry.generated, entry.depth)
     expected = numbers(one), paths(one)
     for _ in range(RUNS):
@@ -48,11 +47,10 @@ def test_ten_runs_with_two_threads_are_ten_times_the_run_with_one(world: tuple[s
 
 
 def test_the_work_is_shared_between_the_threads() -> None:
-    two = search(("5.3.3", "clock_step", "small"), threads=2)
+    two = search(CLOCK_STEP, threads=2)
     assert all(int(count) > 100_000 for count in two.store.counts[:2])
 
 
 @pytest.mark.parametrize("threads", [3, 8])
 def test_more_threads_than_processors_change_nothing(threads: int) -> None:
-    world = ("4.5.1", "power_loss", "small")
-    assert numbers(search(world, threads)) == numbers(search(world, 1))
+    assert numbers(search(POWER_LOSS, threads)) == numbers(search(POWER_LOSS, 1))

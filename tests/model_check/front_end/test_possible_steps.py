@@ -6,7 +6,7 @@ import pytest
 
 from model_check.explicit.code_generation.compile import Compiled, compile_machine
 from model_check.front_end.possible_steps import allowed_steps, possible_steps
-from model_check.world import Profile, World
+from model_check.world import World
 from spec.constants import FAULTS, Constants
 from spec.language import require, successors
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -36,8 +36,7 @@ def test_no_run_takes_a_step_that_is_not_possible(profile: str, faults: tuple[st
     constants = World.of(profile, faults, instance).constants
     compiled = compile_machine(TRANSACTIONAL_MESSAGES, constants)
     possible = {
-        str(compiled.steps[number])
-        for number in possible_steps(compiled.guarded.occasions, Profile.of(constants).switches)
+        str(compiled.steps[number]) for number in possible_steps(compiled.guarded.occasions, switches_of(constants))
     }
     state, taken = TRANSACTIONAL_MESSAGES.initial(constants), set[str]()
     for values in walked_states(TRANSACTIONAL_MESSAGES, constants, walks=12, steps=60, seed=20_261_125):
@@ -50,7 +49,7 @@ def test_what_only_a_fault_brings_about_is_not_tried_without_it() -> None:
     compiled = compile_machine(TRANSACTIONAL_MESSAGES, World.of("5.3.3", (), "small").constants)
 
     def possible(*faults: str) -> set[str]:
-        switches = Profile.of(World.of("5.3.3", faults, "small").constants).switches
+        switches = switches_of(World.of("5.3.3", faults, "small").constants)
         return names_of(compiled, possible_steps(compiled.guarded.occasions, switches))
 
     brought = {"become_master", "let_half_escape", "deliver_escaped"}
@@ -62,7 +61,7 @@ def test_what_only_a_fault_brings_about_is_not_tried_without_it() -> None:
 def test_a_step_is_tried_from_a_state_that_no_run_comes_to_where_that_is_asked_for() -> None:
     constants = World.of("5.3.3", (), "small").constants
     compiled = compile_machine(TRANSACTIONAL_MESSAGES, constants)
-    occasions, switches = compiled.guarded.occasions, Profile.of(constants).switches
+    occasions, switches = compiled.guarded.occasions, switches_of(constants)
     assert possible_steps(occasions, switches) < allowed_steps(occasions, switches)
     tried, tried_anywhere = (compiled.switches(constants, reachable=reachable) for reachable in (True, False))
     assert sum(tried[:-5]) < sum(tried_anywhere[:-5])

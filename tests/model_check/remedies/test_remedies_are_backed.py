@@ -15,14 +15,15 @@ import pytest
 from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judgement import judge_configuration
 from model_check.check import check
-from model_check.clauses import clauses_by_name, name_of
+from model_check.clauses import chosen_clauses, clauses_by_name, name_of
 from model_check.counterexample.steps import read_path
-from model_check.finding import Verdict
+from model_check.engines import ENGINES
+from model_check.finding import Unknown, Verdict, Violated
 from model_check.instances import load_instance
 from model_check.question import Question
 from model_check.remedies.advice import parts_said_of, remedies
 from model_check.verdicts.table import table_of_verdicts
-from model_check.world import Profile, World
+from model_check.world import Environment, Profile, World
 from spec.language import holds as holds_in
 from spec.language import take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -231,10 +232,12 @@ def test_without_an_immunity_no_settled_half_is_checked_because_its_op_message_w
 
 def after_ms(trial: Trial, settings: Mapping[str, Any], engine: str) -> int | None:
     configuration = Configuration.of_release(trial.release, **settings)
-    judgement = judge_configuration(configuration, trial.faults, trial.sizes, properties=[trial.clause], engine=engine)
-    (row,) = judgement.result.clauses
-    assert row.verdict is not Verdict.UNKNOWN
-    return judgement.after_ms(row) if row.verdict is Verdict.VIOLATED else None
+    environment, sizes = Environment.of(trial.faults), tuple(map(load_instance, trial.sizes))
+    clauses = chosen_clauses([trial.clause])
+    judgement = judge_configuration(configuration, environment, sizes, clauses=clauses, engine=ENGINES[engine])
+    (row,) = judgement.whole.rows
+    assert not isinstance(row, Unknown)
+    return judgement.after_ms(row) if isinstance(row, Violated) else None
 
 
 def is_as_said(trial: Trial, engine: str = "numba") -> bool:
