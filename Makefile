@@ -66,10 +66,10 @@ golden: setup ## hold the reference broker against every golden store, byte by b
 	@$(BIN)/python -m conformance.golden $(ARGS)
 
 real-broker: setup ## lead a real broker through a scenario and keep its store (VERSION=5.5.0 SCENARIO=late, ARGS="--set k=v"; wants Maven)
-	@$(BIN)/python -m conformance.real $(VERSION) $(SCENARIO) $(ARGS)
+	@$(BIN)/python -m real_brokers.rocketmq $(VERSION) $(SCENARIO) $(ARGS)
 
 broker-conf: setup ## have 5,000 generated broker.conf files read by java.util.Properties and by MixAll of real releases, and compare; writes benchmarks/broker_conf/RESULTS.md (ARGS="FILES SEED"; wants Maven)
-	@$(BIN)/python -m conformance.broker_conf $(ARGS)
+	@$(BIN)/python -m real_brokers.broker_conf $(ARGS)
 
 fresh-stores: setup ## lead real brokers of 5.5.0 and 5.5.1 through all scenarios, and audit each store; an hour (ARGS="5.4.0" for another; wants Maven)
 	@$(BIN)/python -m benchmarks.real_stores $(ARGS)
@@ -81,13 +81,13 @@ example: setup ## carry out the README of the example project (docs/example/orde
 	@$(BIN)/python -m tests.example
 
 probe-real: setup ## start a real broker and probe it (VERSION=5.3.3, ARGS="--scenario immune --profile 5.3.3+heeds_settled_originals"; wants Maven)
-	@$(BIN)/python -m halfcheck.probe.real $(VERSION) $(ARGS)
+	@$(BIN)/python -m real_brokers.probe $(VERSION) $(ARGS)
 
 probe-rust: setup ## build rocketmq-rust, probe it, and stage what it does differently; writes docs/generated/rust-broker.md (ARGS="--scenario kill"; wants cargo)
-	@$(BIN)/python -m halfcheck.probe.rust $(ARGS)
+	@$(BIN)/python -m real_brokers.rocketmq_rust $(ARGS)
 
 replay-on-real: setup ## play the counterexamples on the real brokers; writes docs/generated/on-real-brokers.md (ARGS="--release 5.3.3"; wants Maven)
-	@$(BIN)/python -m halfcheck.probe.real.replay_on_real $(ARGS)
+	@$(BIN)/python -m real_brokers.probe.replay $(ARGS)
 
 golden-schedules: setup ## extract the schedule files of the golden stores anew out of the stores and their logs
 	@$(BIN)/python -m conformance.golden --schedules $(ARGS)

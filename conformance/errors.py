@@ -19,10 +19,6 @@ class NoScheduleError(ConformanceError):
     """The logs beside a store are missing, or no schedule can be made out of them."""
 
 
-class RealBrokerError(ConformanceError):
-    """A real broker could not be run: a jar, Java, or the broker itself."""
-
-
 class ReleaseGateError(ConformanceError):
     """Releases can't be compared: a name, a jar or a record of them is wrong."""
 

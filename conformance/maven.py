@@ -14,6 +14,18 @@ if TYPE_CHECKING:
 GROUP_ID: Final = "org.apache.rocketmq"
 
 _SECONDS: Final = 900
+_POM: Final = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>halfcheck</groupId><artifactId>{name}</artifactId><version>1</version><packaging>pom</packaging>
+  {body}
+</project>
+"""
+
+
+def write_pom(folder: Path, name: str, body: str) -> None:
+    """Write a project into a folder, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "pom.xml").write_text(_POM.format(name=name, body=body), encoding="utf-8")
 
 
 def run_maven(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.computer import computer
-from conformance.errors import RealBrokerError
-from conformance.real.releases import release_called
-from conformance.real.scenarios import SCENARIOS
+from real_brokers.errors import RealBrokerError
+from real_brokers.rocketmq.releases import release_called
+from real_brokers.rocketmq.scenarios import SCENARIOS
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def make(run: Run) -> str:
     if (run.folder / "meta.json").is_file():
         return ""
     sets = [word for name, value in run.timing.items() for word in ("--set", f"{name}={value}")]
-    words = ("-m", "conformance.real", run.version, run.scenario, "--out", str(run.folder), *sets)
+    words = ("-m", "real_brokers.rocketmq", run.version, run.scenario, "--out", str(run.folder), *sets)
     try:
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
@@ -134,8 +134,8 @@ Written by `make fresh-stores`.
 {computer()}
 {AT_ONCE} brokers with their clients at a time, and whatever else ran; load at the end {os.getloadavg()[0]:.1f}.
 
-Each scenario of `conformance/real/scenarios.py` was led through a broker of each release, in every second one with a
-timing drawn by its name; `halfcheck audit` held each store, with the log of its client, against the specification of
+Each scenario of `real_brokers/rocketmq/scenarios.py` was led through a broker of each release, in every second one with
+a timing drawn by its name; `halfcheck audit` held each store, with the log of its client, against the specification of
 its own version. **{sum(asked)} of {len(asked)} are explained.** In {len(lines) - len(asked)} more something happens
 that validation does not know; it is named, and they must not be explained.
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Self, cast
 
-from conformance.real.processes import java_command
-from conformance.real.releases import fetched_jars, release_called
+from real_brokers.rocketmq.java import client_command, java_command
+from real_brokers.rocketmq.releases import fetched_jars, release_called
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROGRAM: Final = Path(__file__).with_name("WireLoad.java")
-JARS: Final = Path(__file__).parents[2] / "build" / "real-broker" / "jars"
 _HEAP: Final = "512m"
 _OWN: Final = "= "
 """Before each line that the program prints."""
@@ -73,20 +72,10 @@ class JavaLoad:
     """
 
     def __init__(self, version: str, address: str, folder: Path, work: Work, options: Sequence[str] = ()) -> None:
-        jars = fetched_jars(release_called(version), JARS)
-        (folder / "home").mkdir(exist_ok=True)
+        jars = fetched_jars(release_called(version))
+        jvm = [*java_command(folder, _HEAP, compiles_well=True), *options]
         self._folder = folder
-        self._command = [
-            *java_command(folder, _HEAP, compiles_well=True),
-            f"-Drocketmq.client.logRoot={folder}/client-logs",
-            "-Drocketmq.client.logUseSlf4j=false",
-            *options,
-            "-cp",
-            f"{jars.resolve()}/*",
-            str(PROGRAM),
-            address,
-            *work.words(),
-        ]
+        self._command = client_command(jars, folder, PROGRAM, address, *work.words(), jvm=jvm)
 
     def __enter__(self) -> Self:
         with (self._folder / "java.err").open("ab") as err:

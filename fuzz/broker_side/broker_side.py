@@ -25,10 +25,10 @@ from reference.versions.versions import VERSIONS
 from spec.state import End, Producer
 
 if TYPE_CHECKING:
-    from model_check.world import Profile
     from collections.abc import Iterator
 
     from fuzz.broker_side.broker_records import BrokerRecords
+    from model_check.world import Profile
     from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader, EndTransactionStep
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
     from reference.broker.transaction.check_step import CheckStep

@@ -16,8 +16,8 @@ from model_check.cpython.search import explore
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from model_check.world import World
     from fuzz.search.examples import FuzzFailure
+    from model_check.world import World
     from spec.language import Machine
 
 MUTANTS: Final = BROKER_MUTANTS + SPEC_MUTANTS + PROPERTY_MUTANTS

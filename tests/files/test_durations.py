@@ -11,7 +11,17 @@ import pytest
 from files.durations import about, duration, moment
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("conformance", "document", "fuzz", "halfcheck", "model_check", "reference", "spark_trace_analysis", "wire")
+PACKAGES = (
+    "conformance",
+    "document",
+    "fuzz",
+    "halfcheck",
+    "model_check",
+    "real_brokers",
+    "reference",
+    "spark_trace_analysis",
+    "wire",
+)
 OWN_WORDS = re.compile(r"/ 1_?000:[^{}]*\} s|/ 60[^{}]*\} min|def show_duration|86_400_000, \"days\"")
 UNITS_MS = {"day": 86_400_000, "days": 86_400_000, "h": 3_600_000, "min": 60_000, "s": 1_000, "ms": 1}
 

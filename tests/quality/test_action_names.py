@@ -26,6 +26,7 @@ PACKAGES: Final = (
     "fuzz",
     "halfcheck",
     "model_check",
+    "real_brokers",
     "reference",
     "spark_trace_analysis",
     "spec",

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ROOT = Path(__file__).parents[2]
-_PACKAGES = ("spec", "model_check", "reference", "fuzz", "spark_trace_analysis", "conformance", "halfcheck", "wire")
+_PACKAGES = (
+    "spec",
+    "model_check",
+    "reference",
+    "fuzz",
+    "spark_trace_analysis",
+    "conformance",
+    "halfcheck",
+    "wire",
+    "real_brokers",
+)
 _HOUR_MS = 3_600_000
 
 _MEANT_BY = {

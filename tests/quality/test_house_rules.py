@@ -19,6 +19,7 @@ PACKAGES: Final = (
     "fuzz",
     "halfcheck",
     "model_check",
+    "real_brokers",
     "reference",
     "spark_trace_analysis",
     "spec",

@@ -17,6 +17,7 @@ PACKAGES: Final = (
     "fuzz",
     "halfcheck",
     "model_check",
+    "real_brokers",
     "reference",
     "setup",
     "spark_trace_analysis",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = (
-    "conformance", "document", "fuzz", "halfcheck", "model_check", "reference", "spark_trace_analysis", "spec", "wire",
+    "conformance", "document", "fuzz", "halfcheck", "model_check", "real_brokers", "reference", "spark_trace_analysis", "spec", "wire",
 )  # fmt: skip
 
 OF_MODULES: Final = {

@@ -98,6 +98,13 @@ def test_the_wheel_has_every_file_of_the_packages(wheel: Path) -> None:
     assert {name.split("/")[0] for name in names} == set(PACKAGES)
 
 
+def test_the_wheel_carries_nothing_that_starts_foreign_brokers(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as packed:
+        names = packed.namelist()
+    assert (PROJECT / "real_brokers" / "rocketmq" / "Driver.java").is_file()
+    assert [name for name in names if "real_brokers" in name or name.endswith((".java", ".sha256", ".go"))] == []
+
+
 @pytest.mark.parametrize(
     ("command", "exit_code", "said"),
     [

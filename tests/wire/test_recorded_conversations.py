@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.wire.clients.conversation import KEPT, Turn, delivered, read_turns
+from tests.wire.clients.conversation import CONVERSATIONS, Turn, delivered, read_turns
 from tests.wire.one_broker import broker
 from tests.wire.one_producer import OneProducer
 from wire.remoting.codes import RequestCode, Serialization
@@ -161,7 +161,7 @@ def content(record: Record) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("name", ["java-5.5.0", "java-5.5.0-binary"])
 def test_our_broker_answers_a_real_client_as_the_real_broker_did(name: str, tmp_path: Path) -> None:
-    turns = read_turns(KEPT / f"{name}.jsonl.gz")
+    turns = read_turns(CONVERSATIONS / f"{name}.jsonl.gz")
     conf: dict[str, object] = {
         "transactionTimeOut": 3_000,
         "transactionCheckInterval": 1_000,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.broker_conf.generated_files import generated_files
-from conformance.broker_conf.java_side import ask_java, differences, own_settings
 from conformance.errors import ConformanceError
+from real_brokers.broker_conf.generated_files import generated_files
+from real_brokers.broker_conf.java_side import ask_java, differences, own_settings
 from reference.format.errors import BrokenConfigError
 from reference.format.java_properties import Setting, read_properties
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import conformance.broker_conf
+import real_brokers.broker_conf
 from reference.format.broker_keys import Key, keys_of
 from reference.format.setting_values import Value, value_of
 
 VECTORS = json.loads(
-    (Path(conformance.broker_conf.__file__).parent / "mixall_vectors.json").read_text(encoding="utf-8")
+    (Path(real_brokers.broker_conf.__file__).parent / "mixall_vectors.json").read_text(encoding="utf-8")
 )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import subprocess
 import sys
 import time
@@ -17,12 +16,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.errors import ConformanceError
-from conformance.real.releases import TOOLS, fetched_jars, release_called
+from real_brokers.clients.scenario_client import DIFFERS
+from real_brokers.command_line import exit_code_after
+from real_brokers.rocketmq.releases import TOOLS, fetched_jars, release_called
 from tests.wire.clients.brokers import our_broker
-from tests.wire.clients.going_on import go_on
-from tests.wire.clients.leading import CLIENTS, JARS, lead_ours, lead_real
+from tests.wire.clients.leading import CLIENTS, lead_ours, lead_real
 from tests.wire.clients.mqadmin import ask_all
+from tests.wire.clients.real_on_our_store import go_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,9 +33,7 @@ OUTCOME: Final = Path(__file__).with_name("outcome.json")
 MQADMIN: Final = "mqadmin"
 _REAL_AT_ONCE: Final = 2
 _GLANCE_SECONDS: Final = 0.5
-_DIFFERS: Final = 12
-_INTERRUPTED: Final = 130
-_TERMINATED: Final = 143
+_INTERRUPTED: Final = "interrupted; clients and brokers are stopped"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,19 +59,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         known = ", ".join(CLIENTS if is_real else names)
         print(f"no client {unknown[0]!r} to lead{' there' if is_real else ''}; there are {known}", file=sys.stderr)
         return 151
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
-    try:
+
+    def work() -> int:
         if options.goes_on:
-            return go_on(JARS)
+            return go_on()
         if len(chosen) > 1:
             return _side_by_side(chosen, options.record, is_real=is_real)
         return _lead_one(chosen[0], options.record, is_real=is_real)
-    except ConformanceError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("interrupted; clients and brokers are stopped", file=sys.stderr)
-        return _INTERRUPTED
+
+    return exit_code_after(work, _INTERRUPTED)
 
 
 def differences(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
@@ -96,7 +90,7 @@ def _side_by_side(names: Sequence[str], record: Path | None, *, is_real: bool) -
     try:
         for name in sorted(names, key=lambda name: name != "go"):
             if name != "go" or is_real:
-                fetched_jars(TOOLS if name == MQADMIN else release_called(CLIENTS[name]), JARS)
+                fetched_jars(TOOLS if name == MQADMIN else release_called(CLIENTS[name]))
             while sum(each.poll() is None for each in started) >= at_once:
                 time.sleep(_GLANCE_SECONDS)
             command = [sys.executable, "-m", "tests.wire.clients", name, *more]
@@ -126,20 +120,20 @@ def _lead_one(name: str, record: Path | None, *, is_real: bool) -> int:
         f"  {led.explained}",
     ]
     print("\n".join(lines), flush=True)
-    return 0 if not wrong and led.is_explained else _DIFFERS
+    return 0 if not wrong and led.is_explained else DIFFERS
 
 
 def _ask_mqadmin(folder: Path) -> int:
     """Whether some command of mqadmin did not say what it must; it has no scenario."""
     with our_broker("5.5.0", folder) as broker:
-        wrong = ask_all(broker, JARS)
+        wrong = ask_all(broker)
     print(
         "\n".join(
             [f"mqadmin 5.5.0: {'all commands answered' if not wrong else 'differs'}", *(f"  {line}" for line in wrong)]
         ),
         flush=True,
     )
-    return _DIFFERS if wrong else 0
+    return DIFFERS if wrong else 0
 
 
 if __name__ == "__main__":

@@ -9,22 +9,19 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
-from conformance.real.processes import java_command
-from conformance.real.real_broker import RealBroker
-from conformance.real.releases import release_called
+from real_brokers.rocketmq.broker import RealBroker
+from real_brokers.rocketmq.releases import release_called
 from tests.wire.clients.conversation import client_log
 from tests.wire.clients.pacer import Pacer
 from tests.wire.clients.relay import Relay, Seen
-from tests.wire.clients.scenario_client import SCENARIO
 from wire.control.controller import Controller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-HERE: Final = Path(__file__).parent
 GROUP: Final = "order-service"
 """Of the client's producers."""
 
@@ -140,43 +137,17 @@ def _wait() -> None:
 
 
 @contextmanager
-def real_broker(version: str, jars: Path, folder: Path) -> Iterator[LedBroker]:
+def real_broker(version: str, folder: Path) -> Iterator[LedBroker]:
     """A real broker of a release, and its name server, behind a relay; the store stays in the folder.
 
     It has the form of a golden store (``conformance/golden/README.md``), its ``driver.jsonl`` what went over the wire.
     """
     settings = {name: str(value) for name, value in SETTINGS.items() if name.startswith("transaction")}
-    release = release_called(version)
-    if not release.is_5:
+    if not release_called(version).is_5:
         settings.pop("transactionOpBatchInterval")
-    with RealBroker(release, jars, "wire", settings) as broker:
-        with Relay(broker.name_server_port, broker.broker_port) as relay:
-
-            def crash() -> None:
-                broker.kill_broker()
-                broker.start_broker()
-
-            def restart() -> None:
-                broker.stop_broker()
-                broker.start_broker()
-
+    with RealBroker(version, "wire", settings) as broker:
+        with Relay(broker.ports.name_server, broker.ports.broker) as relay:
             addresses = f"127.0.0.1:{relay.name_server}", f"127.0.0.1:{relay.broker}"
-            yield LedBroker(*addresses, folder, crash, restart, _wait, relay.seen, {})
-        (broker.run / "kept" / "driver.jsonl").write_text(client_log(relay.seen), encoding="utf-8")
+            yield LedBroker(*addresses, folder, broker.kill, broker.restart, _wait, relay.seen, {})
+        (broker.run / "archive" / "driver.jsonl").write_text(client_log(relay.seen), encoding="utf-8")
         broker.finish(folder / "store")
-
-
-def java_client(jars: Path, run: Path, address: str, *, headers: str = "JSON") -> list[str]:
-    """The command of the Java client of a release, with its headers in JSON or ROCKETMQ."""
-    (run / "home").mkdir(exist_ok=True)
-    return [
-        *java_command(run, "256m"),
-        f"-Drocketmq.client.logRoot={run}/client-logs",
-        "-Drocketmq.client.logUseSlf4j=false",
-        f"-Drocketmq.serialize.type={headers}",
-        "-cp",
-        f"{jars.resolve()}/*",
-        str(HERE / "ScenarioClient.java"),
-        address,
-        str(SCENARIO),
-    ]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.wire.clients.relay import Seen
 
-KEPT: Final = Path(__file__).parent / "conversations"
+CONVERSATIONS: Final = Path(__file__).parent / "conversations"
 """One file an encoding of the client's headers: a row a frame, of :class:`Seen`."""
 
 _OVER_AND_OVER: Final = {
@@ -27,7 +27,7 @@ _OVER_AND_OVER: Final = {
     RequestCode.LOCK_BATCH_MQ,
     RequestCode.QUERY_CONSUMER_OFFSET,
 }
-_KEPT_OF_THEM: Final = 3
+_MOST_OF_THEM: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def shortened(seen: Iterable[Seen]) -> list[Seen]:
         if each.is_from_client:
             answer = answers.get(place)
             said[each.connection, command.code] += 1
-            is_repeated = command.code in _OVER_AND_OVER and said[each.connection, command.code] > _KEPT_OF_THEM
+            is_repeated = command.code in _OVER_AND_OVER and said[each.connection, command.code] > _MOST_OF_THEM
             is_empty = command.code == RequestCode.PULL_MESSAGE and (answer is None or not answer.body)
             is_known = command.code == RequestCode.HEART_BEAT and (each.connection, command.body) in heartbeats
             if is_repeated or is_empty or is_known:

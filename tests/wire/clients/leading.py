@@ -10,18 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.real.releases import fetched_jars, release_called
-from tests.wire.clients.brokers import java_client, paced_broker, real_broker
-from tests.wire.clients.go_client import go_client
-from tests.wire.clients.scenario_client import ScenarioClient, lead
+from real_brokers.clients.scenario_client import ScenarioClient, go_client, java_client
+from real_brokers.rocketmq.releases import fetched_jars, release_called
+from reference.broker.broker_settings import BrokerSettings
+from tests.wire.clients.brokers import paced_broker, real_broker
 from wire.client.channel import Address, BrokerChannel
 from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:
     from tests.wire.clients.brokers import LedBroker
 
-ROOT: Final = Path(__file__).parents[3]
-JARS: Final = ROOT / "build" / "real-broker" / "jars"
+GO_BUILD: Final = Path(__file__).parents[3] / "build" / "go-client"
 
 CLIENTS: Final = {
     "java-4.9.7": "4.9.7",
@@ -32,7 +31,12 @@ CLIENTS: Final = {
 }
 """A client to the release of the broker that it is led against."""
 
+CHECK_MAX: Final = BrokerSettings().transaction_check_max
+"""How often the one that is never known is checked before it is discarded."""
+
 PATIENCE_SECONDS: Final = 150.0
+"""For the longest thing that is waited for: the retries and the dead letter behind 10 s and 30 s of the broker's clock,
+and all checks of the one that is never known."""
 _JUDGING_SECONDS: Final = 300
 
 
@@ -43,7 +47,7 @@ class Led:
     Attributes
     ----------
     outcome
-        By message what it became (:meth:`tests.wire.clients.scenario_client.ScenarioClient.outcome`).
+        By message what it became (:meth:`ScenarioClient.outcome`).
     broken
         Guarantees that the run broke, by their names.
     explained
@@ -74,7 +78,7 @@ def lead_real(name: str, folder: Path) -> Led:
     Store, what went over the wire and the outcome stay in the folder.
     """
     version = CLIENTS[name]
-    with real_broker(version, fetched_jars(release_called(version), JARS), folder) as broker:
+    with real_broker(version, folder) as broker:
         outcome = _lead(name, broker)
     (folder / "outcome.json").write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
     with (folder / "frames.jsonl").open("w", encoding="utf-8") as file:
@@ -101,9 +105,9 @@ def _lead(name: str, broker: LedBroker) -> dict[str, Any]:
     home = broker.folder / "home"
     home.mkdir(exist_ok=True)
     if name == "go":
-        command = go_client(ROOT / "build" / "go-client", broker.address)
+        command = go_client(GO_BUILD, broker.address)
     else:
-        jars = fetched_jars(release_called(name.split("-")[1]), JARS)
+        jars = fetched_jars(release_called(name.split("-")[1]))
         headers = "ROCKETMQ" if name.endswith("binary") else "JSON"
         command = java_client(jars, broker.folder, broker.address, headers=headers)
     with BrokerChannel(Address.of(broker.broker_address)) as operator:
@@ -112,5 +116,35 @@ def _lead(name: str, broker: LedBroker) -> dict[str, Any]:
         assert operator.ask(RequestCode.UPDATE_AND_CREATE_TOPIC, topic | more).code == ResponseCode.SUCCESS
     # The Go client keeps how far a broadcast consumer is below HOME, under a name that is the same in every run.
     with ScenarioClient(command, broker.folder, {**os.environ, "HOME": str(home)}) as client:
-        lead(client, broker, PATIENCE_SECONDS)
+        lead(client, broker)
         return client.outcome()
+
+
+def lead(client: ScenarioClient, broker: LedBroker) -> None:
+    """Lead a client that is connected to a broker through the scenario, with a crash and a restart of it on the way."""
+    for kind in (*client.kinds, "tagged"):
+        client.order(f"consume {kind}")
+    client.order("beat")
+    client.order("phase 1")
+    for key in ("committed", "checked", "checked-twice", "plain"):
+        for kind in client.kinds:
+            client.wait_for("consumed", key, kind, PATIENCE_SECONDS)
+    client.wait_for("consumed", "retried", "cluster 1", PATIENCE_SECONDS)
+    client.wait_for("consumed", "dead-letter", "cluster 2", PATIENCE_SECONDS)
+    client.wait("every check", lambda: client.count("checked", "never-known") >= CHECK_MAX, PATIENCE_SECONDS)
+    client.drain("%DLQ%group-cluster", "dead-letter", PATIENCE_SECONDS)
+    client.drain("TRANS_CHECK_MAX_TIME_TOPIC", "never-known", PATIENCE_SECONDS)
+    client.order("phase 2")
+    broker.crash()
+    client.order("beat")
+    for kind in client.kinds:
+        client.wait_for("consumed", "after-crash", kind, PATIENCE_SECONDS)
+    broker.settle()
+    broker.restart()
+    client.order("beat")
+    client.order("phase 3")
+    for kind in client.kinds:
+        client.wait_for("consumed", "after-restart", kind, PATIENCE_SECONDS)
+    client.order("drain Orders")
+    broker.settle()
+    client.order("end")

@@ -6,16 +6,14 @@ import re
 import subprocess
 from typing import TYPE_CHECKING, Final
 
-from conformance.real.processes import java_command
-from conformance.real.releases import TOOLS, fetched_jars
+from real_brokers.rocketmq.java import java_command
+from real_brokers.rocketmq.releases import TOOLS, fetched_jars
 from reference.format.stored_message import create_message_id
 from tests.wire.one_producer import OneProducer, unique_key
 from wire.client.transactions import COMMIT
 from wire.remoting.codes import RequestCode
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.wire.clients.brokers import LedBroker
 
 _MAIN: Final = "org.apache.rocketmq.tools.command.MQAdminStartup"
@@ -43,10 +41,9 @@ def commands(address: str, message_id: str) -> dict[str, tuple[list[str], str]]:
     }
 
 
-def ask_all(broker: LedBroker, jars: Path) -> list[str]:
+def ask_all(broker: LedBroker) -> list[str]:
     """Ask everything; a line for each command that did not say what it must."""
-    classes = f"{fetched_jars(TOOLS, jars).resolve()}/*"
-    (broker.folder / "home").mkdir(exist_ok=True)
+    classes = f"{fetched_jars(TOOLS)}/*"
     java = [*java_command(broker.folder, "128m"), f"-Drocketmq.client.logRoot={broker.folder}", "-cp", classes, _MAIN]
     wrong = []
     with OneProducer(broker.address) as client:

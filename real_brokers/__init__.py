@@ -1,0 +1,1 @@
+"""Brokers and clients that nobody here wrote: built or fetched, started, led through scenarios, probed and compared."""

@@ -1,0 +1,48 @@
+"""What the command lines here share: options refused in one line, an exit code and a line for whatever goes wrong."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from conformance.errors import ConformanceError
+from halfcheck.errors import CommandLineError, ExitCode, exit_code_of, one_line
+from model_check.errors import ModelCheckError
+from wire.errors import WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_REPORTED: Final = (ConformanceError, WireError, ModelCheckError, CommandLineError, OSError, KeyboardInterrupt)
+_TERMINATED: Final = 143
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Refuses options in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with it, and with the exit code of bad options."""
+        self.exit(ExitCode.BAD_OPTION, f"{self.prog}: {message}; see --help\n")
+
+
+def exit_code_after(work: Callable[[], int], interrupted: str = "interrupted") -> int:
+    """Do something with real brokers; SIGTERM ends it as Ctrl-C does, so that no process is left.
+
+    Parameters
+    ----------
+    interrupted
+        The line for Ctrl-C.
+
+    Returns
+    -------
+    int
+        Its exit code, or that of what went wrong, which is a line on stderr.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    try:
+        return work()
+    except _REPORTED as error:
+        print(interrupted if isinstance(error, KeyboardInterrupt) else one_line(error), file=sys.stderr)
+        return exit_code_of(error)

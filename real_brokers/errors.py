@@ -1,0 +1,7 @@
+"""What can go wrong with a broker or client that nobody here wrote."""
+
+from conformance.errors import ConformanceError
+
+
+class RealBrokerError(ConformanceError):
+    """It could not be built, fetched, started or led: a jar, a crate, Java, or the broker itself."""

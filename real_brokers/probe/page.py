@@ -1,0 +1,100 @@
+"""The page ``docs/generated/on-real-brokers.md``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from model_check.wording.sentences import capitalized
+from real_brokers.probe.outcomes import RELEASES, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from real_brokers.probe.outcomes import Replay
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "generated" / "on-real-brokers.md"
+
+_HEAD: Final = """\
+# The counterexamples, on real brokers
+
+Each counterexample of [the table of verdicts](verdicts.md) against the real broker of its release, which
+`make replay-on-real` starts from its package; that writes this page, too. [The probe](../probe.md) sends what the
+producers of the schedule send, when they send it; the broker's rounds, put-backs and checks come as they come. What it
+wrote is read over the wire and held against the specification of the release.
+
+- **seen**: the specification explains all records, and its path breaks the clause of the counterexample.
+- **seen\\***: the specification explains all records, and the broker wrote record by record what the schedule has; the
+  clause turns on what only a producer knows (what it decided or lost, when it rolled back, how its clock stood), and
+  the probe was that producer.
+- **not seen**: the specification explains all records, and the path that was found keeps the clause. The reason stands
+  beside it.
+- **contradicted**: no path of the specification explains the records: a defect of the specification or of trace
+  validation.
+- **out of reach**: it takes a fault that nobody can stage from outside, or one that a trace is not explained with.
+- **not tried**: it can be played, and has not been yet.
+
+A tick is half a second, or a second where a message has an immunity; each schedule is played up to twice. A stop and
+the start behind it took a broker 7 to 22 seconds when this was written, longer than the immunities of these schedules:
+there, what is waited for behind a stop "did not come".
+"""
+
+
+def page_of(table: Sequence[Replay]) -> str:
+    """The page."""
+    return "\n".join((_HEAD, *_totals(table), "", *_played(table), "", *_out_of_reach(table), ""))
+
+
+def _totals(table: Sequence[Replay]) -> Iterator[str]:
+    counts = Counter((replay.release, replay.outcome) for replay in table)
+    yield f"|  | {' | '.join(outcome.value for outcome in Outcome)} |"
+    yield f"|---|{'--:|' * len(Outcome)}"
+    for release in RELEASES:
+        yield f"| {release} | {' | '.join(str(counts[release, outcome]) for outcome in Outcome)} |"
+    sums = (sum(counts[release, outcome] for release in RELEASES) for outcome in Outcome)
+    yield f"| all | {' | '.join(map(str, sums))} |"
+    yield ""
+    by_records = sum(replay.outcome is Outcome.SEEN and bool(replay.reason) for replay in table)
+    yield f"Of those that were seen, {by_records} are seen\\*."
+
+
+def _played(table: Sequence[Replay]) -> Iterator[str]:
+    rows: dict[tuple[str, str], dict[str, Replay]] = {}
+    for replay in table:
+        if replay.outcome is not Outcome.OUT_OF_REACH:
+            rows.setdefault((replay.clause, replay.environment), {})[replay.release] = replay
+    yield "## What was played"
+    yield ""
+    yield f"| clause | faults | {' | '.join(RELEASES)} |"
+    yield f"|---|---|{'---|' * len(RELEASES)}"
+    for (clause, environment), by_release in sorted(rows.items()):
+        cells = (_cell(by_release.get(release)) for release in RELEASES)
+        yield f"| {clause} | {environment} | {' | '.join(cells)} |"
+
+
+def _cell(replay: Replay | None) -> str:
+    if replay is None:
+        return ""
+    if replay.outcome is Outcome.SEEN:
+        return "seen*" if replay.reason else "seen"
+    if replay.outcome is Outcome.NOT_TRIED:
+        return replay.outcome.value
+    return f"**{replay.outcome.value}**: {replay.reason}"
+
+
+def _out_of_reach(table: Sequence[Replay]) -> Iterator[str]:
+    reasons: dict[str, dict[str, set[str]]] = {}
+    for replay in table:
+        if replay.outcome is Outcome.OUT_OF_REACH:
+            reasons.setdefault(replay.reason, {}).setdefault(replay.environment, set()).add(replay.clause)
+    counts = Counter(replay.reason for replay in table if replay.outcome is Outcome.OUT_OF_REACH)
+    yield "## What is out of reach"
+    for reason, number in sorted(counts.items(), key=lambda at: (-at[1], at[0])):
+        yield ""
+        yield f"### {capitalized(reason)}"
+        yield ""
+        yield f"{number} counterexamples of the five releases:"
+        yield ""
+        for environment, clauses in sorted(reasons[reason].items()):
+            yield f"- {environment}: {', '.join(sorted(clauses))}"

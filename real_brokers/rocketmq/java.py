@@ -1,0 +1,79 @@
+"""The JVM: where it is, its options, and the command of a program with the Java client of a release."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from real_brokers.errors import RealBrokerError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_OPENED: Final = ("java.nio", "sun.nio.ch", "jdk.internal.ref", "java.lang", "java.util", "jdk.internal.misc")
+_EXPORTED: Final = ("sun.nio.ch", "jdk.internal.ref")
+
+
+def found_java() -> str:
+    """The path of ``java``: that of JAVA_HOME, or else of PATH.
+
+    Raises
+    ------
+    RealBrokerError
+        There is none.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if java is None or not Path(java).is_file():
+        message = f"no java at {java or 'any place of PATH'}: a JDK 17 or newer is wanted; set JAVA_HOME"
+        raise RealBrokerError(message)
+    return java
+
+
+def java_command(run: Path, heap: str, *, compiles_well: bool = False) -> list[str]:
+    """The JVM and its options, good for all releases on JDK 17 and later.
+
+    Parameters
+    ----------
+    run, heap
+        Where it writes, in a folder ``home`` that is made, and how much memory its objects may take.
+    compiles_well
+        Whether what runs often is compiled well, as a JVM does by itself; a short run is over before that pays.
+
+    Raises
+    ------
+    RealBrokerError
+        There is no ``java``.
+    """
+    (run / "home").mkdir(exist_ok=True)
+    return [
+        found_java(),
+        f"-Xmx{heap}",
+        "-Xms64m",
+        "-XX:+UseSerialGC",
+        *([] if compiles_well else ["-XX:TieredStopAtLevel=1"]),
+        "-XX:MaxDirectMemorySize=256m",
+        "-XX:-UsePerfData",
+        f"-Duser.home={run}/home",
+        f"-Djava.io.tmpdir={run}/home",
+        f"-Drocketmq.home.dir={run}",
+        "-Duser.timezone=UTC",
+        "-Djava.net.preferIPv4Stack=true",
+        "-Dio.netty.tryReflectionSetAccessible=true",
+        *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
+        *(f"--add-exports=java.base/{package}=ALL-UNNAMED" for package in _EXPORTED),
+    ]
+
+
+def client_command(jars: Path, run: Path, *program: str | Path, jvm: Sequence[str] = ()) -> list[str]:
+    """A Java program with its arguments, which Java compiles as it starts it, and the jars of its client.
+
+    Parameters
+    ----------
+    jvm
+        The JVM, where it is not that of a small client.
+    """
+    logs = f"-Drocketmq.client.logRoot={run}/client-logs", "-Drocketmq.client.logUseSlf4j=false"
+    return [*(jvm or java_command(run, "256m")), *logs, "-cp", f"{jars}/*", *map(str, program)]

@@ -1,0 +1,190 @@
+"""The releases of RocketMQ that can be run, and the jars of each, by Maven coordinates and SHA-256.
+
+Maven fetches jars once, and they are used only if each has its SHA-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from conformance.errors import MavenError
+from conformance.maven import GROUP_ID, errors_of, run_maven, write_pom
+from files.reading import read_bytes, read_text
+from real_brokers.errors import RealBrokerError
+
+ARTIFACTS: Final = ("rocketmq-namesrv", "rocketmq-broker", "rocketmq-client")
+"""What a run needs; Maven adds what these need."""
+
+HASHES: Final = Path(__file__).with_name("jars")
+"""One file a release, in the form of ``sha256sum``: a hash and the jar's name a line."""
+
+JARS: Final = Path(__file__).parents[2] / "build" / "real-broker" / "jars"
+"""A folder a release, which Maven fills once."""
+
+_LINE = re.compile(r"([0-9a-f]{64})  (\S+\.jar)")
+_DEPENDENCY: Final = """<dependency>
+    <groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>
+  </dependency>"""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One release."""
+
+    version: str
+    """Of the broker."""
+    base: str
+    """The release from which all jars come that are not named in `own`."""
+    own: tuple[str, ...] = ()
+    """The artifacts that were published of this version, where not all of them were."""
+    artifacts: tuple[str, ...] = ARTIFACTS
+    """What is asked for; Maven adds what it needs."""
+
+    @property
+    def is_5(self) -> bool:
+        """Whether it is of the fifth generation: op batches, a timer wheel, an address to bind to."""
+        return self.version.startswith("5.")
+
+    @property
+    def spells_maped(self) -> bool:
+        """Whether the sizes of mapped files are spelled ``maped``."""
+        return self.version.startswith("4.5.")
+
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of each jar by its name.
+
+        Raises
+        ------
+        RealBrokerError
+            The file of hashes is missing, or a line of it is not a hash and a name.
+        """
+        path = HASHES / f"{self.version}.sha256"
+        try:
+            lines = read_text(path).splitlines()
+        except OSError as error:
+            message = f"{path}: the hashes of the jars of {self.version} can't be read: {error.strerror}"
+            raise RealBrokerError(message) from error
+        found = {}
+        for number, line in enumerate(lines, start=1):
+            match = _LINE.fullmatch(line)
+            if match is None:
+                message = f"{path}, line {number}: {line!r} is not a SHA-256 and a jar, as sha256sum writes them"
+                raise RealBrokerError(message)
+            found[match[2]] = match[1]
+        return found
+
+
+RELEASES: Final = {
+    release.version: release
+    for release in (
+        *(Release(v, v) for v in ("4.5.1", "4.9.7", "5.0.0", "5.1.0", "5.2.0", "5.3.3", "5.4.0", "5.5.0")),
+        Release("5.5.1", "5.5.0", ("rocketmq-broker", "rocketmq-store", "rocketmq-remoting", "rocketmq-common")),
+    )
+}
+"""By version; of 5.5.1 name server, client and the rest were not published, so that they are those of 5.5.0."""
+
+
+TOOLS: Final = Release("tools-5.5.0", "5.5.0", artifacts=("rocketmq-tools",))
+"""``mqadmin``, which is no broker; its jars and their hashes are named like a release's."""
+
+
+def release_called(version: str) -> Release:
+    """A release by its version.
+
+    Raises
+    ------
+    RealBrokerError
+        It can't be run; names those that can.
+    """
+    if version not in RELEASES:
+        message = f"no jars of RocketMQ {version!r} are known; there are {', '.join(RELEASES)}"
+        raise RealBrokerError(message, exit_code=151)
+    return RELEASES[version]
+
+
+def fetched_jars(release: Release, folder: Path = JARS) -> Path:
+    """The folder with the jars of a release; Maven brings them if they are not there yet.
+
+    Parameters
+    ----------
+    release
+        Which.
+    folder
+        Where the jars of all releases are kept; those of this one come by rename, whole or not at all.
+
+    Raises
+    ------
+    MavenError
+        There is no Maven, or it fails.
+    RealBrokerError
+        What it brings is not what the hashes say.
+    """
+    wanted, jars = release.hashes(), folder.resolve() / release.version
+    if not jars.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=jars.parent) as temporary:
+            brought = Path(temporary) / release.version
+            brought.mkdir()
+            fetch(release, brought)
+            require_hashes(wanted, brought)
+            brought.replace(jars)
+    require_hashes(wanted, jars)
+    return jars
+
+
+def require_hashes(wanted: dict[str, str], jars: Path) -> None:
+    """Raise `RealBrokerError` unless a folder has exactly these jars with these SHA-256."""
+    found = hashes_of(jars)
+    for name in sorted(wanted.keys() | found.keys()):
+        if wanted.get(name) == found.get(name):
+            continue
+        if name not in found:
+            what = "is missing"
+        elif name not in wanted:
+            what = "is not among the jars of that release"
+        else:
+            what = f"has the SHA-256 {found[name]}, not {wanted[name]}"
+        message = f"{jars / name} {what}; remove {jars} to have Maven bring it anew"
+        raise RealBrokerError(message)
+
+
+def hashes_of(jars: Path) -> dict[str, str]:
+    """The SHA-256 of each jar in a folder."""
+    return {path.name: hashlib.sha256(read_bytes(path)).hexdigest() for path in sorted(jars.glob("*.jar"))}
+
+
+def write_hashes(release: Release, jars: Path) -> Path:
+    """Write the file of hashes of a release from a folder of its jars."""
+    path = HASHES / f"{release.version}.sha256"
+    path.write_text("".join(f"{sha}  {name}\n" for name, sha in hashes_of(jars).items()), encoding="utf-8")
+    return path
+
+
+def fetch(release: Release, folder: Path) -> None:
+    """Let Maven put the jars of a release into a folder, by its coordinates and Maven's own settings.
+
+    Raises
+    ------
+    MavenError
+        There is no Maven, or it fails; names its first error.
+    """
+    wanted = (_DEPENDENCY.format(group=GROUP_ID, artifact=one, version=release.base) for one in release.artifacts)
+    write_pom(folder, "real-broker", f"<dependencies>{''.join(wanted)}</dependencies>")
+    into = f"-DoutputDirectory={folder}"
+    _maven(folder, "dependency:copy-dependencies", "-DincludeScope=runtime", into)
+    for artifact in release.own:
+        (folder / f"{artifact}-{release.base}.jar").unlink()
+        _maven(folder, "dependency:copy", f"-Dartifact={GROUP_ID}:{artifact}:{release.version}", into)
+    (folder / "pom.xml").unlink()
+
+
+def _maven(folder: Path, *arguments: str) -> None:
+    done = run_maven(folder, "-q", *arguments)
+    if done.returncode:
+        message = f"mvn {arguments[0]} failed: {errors_of(done)[0]}"
+        raise MavenError(message)
