@@ -83,7 +83,7 @@ def _section(clauses: list[Property]) -> Iterator[str]:
         takes = ", and ".join(" or ".join(f"`{part}`" for part in needs.split(" or ")) for needs in one.needs)
         defects = ", ".join(f"[{defect}](generated/defects.md#{defect.lower()})" for defect in one.resembles)
         link = f"generated/verdicts.md#{name.replace('.', '').lower()}"
-        yield f"| [{one.clause}]({link}) | {meaning_of(name).harm} | {takes or '–'} | {defects or '–'} |"
+        yield f"| [{one.clause}]({link}) | {meaning_of(one).harm} | {takes or '–'} | {defects or '–'} |"
 
 
 def _docstring(function: Callable[..., bool]) -> str:

@@ -12,8 +12,8 @@ from halfcheck.errors import CommandLineError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from model_check.answers.counterexample_files import Written
     from model_check.asked import Asked
-    from model_check.counterexample.files import Written
     from model_check.world import Environment, Profile
     from spec.constants import Instance
 
@@ -108,7 +108,7 @@ def written_in(names: Sequence[str] | None) -> Written:
     UnwritableFileError
         A file could not be written.
     """
-    from model_check.counterexample.files import Written, refuse_unwritable
+    from model_check.answers.counterexample_files import Written, refuse_unwritable
 
     files: dict[str, Path] = {}
     for name in names or ():
@@ -156,7 +156,7 @@ def choose_instance(profile: Profile, environment: Environment, properties: Sequ
     why
         Why one is needed, or why it is this one, such as `as --checkpoint keeps the search of one`.
     """
-    from model_check.chosen_instances import instance_that_shows
+    from model_check.answers.chosen_instances import instance_that_shows
     from model_check.clauses import chosen_clauses
 
     instance = instance_that_shows(profile, environment, chosen_clauses(properties))

@@ -8,18 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
-from model_check.coverage.by_engine import cover_by_cpython, cover_by_numba
 from model_check.cpython import search as cpython_search
 from model_check.explicit import search as explicit_search
 from model_check.explicit.exploration import Progress
 from model_check.explicit.state_store.resources import Resources
 from model_check.finding import Numbers
 from model_check.front_end.read_machine import read_machine, refuse_missing_constants
+from model_check.guard_coverage import cover_by_cpython, cover_by_numba
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from model_check.coverage.counts import Coverage
+    from model_check.guard_coverage import Coverage
     from model_check.question import Means, Question
     from spec.language import Property, Step
 

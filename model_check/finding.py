@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model_check.counterexample.steps import Replay
-    from model_check.coverage.counts import Coverage
+    from model_check.guard_coverage import Coverage
     from model_check.world import Environment, Profile, World
     from spec.constants import Instance
     from spec.language import Property, Step

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Final, Self
 
 from files.reading import read_bytes
 from real_brokers.errors import RealBrokerError
-from wire.client.channel import Address, Channel, NoAnswerError
+from wire.client.channel import Address, BrokerChannel, NoAnswerError
 from wire.probe.player import FIRST_SAVE_S
 from wire.probe.producers import now_ms
 from wire.remoting.codes import RequestCode, ResponseCode
@@ -80,7 +80,7 @@ def is_broker_known(ports: Ports) -> bool:
     A broker of 5.3.3 or 5.4.0 that has booted is often registered only ten seconds later.
     """
     try:
-        with Channel(ports.name_server_address, patience=3) as channel:
+        with BrokerChannel(ports.name_server_address, patience=3) as channel:
             answer = channel.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": _DEFAULT_TOPIC})
     except NoAnswerError:
         return False

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from time import process_time
 from typing import TYPE_CHECKING, Any, Final
 
-from model_check.answer import search_portfolio
+from model_check.answers.answer import search_portfolio
+from model_check.answers.chosen_instances import is_besides
 from model_check.check import check
-from model_check.chosen_instances import is_besides
 from model_check.finding import Holds, Unknown
 from model_check.instances import load_instance
 from model_check.question import Question

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from fuzz.defects.scenario import ScenarioError
+from fuzz.defects.scenario import BrokerProfile, ScenarioError
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole, BrokerSettings
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.store.memory_disk import MemoryDisk
     from reference.store.message_store_config import MessageStoreConfig
-    from reference.versions.versions import BrokerProfile
 
 GROUP = "producers"
 TOPIC = "Orders"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fuzz.defects.broker_under_test import GROUP, START_MS, TOPIC, BrokerUnderTest
-from fuzz.defects.scenario import Seen, scenario
+from fuzz.defects.scenario import BrokerProfile, Seen, scenario
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_step import CheckBranch
 from reference.errors import ErrorInCheckError
@@ -13,9 +11,6 @@ from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.message_store_config import MessageStoreConfig
-
-if TYPE_CHECKING:
-    from reference.versions.versions import BrokerProfile
 
 _POOL = 20
 _HALVES = 25

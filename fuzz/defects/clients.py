@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
-from fuzz.defects.scenario import Seen, scenario
+from fuzz.defects.scenario import BrokerProfile, Seen, scenario
 from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET, UNIQUE_KEY
 from reference.format.record import QueueOffset
 from reference.format.system_topics import CHECK_GROUP, DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from spec.releases.broker_defaults import defaults_of
-
-if TYPE_CHECKING:
-    from reference.versions.versions import BrokerProfile
 
 _CHECK_MAX = defaults_of(None)["transactionCheckMax"]
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
-from fuzz.defects.scenario import Seen, scenario
+from fuzz.defects.scenario import BrokerProfile, Seen, scenario
 from reference.format.system_topics import HALF_TOPIC
 from reference.store.memory_disk import MemoryDisk
-
-if TYPE_CHECKING:
-    from reference.versions.versions import BrokerProfile
 
 _SOME_SECONDS = 11
 """Longer than any version waits before it saves the counts."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import zlib
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
-from fuzz.defects.scenario import Seen, scenario
+from fuzz.defects.scenario import BrokerProfile, Seen, scenario
 from reference.broker.transaction.check_step import CheckBranch
 from reference.client.client_message import topic_of_half, wrap_namespace
 from reference.format.properties import UNIQUE_KEY
 from reference.format.stored_message import COMPRESSED_FLAG, decompressed
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
-from reference.versions.versions import BrokerProfile
 from spec.releases.broker_defaults import defaults_of
 
 _CHECK_MAX = defaults_of(None)["transactionCheckMax"]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fuzz.defects.broker_under_test import GROUP, TOPIC, BrokerUnderTest
-from fuzz.defects.scenario import Seen, scenario
+from fuzz.defects.scenario import BrokerProfile, Seen, scenario
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.client.client_message import send_back_by_send
 from reference.client.producer_messages import MQClientError
@@ -15,9 +13,6 @@ from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, 
 from reference.store.light_queues import MULTI_DISPATCH, MULTI_QUEUE_OFFSET
 from reference.store.message_store_config import MessageStoreConfig
 from reference.versions.versions import V4_5_1
-
-if TYPE_CHECKING:
-    from reference.versions.versions import BrokerProfile
 
 _LIGHT_QUEUE = "%LMQ%device"
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from fuzz import defects
-from reference.versions.versions import BrokerProfile
+from reference.versions.versions import switches_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from reference.versions.switches import VersionSwitches
 
 Fact = int | str | tuple[int, ...] | tuple[str, ...] | None
 
@@ -22,6 +24,22 @@ class ScenarioError(Exception):
     """A scenario went another way than its story: the broker refused a message, a round was not due or did not end."""
 
     exit_code: int = 75
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerProfile:
+    """A version of the reference broker, possibly with switches turned: ``5.3.3+heeds_stop``."""
+
+    name: str
+    switches: VersionSwitches
+
+    @classmethod
+    def of(cls, name: str) -> Self:
+        """The profile of this name, see :func:`reference.versions.versions.switches_of`."""
+        return cls(name, switches_of(name))
+
+    def __str__(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True, slots=True)

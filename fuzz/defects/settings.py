@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from fuzz.defects.broker_under_test import SECOND_MS, BrokerUnderTest
-from fuzz.defects.scenario import Seen, scenario
+from fuzz.defects.scenario import BrokerProfile, Seen, scenario
 from reference.broker.transaction.check_step import CheckBranch
 from reference.client.client_message import properties_of_recovery_duration
 from reference.client.producer_messages import MQClientError
-
-if TYPE_CHECKING:
-    from reference.versions.versions import BrokerProfile
 
 _HALVES = 25
 _PASS_MS = 2_000

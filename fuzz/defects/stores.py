@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fuzz.defects.broker_under_test import BrokerUnderTest
-from fuzz.defects.scenario import Seen, scenario
+from fuzz.defects.scenario import BrokerProfile, Seen, scenario
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import HALF_TOPIC
 from reference.store.memory_disk import MemoryDisk
 
 if TYPE_CHECKING:
     from reference.format.record import Record
-    from reference.versions.versions import BrokerProfile
 
 _HALF_QUEUE = f"consumequeue/{HALF_TOPIC}/0/{0:020d}"
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fuzz.defects.broker_under_test import SECOND_MS, BrokerUnderTest
-from fuzz.defects.scenario import Seen, scenario
+from fuzz.defects.scenario import BrokerProfile, Seen, scenario
 from reference.format.system_topics import OP_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reference.versions.versions import BrokerProfile
 
 _ENOUGH = 1_000
 """So many passes without a wait, one behind the other, are a loop that takes a core for itself."""

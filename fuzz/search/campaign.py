@@ -92,8 +92,8 @@ class Campaign:
 
     def _states_to_json(self, states: StateCoverage) -> dict[str, Any]:
         return {
-            "instance": states.instance,
-            "environment": list(states.faults),
+            "instance": states.world.instance.name,
+            "environment": list(states.world.environment),
             "drawn": states.drawn,
             "seen": states.seen,
             "reachable": states.reachable,

@@ -23,7 +23,7 @@ from spec.constants import Constants
 if TYPE_CHECKING:
     from model_check.cpython.search import State
     from model_check.front_end.terms import Expression
-    from model_check.world import Profile
+    from model_check.world import Profile, World
     from spec.language import Refused, Step
 
 Conjunct = tuple[str, str]
@@ -129,8 +129,8 @@ class StateCoverage:
 
     Attributes
     ----------
-    instance, faults
-        Which instance, and in which environment.
+    world
+        Whose states.
     drawn
         States that random examples saw.
     seen
@@ -141,8 +141,7 @@ class StateCoverage:
         The shortest schedules to the first few states that were not reached.
     """
 
-    instance: str
-    faults: tuple[str, ...]
+    world: World
     drawn: int
     seen: int
     reachable: int
@@ -174,8 +173,7 @@ def count_states(
             seen |= states_along(pairing, found.path_to(state))
     missing = [state for state in found.parents if state not in seen]
     return StateCoverage(
-        COUNTED.name,
-        pairing.world.environment,
+        pairing.world,
         len(drawn),
         len(seen),
         found.distinct,

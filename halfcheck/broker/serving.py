@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 import os
+import re
 import shlex
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -18,7 +19,6 @@ from halfcheck.broker.run_verdict import judge_run
 from halfcheck.errors import ExitCode
 from halfcheck.printing.broker import print_start, print_verdict
 from halfcheck.printing.remarks import print_remarks
-from model_check.instances import unturned
 from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, read_broker_conf
 from reference.format.broker_conf_remarks import remarks_on_file
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def serve(options: BrokerOptions) -> ExitCode:
     """Serve until it is told to stop, then say what the run broke."""
     _require_sound(options)
-    release = unturned(options.profile)
+    release = _release_of(options)
     conf = BrokerConf() if options.broker_conf is None else read_broker_conf(options.broker_conf, release)
     orders = [order_of_words(shlex.split(text)) for text in options.order or ()]
     with ExitStack() as stack:
@@ -95,4 +95,8 @@ def _require_sound(options: BrokerOptions) -> None:
         switches_of(options.profile)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    profile_for(unturned(options.profile))
+    profile_for(_release_of(options))
+
+
+def _release_of(options: BrokerOptions) -> str:
+    return re.split(r"[+-]", options.profile, maxsplit=1)[0]

@@ -29,11 +29,11 @@ from halfcheck.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.answer import Answer
+    from model_check.answers.answer import Answer
+    from model_check.answers.left_of_repairs import LeftOfRepairs
     from model_check.asked import Asked
     from model_check.explicit.state_store.resources import Resources
     from model_check.question import Question
-    from model_check.verdicts.left_of_repairs import LeftOfRepairs
     from spec.constants import Instance
 
 COMPILED: Final = "numba"
@@ -102,8 +102,8 @@ def command(
     halfcheck check --instance tiny --property S1.immune_half --engine z3:15
     halfcheck check --instance tiny --property S1.immune_half --write b01.itf.json --write b01.svg --write test_b01.py
     """
+    from model_check.answers.counterexample_files import Written, write_files
     from model_check.clauses import chosen_clauses
-    from model_check.counterexample.files import Written, write_files
 
     files = written_in(write)
     resources = _resources(engine, memory, disk, checkpoint, checkpoint_every, resume=resume)
@@ -111,7 +111,7 @@ def command(
     environment, clauses, sizes = environment_of(faults), chosen_clauses(properties or ()), instances_of(instance)
     why = _why_one_instance(engine, checkpoint)
     if sizes or why:
-        from model_check.chosen_instances import instance_that_shows
+        from model_check.answers.chosen_instances import instance_that_shows
         from model_check.question import Question
         from model_check.world import World
 
@@ -122,7 +122,7 @@ def command(
             say_choice(size, why, properties or ())
     else:
         from halfcheck.printing.progress import portfolio_progress
-        from model_check.answer import search_portfolio
+        from model_check.answers.answer import search_portfolio
 
         with portfolio_progress(asked.profile.name, wanted=not as_json) as report:
             answer = search_portfolio(
@@ -177,7 +177,7 @@ def _of_one(
     from dataclasses import replace
 
     from halfcheck.printing.progress import search_progress
-    from model_check.answer import answer_of
+    from model_check.answers.answer import answer_of
     from model_check.check import check
     from model_check.did_you_mean import require_known
     from model_check.engines import ENGINES
@@ -199,7 +199,7 @@ def _of_one(
 def left_of(answer: Answer, instances: Sequence[Instance], threads: int | None, *, wanted: bool) -> list[LeftOfRepairs]:
     """What is left of the clauses that turned switches repair; Ctrl-C ends it with what was found until then."""
     from halfcheck.printing.progress import live_line
-    from model_check.verdicts.left_of_repairs import left_of_repairs
+    from model_check.answers.left_of_repairs import left_of_repairs
 
     left: list[LeftOfRepairs] = []
     for row in answer.broken if answer.whole.world.profile.turned else ():

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from model_check.asked import Asked
-    from model_check.broker_conf.configuration import Configuration
     from model_check.comparison.differences import Verdicts
+    from model_check.configuration import Configuration
     from model_check.world import Environment
 
 

@@ -25,7 +25,7 @@ from halfcheck.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.broker_conf.configuration import Configuration
+    from model_check.configuration import Configuration
     from reference.format.broker_conf import BrokerConf
     from reference.format.broker_keys import UnknownKey
 
@@ -151,7 +151,7 @@ def configuration_of(conf: BrokerConf, release: str, immunities: Sequence[str], 
     ModelCheckError
         When there is no such release, a duration is none, or an immunity is no whole number of seconds.
     """
-    from model_check.broker_conf.configuration import Configuration, read_duration
+    from model_check.configuration import Configuration, read_duration
 
     immunities_ms = tuple(read_duration("--immunity", text) for text in immunities)
     for text, milliseconds in zip(immunities, immunities_ms, strict=True):

@@ -53,7 +53,7 @@ def command(
     halfcheck liveness --property P5.at_one_moment --profile 5.3.3 --write spinning.svg
     """
     from halfcheck.printing.progress import search_progress
-    from model_check.counterexample.files import Written, write_lasso
+    from model_check.answers.counterexample_files import Written, write_lasso
     from model_check.liveness.check import check_responses, chosen_promises, chosen_responses, usual_worlds
     from model_check.world import World
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE

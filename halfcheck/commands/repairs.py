@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from model_check.answer import Answer
-    from model_check.verdicts.minimal_repairs import MinimalRepairs
+    from model_check.answers.answer import Answer
+    from model_check.answers.minimal_repairs import MinimalRepairs
 
 
 def command(
@@ -58,9 +58,9 @@ def command(
     halfcheck repairs --with skips_long_immunities --profile 5.5.1 --property L2
     """
     from halfcheck.printing.progress import live_line, portfolio_progress
-    from model_check.answer import search_portfolio
+    from model_check.answers.answer import search_portfolio
+    from model_check.answers.minimal_repairs import candidates_of, find_minimal_repairs
     from model_check.clauses import chosen_clauses
-    from model_check.verdicts.minimal_repairs import candidates_of, find_minimal_repairs
 
     asked, environment = asked_aloud(profile), environment_of(faults)
     candidates = candidates_of(asked.profile, also or (), among or ())
@@ -101,7 +101,7 @@ def _to_json(itself: Answer, found: Sequence[MinimalRepairs], most_repairs: int)
     return {
         "profile": itself.whole.world.profile.name,
         "environment": list(itself.whole.world.environment),
-        "instances": list(dict.fromkeys(name for one in found for name in one.instances)),
+        "instances": list(dict.fromkeys(size.name for one in found for size in one.instances)),
         "most_repairs": most_repairs,
         "clauses": {name_of(one.clause): one.to_json() for one in found},
         "not_violated": [row.name for row in itself.rows if row.verdict is not Verdict.VIOLATED],
@@ -141,8 +141,8 @@ def _print_one(console: Console, one: MinimalRepairs) -> None:
     from rich.text import Text
 
     from halfcheck.printing.fitting_table import FittingTable
+    from model_check.answers.left_of_repairs import no_more_than
     from model_check.finding import Verdict
-    from model_check.verdicts.left_of_repairs import no_more_than
 
     row = one.broken
     if row is None:

@@ -13,7 +13,7 @@ from halfcheck.options import AsJson, Threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.switch_effects import SwitchEffects
+    from model_check.defects.switch_effects import SwitchEffects
     from model_check.switches import SwitchRecord
 
 
@@ -76,8 +76,8 @@ def _print_effects(
     from halfcheck.commands.faults import MOST_STATES
     from halfcheck.printing.progress import live_line
     from halfcheck.printing.switches import print_effects, print_head
+    from model_check.defects.switch_effects import find_effects
     from model_check.instances import load_instance
-    from model_check.switch_effects import find_effects
     from model_check.switches import switch_called
     from model_check.verdicts.searches import CachedSearches, Searches, cache_file
     from model_check.world import Profile
@@ -115,7 +115,7 @@ def _print_faults(names: Sequence[str], *, as_json: bool) -> None:
 
 def _to_json(record: SwitchRecord, found: SwitchEffects) -> dict[str, object]:
     from model_check.clauses import name_of
-    from model_check.switch_effects import on_record
+    from model_check.defects.switch_effects import on_record
 
     return {
         **record.to_json(),

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from wire.service import ServiceAddresses
 
 
-def print_start(told: ServiceAddresses, profile: str, store: Path | None, *, as_json: bool) -> None:
+def print_start(told: ServiceAddresses, name: str, store: Path | None, *, as_json: bool) -> None:
     """Print what a client, and whoever controls the broker, must know; at once, also into a pipe."""
     if as_json:
         content = {"address": told.address, "control": told.control, "token": told.token}
         print(json.dumps(content), flush=True)
         return
-    print(f"broker {profile}, and its name server: {told.address}")
+    print(f"broker {name}, and its name server: {told.address}")
     print(f"control: {told.control} token {told.token}")
     print(f"store: {store or 'temporary'}; stop with Ctrl-C", flush=True)
 

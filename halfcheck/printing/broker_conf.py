@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from model_check.broker_conf.configuration import Configuration
     from model_check.broker_conf.judgement import ConfJudgement
     from model_check.broker_conf.suggestions import Suggestions
+    from model_check.configuration import Configuration
     from model_check.finding import Violated
     from spec.language import Property
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from model_check.answer import Answer
+    from model_check.answers.answer import Answer
     from model_check.finding import Row, Violated
 
 MOST_COUNTEREXAMPLES = 3

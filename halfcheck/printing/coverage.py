@@ -9,7 +9,7 @@ from rich.text import Text
 from halfcheck.printing.fitting_table import FittingTable
 
 if TYPE_CHECKING:
-    from model_check.coverage.counts import ActionCoverage, Coverage
+    from model_check.guard_coverage import ActionCoverage, Coverage
 
 
 def action_table(coverage: Coverage) -> FittingTable:

@@ -49,7 +49,7 @@ def print_campaign(campaign: Campaign, *, visited_all: bool) -> None:
     if campaign.states is not None:
         states = campaign.states
         console.print(
-            f"states of {states.instance} with {', '.join(states.faults)}: {states.seen:,} of the "
+            f"states of {states.world.instance.name} with {', '.join(states.world.environment)}: {states.seen:,} of the "
             f"{states.reachable:,} that a search finds ({states.share:.1%}), {states.drawn:,} of them by chance"
         )
         if visited_all:

@@ -59,11 +59,11 @@ def _sentence(target: Target, played: Played) -> str:
         return f"not held against the specification: {played.unfit}"
     if judgement.is_explained:
         faults = ", ".join(f"{count} {fault}" for fault, count in judgement.verdict.faults.items()) or "no fault"
-        also = f"; also by {', '.join(played.also)}" if played.also else ""
+        also = f"; also by {', '.join(map(str, played.also))}" if played.also else ""
         return f"explained by the specification of {target.profile} with {faults}{also}"
     found = judgement.verdict.divergence
     cut = "" if judgement.verdict.is_complete else "; the search was cut short"
-    also = f"; explained by {', '.join(played.also)}" if played.also else ""
+    also = f"; explained by {', '.join(map(str, played.also))}" if played.also else ""
     if found is None:
         return f"refused by the specification of {target.profile}{cut}{also}"
     allowed = "; ".join(found.nearest) or "nothing"

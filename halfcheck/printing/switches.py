@@ -11,13 +11,13 @@ from halfcheck.printing.fitting_table import FittingTable
 from model_check.clauses import name_of
 from model_check.defects.catalogue import catalogue
 from model_check.defects.claims import unshown_claims
-from model_check.switch_effects import on_record
+from model_check.defects.switch_effects import on_record
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from model_check.switch_effects import Effect, SwitchEffects
+    from model_check.defects.switch_effects import Effect, SwitchEffects
     from model_check.switches import SwitchRecord
 
 

@@ -78,8 +78,8 @@ def _row(table: Table, profile: Profile, clause: Property) -> list[dict[str, Any
     return marks
 
 
-def _mark(kind: str, fault: str, depth: int) -> dict[str, Any]:
-    return {"kind": kind, "fault": fault, "depth": depth}
+def _mark(kind: str, column: str, depth: int) -> dict[str, Any]:
+    return {"kind": kind, "fault": column, "depth": depth}
 
 
 def draw(table: Table) -> str:

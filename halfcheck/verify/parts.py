@@ -154,7 +154,7 @@ def lockstep(part: tuple[Profile, int, int]) -> Lockstep:
             *(f"{name} was never possible" for name in coverage.never_enabled),
             *(f"{name}: never first to fail: {rule}" for name, rule in coverage.never_false),
         ),
-        instance_of_states=states.instance,
+        instance_of_states=states.world.instance.name,
         states=states.reachable,
         states_seen=states.seen,
         command=command,

@@ -41,7 +41,7 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from model_check.broker_conf.configuration import Configuration
+    from model_check.configuration import Configuration
     from model_check.engines import Engine
     from model_check.finding import Row
     from model_check.question import Means

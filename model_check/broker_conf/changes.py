@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from files.durations import duration
 from model_check.broker_conf.compared_sums import CHECK_INTERVAL, OP_BATCH_INTERVAL, TIMEOUT, compared, orders_of
-from model_check.broker_conf.configuration import changed_settings
 from model_check.broker_conf.ticks import switched_on, times_of
+from model_check.configuration import changed_settings
 from model_check.instances import load_instance
 from model_check.remedies.upgrades import said_of_an_upgrade
 from spec.profiles import VERSIONS, distinct
@@ -21,7 +21,7 @@ from spec.profiles import VERSIONS, distinct
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from model_check.broker_conf.configuration import Configuration
+    from model_check.configuration import Configuration
     from model_check.world import Environment
 
 _NICE_MS = (3_600_000, 1_800_000, 600_000, 300_000, 60_000, 30_000, 10_000, 5_000, 1_000, 500, 100, 50, 10, 1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from model_check.broker_conf.answer import ConfAnswer, RealSchedule
-    from model_check.broker_conf.configuration import Configuration
+    from model_check.configuration import Configuration
     from model_check.explicit.search import Progress
     from model_check.finding import Row
     from model_check.world import Environment

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from model_check.broker_conf.answer import ConfAnswer
     from model_check.broker_conf.changes import Change
-    from model_check.broker_conf.configuration import Configuration
+    from model_check.configuration import Configuration
     from model_check.explicit.search import Progress
     from spec.constants import Instance
     from spec.language import Property

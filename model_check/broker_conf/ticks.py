@@ -27,7 +27,7 @@ from spec.language import NONE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from model_check.broker_conf.configuration import Configuration
+    from model_check.configuration import Configuration
     from model_check.world import Environment, Profile
     from spec.constants import Instance
 

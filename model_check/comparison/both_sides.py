@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from model_check.answer import search_portfolio
+from model_check.answers.answer import search_portfolio
+from model_check.answers.known_verdicts import known_verdicts
 from model_check.comparison.differences import CANNOT_OCCUR, Side, Verdicts
 from model_check.defects.affected import affects
 from model_check.finding import Verdict, Violated
 from model_check.occurrence import why_it_cannot_occur
-from model_check.verdicts.known_verdicts import known_verdicts
 from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.answer import Answer
+    from model_check.answers.answer import Answer
+    from model_check.answers.known_verdicts import KnownVerdicts
     from model_check.asked import Asked
     from model_check.broker_conf.judgement import ConfJudgement
     from model_check.finding import Row
-    from model_check.verdicts.known_verdicts import KnownVerdicts
     from model_check.world import Environment
     from spec.constants import Instance
     from spec.language import Property

@@ -13,7 +13,7 @@ from spec.language import Property
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from model_check.answer import Answer
+    from model_check.answers.answer import Answer
     from model_check.asked import Asked
     from model_check.world import Environment
     from spec.constants import Instance

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from files.content import parse_toml, read_toml
 from files.errors import BadContentError
-from model_check.coverage.counts import Uncovered
 from model_check.errors import BadFile
+from model_check.guard_coverage import Uncovered
 from model_check.instances import instance_names
 from model_check.world import World
 from spec.constants import FAULTS, SWITCHES

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import check
-from model_check.coverage.counts import Coverage, Uncovered, coverage_of
+from model_check.guard_coverage import Coverage, Uncovered, coverage_of
 from model_check.question import Question
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

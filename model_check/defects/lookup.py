@@ -42,8 +42,8 @@ class Lookup:
     def of_release(self, release: str) -> Lookup:
         """Those that a release has."""
         has = {defect.identifier for defect in defects_in(release)}
-        kept = tuple(defect for defect in self.defects if defect.identifier in has)
-        return replace(self, title=f"{self.title}, of {_read(release)}", defects=kept)
+        mine = tuple(defect for defect in self.defects if defect.identifier in has)
+        return replace(self, title=f"{self.title}, of {_read(release)}", defects=mine)
 
 
 def look_up_all(words: Sequence[str]) -> list[Lookup]:
@@ -61,8 +61,8 @@ def look_up_all(words: Sequence[str]) -> list[Lookup]:
     """
     named = [answer for word in words if (answer := _named(word)) is not None]
     rest = [word for word in words if _named(word) is None]
-    told = _described(" ".join(rest)) if len(rest) > 1 else []
-    return [*named, *(told or [answer for word in rest for answer in (_described(word) or [_refused(word)])])]
+    phrase = _described(" ".join(rest)) if len(rest) > 1 else []
+    return [*named, *(phrase or [answer for word in rest for answer in (_described(word) or [_refused(word)])])]
 
 
 def look_up(word: str) -> Lookup:
@@ -156,7 +156,9 @@ def _breaking(clause: Property) -> tuple[Defect, ...]:
 
 
 def _of_switch(name: str) -> Lookup:
-    from model_check.switch_effects import on_record  # loads the engines, which a list of symptoms must not wait for
+    from model_check.defects.switch_effects import (
+        on_record,  # loads the engines, which a list of symptoms must not wait for
+    )
 
     record = switch_records()[name]
     named = {*record.defects, *(one.name for one in on_record(name) if one.mends)}

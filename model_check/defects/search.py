@@ -170,13 +170,7 @@ def _ask_about(
 
 
 def _violated_as_expected(search: DefectSearch, finding: Finding) -> Violated:
-    """The violated clause in a search of the affected profile.
-
-    Raises
-    ------
-    EvaluationError
-        The clause is not violated, or the schedule lacks a step that makes it this defect.
-    """
+    """The violated clause in a search of the affected profile; its schedule has the steps that make it this defect."""
     row = finding[search.clause]
     if not isinstance(row, Violated):
         extent = "all reachable states were seen" if finding.numbers.complete else row.why
@@ -194,13 +188,7 @@ def _violated_as_expected(search: DefectSearch, finding: Finding) -> Violated:
 
 
 def _require_repaired(search: DefectSearch, finding: Finding, depth: int) -> None:
-    """See that a search of the repaired profile finds nothing, at least up to the depth of the defect.
-
-    Raises
-    ------
-    EvaluationError
-        It finds something, or it was cut short before that depth.
-    """
+    """See that a search of the repaired profile finds nothing, at least up to the depth of the defect."""
     row, numbers = finding[search.clause], finding.numbers
     if isinstance(row, Violated):
         msg = f"{row.name} is violated in {finding.world.title} at depth {row.depth}, where it should hold"
@@ -214,13 +202,7 @@ def _require_repaired(search: DefectSearch, finding: Finding, depth: int) -> Non
 
 
 def _require_later(search: DefectSearch, finding: Finding, depth: int) -> None:
-    """See that the instance which should show the defect later does so, with more steps.
-
-    Raises
-    ------
-    EvaluationError
-        It does not show it, or with no more steps.
-    """
+    """See that the instance which should show the defect later does so, with more steps."""
     row = finding[search.clause]
     if row.depth is None or row.depth <= depth:
         shown = "not violated" if row.depth is None else f"violated at depth {row.depth}"

@@ -156,13 +156,13 @@ def advice(parts: Sequence[Part], asked: Situation) -> str:
     faults = spoken_of if asked.environment is None else spoken_of.intersection(asked.environment)
     if all(part.faults for part in open_to):
         faults = faults or spoken_of
-    told: dict[tuple[str, str], list[str]] = {}
+    faults_of: dict[tuple[str, str], list[str]] = {}
     for part in open_to:
         mine = [fault for fault in part.faults if fault in faults]
         if mine or not part.faults:
-            told.setdefault((part.words(asked), part.span(asked)), []).extend(mine)
+            faults_of.setdefault((part.words(asked), part.span(asked)), []).extend(mine)
     said = []
-    for (words, span), mine in told.items():
+    for (words, span), mine in faults_of.items():
         world = f"with {' or '.join(dict.fromkeys(mine))}" if mine and set(mine) != faults else ""
         limits = ", ".join(part for part in (span, world) if part)
         said.append(f"{limits}: {words}" if limits else words)

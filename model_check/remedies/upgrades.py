@@ -96,8 +96,8 @@ def said_of_an_upgrade(before: str, after: str) -> str:
     by_effect: dict[str, list[str]] = {}
     for one in grave:
         by_effect.setdefault(catalogue()[one].effect, []).append(one)
-    told = ", ".join(f"{' '.join(ids)} ({effect})" for effect, ids in by_effect.items())
-    return f"which brings {told}" if told else ""
+    effects = ", ".join(f"{' '.join(ids)} ({effect})" for effect, ids in by_effect.items())
+    return f"which brings {effects}" if effects else ""
 
 
 def without_a_search() -> tuple[str, ...]:

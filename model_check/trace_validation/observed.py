@@ -14,7 +14,7 @@ from spec.constants import Constants, Instance
 from spec.language import NONE
 
 if TYPE_CHECKING:
-    from model_check.broker_conf.configuration import Configuration
+    from model_check.configuration import Configuration
     from spec.faults import Faults
     from spec.switches import Switches
 

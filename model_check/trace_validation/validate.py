@@ -18,7 +18,7 @@ from spec.faults import Faults
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from model_check.broker_conf.configuration import Configuration
+    from model_check.configuration import Configuration
     from model_check.trace_validation.path_search import Report, Verdict
     from spec.constants import Constants
     from spec.switches import Switches

@@ -25,6 +25,9 @@ the searched code knows nothing of: it is written from the actions' syntax trees
 _EXPLAINS_A_CLAUSE = {"needs", "resembles"}
 """What a clause is declared with that no search asks for: the tests hold both against the table of verdicts."""
 
+_BESIDE_THE_ENGINE = ("check.py", "engines.py", "verdicts/searches.py")
+"""What makes findings of what the compiled search gives, and caches them."""
+
 _DIGITS = 16
 
 
@@ -39,13 +42,14 @@ def specification_fingerprint() -> str:
 
 
 def engine_fingerprint() -> str:
-    """16 hexadecimal digits for the sources of the compiled search, so that its kept results die with them."""
+    """16 hexadecimal digits for the sources of the compiled search, so that its cached results die with them."""
+    root = resources.files("model_check")
     parts = [
         (f"{package}/{name}", file.read_text(encoding="utf-8"))
-        for package in ("explicit", "front_end", "verdicts")
-        for name, file in _files(resources.files("model_check").joinpath(package))
-        if package != "verdicts" or name == "environment.py"
+        for package in ("explicit", "front_end")
+        for name, file in _files(root.joinpath(package))
     ]
+    parts += [(name, root.joinpath(name).read_text(encoding="utf-8")) for name in _BESIDE_THE_ENGINE]
     return _digest(parts)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import FALSE, Switch, parts
-from model_check.world import Environment, Profile, World
+from model_check.world import ALL_FAULTS, NO_FAULTS, Environment, Profile, World
 from spec.constants import FAULTS
 from spec.switches import Switches
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -61,14 +61,14 @@ def faults_that_show(switches: tuple[str, ...], profile: Profile, instance: Inst
     ('role_change', 'retention')
     """
 
-    def askers(faults: Collection[str], first: Collection[str] = ()) -> Iterator[str]:
-        constants = World(profile, Environment(faults), instance).constants
+    def askers(environment: Environment, first: Collection[str] = ()) -> Iterator[str]:
+        constants = World(profile, environment, instance).constants
         return (name for name, _ in _askers(TRANSACTIONAL_MESSAGES, constants, switches, first))
 
-    if any(askers(())):
+    if any(askers(NO_FAULTS)):
         return ()
-    with_all = tuple(askers(FAULTS))  # without one of them, most still ask: the first of them is enough
-    return tuple(fault for fault in FAULTS if not any(askers([f for f in FAULTS if f != fault], with_all)))
+    with_all = tuple(askers(ALL_FAULTS))  # without one of them, most still ask: the first of them is enough
+    return tuple(fault for fault in FAULTS if not any(askers(Environment(f for f in FAULTS if f != fault), with_all)))
 
 
 def _asked(machine: Machine, constants: object, switches: tuple[str, ...]) -> set[str]:

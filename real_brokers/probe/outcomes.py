@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from files.content import read_json
 from files.writing import write_whole
 from halfcheck.probe.schedules import counterexamples, plan_of
-from model_check.verdicts.environment import name_of
+from model_check.clauses import name_of
+from model_check.world import Profile
 from wire.probe.staging import CannotStageError
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Task:
     @property
     def key(self) -> tuple[str, str, str]:
         """As that of its replay."""
-        return self.release, self.one.clause, name_of(self.one.faults)
+        return _key(self.release, self.one)
 
     @property
     def why_finer(self) -> str:
@@ -91,15 +92,18 @@ class Task:
 def tasks_of(release: str) -> tuple[list[Task], list[Replay]]:
     """The counterexamples of a release that a client can play, and why it can't play the others."""
     tasks, others = [], []
-    for one in counterexamples(release):
+    profile = Profile.of(release)
+    for one in counterexamples(profile):
         try:
-            tasks.append(Task(release, one, plan_of(release, one)))
+            tasks.append(Task(release, one, plan_of(profile, one)))
         except CannotStageError as error:
             _, _, why = str(error).partition(": ")
-            others.append(
-                Replay(release, one.clause, name_of(one.faults), Outcome.OUT_OF_REACH, why or str(error), 0, one.steps)
-            )
+            others.append(Replay(*_key(release, one), Outcome.OUT_OF_REACH, why or str(error), 0, one.steps))
     return tasks, others
+
+
+def _key(release: str, one: MinimalCounterexample) -> tuple[str, str, str]:
+    return release, name_of(one.clause), one.environment.name
 
 
 def read_replays() -> dict[tuple[str, str, str], Replay]:

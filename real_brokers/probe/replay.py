@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final, cast
 from conformance.errors import ConformanceError
 from files.writing import write_whole
 from halfcheck.errors import ExitCode
-from halfcheck.probe.schedules import Schedule, constants_of
+from halfcheck.probe.schedules import Schedule
 from halfcheck.probe.session import Session, identify
-from model_check.counterexample.steps import read_path
-from model_check.instances import load_instance, switches_of
+from model_check.clauses import name_of
 from model_check.trace_validation.observed import EventKind
+from model_check.world import Profile
 from real_brokers.command_line import OneLineParser, exit_code_after
 from real_brokers.errors import RealBrokerError
 from real_brokers.probe.outcomes import RELEASES, Outcome, Replay, Task, read_replays, table_of, tasks_of, write_replays
@@ -60,7 +60,7 @@ Settings = tuple[tuple[str, str], ...]
 
 def settings_for(task: Task) -> Settings:
     """The settings of ``broker.conf`` in which a schedule's ticks are as long as its instance wants."""
-    instance, tick = load_instance(task.one.instance), tick_of(task)
+    instance, tick = task.one.instance, tick_of(task)
     return (
         ("transactionCheckInterval", str(task.plan.interval * tick)),
         ("transactionTimeOut", str(instance.timeout * tick)),
@@ -116,7 +116,7 @@ def replay(release: str, tasks: Sequence[Task], played: dict[tuple[str, str, str
 
 
 def _session(broker: RealBroker, release: str, task: Task) -> Session:
-    return Session(identify(broker.address, release, None), operator=broker, tick_ms=tick_of(task))
+    return Session(identify(broker.address, Profile.of(release), None), operator=broker, tick_ms=tick_of(task))
 
 
 def _can_change(release: str, before: Settings, after: Settings) -> bool:
@@ -130,7 +130,7 @@ def _can_change(release: str, before: Settings, after: Settings) -> bool:
 
 def _replayed(session: Session, task: Task) -> tuple[Replay, bool]:
     """What became of it, and whether the broker is as before."""
-    schedule = Schedule(task.one.clause, task.one.steps, task.plan)
+    schedule = Schedule(name_of(task.one.clause), task.one.steps, task.plan)
     for attempt, phase in enumerate(_PHASES, start=1):
         try:
             one = session.play(schedule, phase, asks_others=False)
@@ -149,7 +149,7 @@ def judged(task: Task, one: Played) -> tuple[Outcome, str]:
     if not one.judgement.is_explained:
         found = one.judgement.verdict.divergence
         return Outcome.CONTRADICTED, "" if found is None else f"event {found.number} ({found.event}): {found.guard}"
-    if any(broken.name == task.one.clause for broken in one.judgement.broken):
+    if any(broken.clause == task.one.clause for broken in one.judgement.broken):
         return Outcome.SEEN, ""
     is_as_scheduled = one.missed is None and written_in(one.probed.trace).begins_with(written_by_schedule(task))
     if is_as_scheduled and depends_on_producers(task):
@@ -175,9 +175,9 @@ def depends_on_producers(task: Task) -> bool:
 
     That is a fault of theirs; or when a rollback arrived, which no record tells where its op message comes later.
     """
-    faults = task.one.faults
+    faults = task.one.environment
     rolls_back = any(isinstance(order, SendEnd) and order.outcome == ROLLBACK for order in task.plan.orders)
-    is_known = not _OF_PRODUCERS.isdisjoint(faults) or (rolls_back and switches_of(task.release).batches_ops)
+    is_known = not _OF_PRODUCERS.isdisjoint(faults) or (rolls_back and Profile.of(task.release).switches.batches_ops)
     return is_known and (_OF_PRODUCERS | _OF_ITS_PROCESS).issuperset(faults)
 
 
@@ -196,11 +196,12 @@ class Written:
 def written_by_schedule(task: Task) -> Written:
     """What the steps of a counterexample write."""
     machine, one = TRANSACTIONAL_MESSAGES, task.one
-    constants = constants_of(task.release, one.faults, one.instance, one.steps)
+    profile = Profile.of(task.release)
+    constants = one.world(profile).constants
     state = cast("State", machine.initial(constants))
     records: list[tuple[str, int]] = []
     names: set[int] = set()
-    for step in read_path(machine, constants, one.steps):
+    for step in one.path(profile):
         halves, ops, cursor = state.half_length, state.op_length, state.round.cursor
         take(state, constants, step)
         records += [("half", state.half[half].transaction) for half in range(halves, state.half_length)]

@@ -14,7 +14,7 @@ from real_brokers.rocketmq.client import Client
 from real_brokers.rocketmq.configuration import conf_text, settings_of_conf, write_configuration
 from real_brokers.rocketmq.java import client_command, java_command
 from real_brokers.rocketmq.releases import fetched_jars, release_called
-from wire.client.channel import Channel
+from wire.client.channel import BrokerChannel
 from wire.errors import WireError
 from wire.remoting.codes import RequestCode, ResponseCode
 
@@ -115,7 +115,7 @@ class RealBroker(LoopbackBroker):
         WireError
             It refuses.
         """
-        with Channel(self.address) as channel:
+        with BrokerChannel(self.address) as channel:
             answer = channel.ask(RequestCode.UPDATE_BROKER_CONFIG, {}, conf_text(settings).encode())
         if answer.code != ResponseCode.SUCCESS:
             message = f"{self.address}: settings are answered {answer.code}: {answer.remark}"

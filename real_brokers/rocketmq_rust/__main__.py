@@ -15,6 +15,7 @@ from halfcheck.probe.answer import play_json
 from halfcheck.probe.judgement import explaining
 from halfcheck.probe.schedules import Schedule
 from halfcheck.probe.session import Session, identify
+from model_check.world import Profile
 from real_brokers.command_line import OneLineParser, exit_code_after
 from real_brokers.rocketmq.broker import RealBroker
 from real_brokers.rocketmq_rust.broker import RustBroker
@@ -116,9 +117,13 @@ def _play(programs: Path, options: argparse.Namespace, scenarios: Sequence[str],
                 played = session.play(Schedule(name, SCENARIOS[name].story, plan), asks_others=False)
             finally:
                 session.close()
-        fitting = explaining(played.probed, CANDIDATES, target.conf) if played.judgement is not None else []
+        fitting = (
+            explaining(played.probed, [Profile.of(name) for name in CANDIDATES], target.conf)
+            if played.judgement is not None
+            else []
+        )
         played = replace(played, also=tuple(each for each in fitting if each != target.profile))
-        observations.add_play(play_json(played), fitting)
+        observations.add_play(play_json(played), map(str, fitting))
         if not options.json:
             print_played(target, played)
 

@@ -13,8 +13,8 @@ from real_brokers.loopback import LOOPBACK, LoopbackBroker, Ports, free_ports, i
 from real_brokers.rocketmq.configuration import conf_text
 from real_brokers.rocketmq_rust.crates import BROKER, NAME_SERVER
 from reference.format.system_topics import HALF_TOPIC
-from wire.client.channel import Channel, NoAnswerError
-from wire.client.reading import end_of_queue
+from wire.client.channel import BrokerChannel, NoAnswerError
+from wire.client.queries import end_of_queue
 
 if TYPE_CHECKING:
     import subprocess
@@ -128,14 +128,14 @@ class RustBroker(LoopbackBroker):
 
     def _name_server_listens(self) -> bool:
         try:
-            Channel(self.ports.name_server_address).close()
+            BrokerChannel(self.ports.name_server_address).close()
         except NoAnswerError:
             return False
         return True
 
     def _answers(self) -> bool:
         try:
-            with Channel(self.address) as channel:
+            with BrokerChannel(self.address) as channel:
                 end_of_queue(channel, HALF_TOPIC)
         except NoAnswerError:
             return False

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
-from typing import Final, Self
+from dataclasses import fields, replace
+from typing import Final
 
 from reference.versions.switches import VersionSwitches
 
@@ -125,7 +125,7 @@ EARLIER: Final = {"4.3.0": replace(V4_5_1, measures_age_once=False)}
 _TURNED = re.compile(r"([+-])(\w+)")
 
 
-def switches_of(profile: str) -> VersionSwitches:
+def switches_of(name: str) -> VersionSwitches:
     """A version by its number, with switches turned: ``4.5.1+guards_retries`` has one more, ``5.3.3-batches_ops`` less.
 
     Raises
@@ -138,31 +138,15 @@ def switches_of(profile: str) -> VersionSwitches:
     >>> switches_of("5.3.3-batches_ops").batches_ops, switches_of("4.5.1+keeps_flag").keeps_flag
     (False, True)
     """
-    version = re.split(r"[+-]", profile, maxsplit=1)[0]
+    version = re.split(r"[+-]", name, maxsplit=1)[0]
     known_versions = dict(sorted((STORE_VERSIONS | EARLIER).items()))
-    turned = {name: sign == "+" for sign, name in _TURNED.findall(profile[len(version) :])}
+    turned = {switch: sign == "+" for sign, switch in _TURNED.findall(name[len(version) :])}
     known = {field.name for field in fields(VersionSwitches)} - {"abort_file_content"}
     if version not in known_versions:
-        message = f"{profile!r}: no version {version!r}; there are {', '.join(known_versions)}"
+        message = f"{name!r}: no version {version!r}; there are {', '.join(known_versions)}"
         raise ValueError(message)
     unknown = sorted(turned.keys() - known)
     if unknown:
-        message = f"{profile!r}: no switch {unknown[0]!r}; there are {', '.join(sorted(known))}"
+        message = f"{name!r}: no switch {unknown[0]!r}; there are {', '.join(sorted(known))}"
         raise ValueError(message)
     return replace(known_versions[version], **turned)
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerProfile:
-    """A version of the broker, possibly with switches turned, by its name: ``5.3.3+heeds_stop``."""
-
-    name: str
-    switches: VersionSwitches
-
-    @classmethod
-    def of(cls, name: str) -> Self:
-        """The profile of this name, see :func:`switches_of`."""
-        return cls(name, switches_of(name))
-
-    def __str__(self) -> str:
-        return self.name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.portfolio.__main__ import report
 from benchmarks.portfolio.drawn_profiles import MOST_TURNED, drawn_profiles
 from benchmarks.portfolio.held import LARGER, MUST_BE_SEARCHED, held_against
-from model_check.chosen_instances import portfolio_of
+from model_check.answers.chosen_instances import portfolio_of
 from model_check.switches import turned_in_vain
 from model_check.world import NO_FAULTS, Profile
 from spec.profiles import VERSIONS

@@ -11,10 +11,19 @@ from functools import cache
 
 import pytest
 
-from fuzz.defects.scenario import TEST, Fact, PlayedScenario, ScenarioError, Seen, listed, play, scenarios
+from fuzz.defects.scenario import (
+    TEST,
+    BrokerProfile,
+    Fact,
+    PlayedScenario,
+    ScenarioError,
+    Seen,
+    listed,
+    play,
+    scenarios,
+)
 from model_check.defects.catalogue import Where, catalogue
 from model_check.defects.findings import read_broker_findings
-from reference.versions.versions import BrokerProfile
 from tests.defects import expected_of_settings_clients_stores as more
 
 SCHEDULE, TIMER, HALF = "SCHEDULE_TOPIC_XXXX", "rmq_sys_wheel_timer", "RMQ_SYS_TRANS_HALF_TOPIC"

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fuzz.lockstep.broker_trace import BrokerTraces
+from fuzz.lockstep.pairing import Pairing
 from halfcheck.broker_traces import BROKER_RUNS, run_the_broker
 from spark_trace_analysis.traces.event_source import WALKS, remade_events
 from spark_trace_analysis.traces.manifest import Parameters, source_fingerprint
@@ -17,7 +18,7 @@ def test_a_file_holds_the_rows_of_the_traces_of_its_numbers() -> None:
     content, events = _file_of(PARAMETERS, BROKER_RUNS, 4, 3)
     table = pq.read_table(pa.BufferReader(content))
     assert table.schema == EVENT_SCHEMA
-    broker = BrokerTraces("5.3.3", ("crash",), "small", "weighted")
+    broker = BrokerTraces(Pairing.of("5.3.3", ("crash",), "small"), "weighted")
     rows = [row for number in (4, 5, 6) for row in broker.make(7, number, 20).rows]
     assert table.to_pylist() == rows
     assert events == len(rows) > 40
@@ -35,7 +36,7 @@ def test_columns_have_the_types_of_a_walk() -> None:
 
 def test_one_trace_is_remade_with_its_steps() -> None:
     events = remade_events(PARAMETERS, 5, BROKER_RUNS)
-    made = BrokerTraces("5.3.3", ("crash",), "small", "weighted").make(7, 5, 20)
+    made = BrokerTraces(Pairing.of("5.3.3", ("crash",), "small"), "weighted").make(7, 5, 20)
     assert events == made.rows
     assert BROKER_RUNS.steps(PARAMETERS, 5) == "; ".join(map(str, made.steps))
 

@@ -24,7 +24,6 @@ from model_check.defects.findings import read_findings, read_lasso_findings
 from model_check.remedies.advice import remedy_of
 from model_check.wording.clauses import meaning_of
 from model_check.world import Profile
-from reference.versions.versions import BrokerProfile
 
 SCHEMA = json.loads(Path(catalogue_module.__file__).with_name("schema.json").read_text(encoding="utf-8"))
 
@@ -133,7 +132,7 @@ def test_a_scenario_that_goes_another_way_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = {**scenarios_module.scenarios()}
-    wrong["B33"] = replace(wrong["B33"], affected=BrokerProfile.of("5.3.3+delivers_where_readable"))
+    wrong["B33"] = replace(wrong["B33"], affected=scenarios_module.BrokerProfile.of("5.3.3+delivers_where_readable"))
     monkeypatch.setattr(scenarios_module, "scenarios", lambda: wrong)
     assert run(["defects", "B33"]) == ExitCode.EVALUATION_ERROR
     assert capsys.readouterr().err == (

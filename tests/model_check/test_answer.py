@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from halfcheck.printing.check import print_answer
-from model_check.answer import answer_of, search_portfolio
-from model_check.check import check
-from model_check.chosen_instances import (
+from model_check.answers.answer import answer_of, search_portfolio
+from model_check.answers.chosen_instances import (
     FOR_ALL,
     FOR_NO_RELEASE,
     instance_that_shows,
@@ -17,6 +16,7 @@ from model_check.chosen_instances import (
     smallest_first,
     those_that_forget,
 )
+from model_check.check import check
 from model_check.clauses import chosen_clauses, clauses_by_name
 from model_check.finding import Bounds, Numbers, Verdict
 from model_check.instances import load_instance
@@ -29,7 +29,7 @@ from spec.profiles import VERSIONS, distinct
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from model_check.answer import Answer
+    from model_check.answers.answer import Answer
     from model_check.explicit.search import Progress
     from model_check.verdicts.table import Entry
     from spec.constants import Instance

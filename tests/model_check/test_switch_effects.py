@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.clauses import clauses_by_name, name_of
+from model_check.defects.switch_effects import Effect, find_effects, on_record, profiles_around
 from model_check.instances import load_instance
-from model_check.switch_effects import Effect, find_effects, on_record, profiles_around
 from model_check.switches import switch_called, switch_records
 from model_check.verdicts.searches import CachedSearches, Searches
 from model_check.world import NO_FAULTS, Profile

@@ -2,9 +2,9 @@
 
 import pytest
 
-from model_check.answer import search_portfolio
+from model_check.answers.answer import search_portfolio
+from model_check.answers.chosen_instances import portfolio_of
 from model_check.check import check
-from model_check.chosen_instances import portfolio_of
 from model_check.clauses import clauses_by_name
 from model_check.finding import Holds
 from model_check.instances import load_instance

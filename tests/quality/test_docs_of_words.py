@@ -11,7 +11,7 @@ import pytest
 import spec.language
 from conformance.rules_page import rules
 from model_check.errors import ModelCheckError
-from model_check.instances import switches_of
+from model_check.world import Profile
 from spec.constants import FAULTS
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ def java() -> set[tuple[str, str]]:
 
 def is_a_profile(name: str) -> bool:
     try:
-        switches_of(name)
+        Profile.of(name)
     except ModelCheckError:
         return False
     return True

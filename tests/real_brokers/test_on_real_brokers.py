@@ -10,6 +10,7 @@ import pytest
 from halfcheck.errors import ExitCode
 from halfcheck.probe.schedules import counterexamples
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
+from model_check.world import Profile
 from real_brokers.probe import __main__ as probe_real
 from real_brokers.probe import replay as replay_on_real
 from real_brokers.probe.outcomes import RELEASES, Outcome, read_replays, table_of, tasks_of
@@ -30,7 +31,7 @@ def tasks() -> dict[tuple[str, str, str], Task]:
 
 def test_each_counterexample_of_the_five_releases_has_its_row() -> None:
     rows = Counter(replay.release for replay in table_of(read_replays()))
-    assert rows == {release: len(counterexamples(release)) for release in RELEASES}
+    assert rows == {release: len(counterexamples(Profile.of(release))) for release in RELEASES}
 
 
 def test_none_is_contradicted_and_at_least_sixty_are_seen() -> None:

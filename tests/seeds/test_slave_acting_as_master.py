@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.broker_conf.configuration import Configuration
+from model_check.configuration import Configuration
 from model_check.trace_validation.observed import Trace, constants_of
 from reference.broker.response import SLAVE_NOT_AVAILABLE
 from reference.format.properties import CHECK_TIMES

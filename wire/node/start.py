@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from model_check.instances import unturned
 from reference.broker.broker_settings import BrokerSettings
 from reference.format.broker_conf import broker_conf_of, settings, taken_settings
 from reference.format.errors import BrokenConfigError
@@ -57,16 +57,16 @@ class Start:
     broker_ip: str = ""
 
     @classmethod
-    def of(cls, profile: str, store: Path, broker_conf: Path | None = None, **more: Any) -> Self:
-        """Read ``broker.conf`` and choose the version.
+    def of(cls, name: str, store: Path, broker_conf: Path | None = None, **more: Any) -> Self:
+        """Read ``broker.conf`` and choose the version, by its name as `reference.versions.versions.switches_of` takes it.
 
         Raises
         ------
         BrokenConfigError
             No broker starts with that ``broker.conf``, or it can store nothing with it.
         """
-        switches = switches_of(profile)
-        release = unturned(profile)
+        switches = switches_of(name)
+        release = re.split(r"[+-]", name, maxsplit=1)[0]
         given = () if broker_conf is None else settings(broker_conf)
         own = BrokerSettings.of_broker_conf(broker_conf_of(given, release), release)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from model_check.broker_conf.configuration import Configuration
+from model_check.configuration import Configuration
 from model_check.releases import profile_for
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.validate import validate

@@ -32,7 +32,7 @@ SAID = {
 
 @cache
 def broker(profile: str, environment: str, choice: str = "weighted") -> BrokerTraces:
-    return BrokerTraces(profile, faults_of(environment), "small", choice)
+    return BrokerTraces(Pairing.of(profile, faults_of(environment), "small"), choice)
 
 
 @pytest.mark.parametrize("choice", CHOICES)
@@ -95,7 +95,7 @@ def test_rows_have_the_fields_and_words_of_the_vocabulary() -> None:
 def test_a_broker_that_differs_from_the_specification_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fuzz.actions.broker.TICK_MS", 999)
     with pytest.raises(EvaluationError, match=r"^trace 2: specification and reference broker disagree: step \d+, "):
-        BrokerTraces("5.3.3", (), "small", "weighted").make(7, 2, 60)
+        BrokerTraces(Pairing.of("5.3.3", (), "small"), "weighted").make(7, 2, 60)
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_a_broker_that_differs_from_the_specification_is_named(monkeypatch: pyte
 )
 def test_unknown_names_are_refused(profile: str, faults: tuple[str, ...], choice: str) -> None:
     with pytest.raises(ModelCheckError, match=r"fixed|rain|best"):
-        BrokerTraces(profile, faults, "small", choice)
+        BrokerTraces(Pairing.of(profile, faults, "small"), choice)

@@ -64,7 +64,7 @@ def test_the_written_test_fails_on_the_mutant_and_passes_on_the_sound_broker(
     the_test = namespace["test_the_broker_does_what_the_specification_says"]
     the_test()
     broken = mutant(name).pairing
-    monkeypatch.setattr(Pairing, "of", lambda profile, faults, instance: replace(broken, profile=profile))
+    monkeypatch.setattr(Pairing, "of", lambda profile, faults, instance: replace(broken, world=found.pairing.world))
     with pytest.raises(Mismatch):
         the_test()
     assert [path.name for path in (tmp_path / "new").iterdir()] == [NAME]

@@ -6,8 +6,10 @@ from collections import Counter
 
 import pytest
 
+from fuzz.lockstep.fuzzed_instances import fuzzed_world
 from fuzz.mutants.kill_table import MUTANTS, hunt
 from fuzz.mutants.mutant import Edit, Mutant, MutatedPart
+from spec.constants import FAULTS
 
 SOME = MUTANTS[2::6]
 """`make verify` and `make fuzz` hunt them all, as the sweep does."""
@@ -49,7 +51,13 @@ def test_a_mutant_that_changes_nothing_survives(monkeypatch: pytest.MonkeyPatch)
         "self._broker.settings is not None and waited >= self._broker",
     )
     harmless = Mutant(
-        "harmless", MutatedPart.BROKER, "says the same in more words", (), words, frozenset({"round.running"})
+        "harmless",
+        MutatedPart.BROKER,
+        "says the same in more words",
+        (),
+        words,
+        frozenset({"round.running"}),
+        fuzzed_world("5.3.3", FAULTS),
     )
     monkeypatch.setattr("fuzz.mutants.kill_table.MOST_EXAMPLES", 30)
     kill = hunt(harmless, random_seed=7)
@@ -58,7 +66,15 @@ def test_a_mutant_that_changes_nothing_survives(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_kill_for_another_reason_is_told_apart() -> None:
     mutant = next(mutant for mutant in MUTANTS if mutant.name == "round a moment late")
-    other = Mutant("other", MutatedPart.BROKER, mutant.what, (), mutant.edit, frozenset({"half.born_at"}))
+    other = Mutant(
+        "other",
+        MutatedPart.BROKER,
+        mutant.what,
+        (),
+        mutant.edit,
+        frozenset({"half.born_at"}),
+        fuzzed_world("5.3.3", FAULTS),
+    )
     kill = hunt(other, random_seed=7)
     assert kill.variable == "whether a round begins"
     assert kill.variable not in other.seen_in

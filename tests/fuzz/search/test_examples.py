@@ -79,4 +79,4 @@ def test_an_instance_whose_batch_has_no_size_in_characters_is_refused(monkeypatc
     wide = replace(instance.FUZZED, op_batch_size=3)
     monkeypatch.setattr(instance, "FUZZED", wide)
     with pytest.raises(ModelCheckError, match="use at most 10 slots"):
-        instance.fuzzed_constants("5.3.3", ())
+        instance.fuzzed_world("5.3.3", ())

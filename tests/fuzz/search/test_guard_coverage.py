@@ -15,6 +15,7 @@ from fuzz.search.coverage import EXCLUDED_RULES, LISTED, GuardCoverage, Guards, 
 from fuzz.search.workloads import MoveTable
 from model_check.counterexample.steps import read_path
 from model_check.errors import ModelCheckError
+from model_check.world import Profile
 from spec.constants import FAULTS, SWITCHES
 from spec.language import Refused
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -105,7 +106,7 @@ def test_by_chance_few_states_are_seen_and_the_first_that_are_missing_are_listed
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(coverage._COUNTED_FAULTS, "4.9.7", ("put_failure",))
-    counted = count_states("4.9.7", examples=20, steps=40, random_seed=7)
+    counted = count_states(Profile.of("4.9.7"), examples=20, steps=40, random_seed=7)
     assert counted.drawn + 1 >= counted.seen > 50
     assert counted.seen < counted.reachable // 2
     assert len(counted.missing) == LISTED
@@ -121,7 +122,7 @@ def test_steered_the_pair_visits_every_state(
 ) -> None:
     if faults is not None:
         monkeypatch.setitem(coverage._COUNTED_FAULTS, "5.4.0", faults)
-    counted = count_states("5.4.0", examples=50, steps=60, random_seed=7, visits_all=True)
+    counted = count_states(Profile.of("5.4.0"), examples=50, steps=60, random_seed=7, visits_all=True)
     assert least < counted.reachable < 20_000
     assert counted.share == 1.0
     assert counted.missing == ()

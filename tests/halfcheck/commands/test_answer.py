@@ -11,10 +11,12 @@ import pytest
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
 from halfcheck.printing.check import MOST_COUNTEREXAMPLES, print_answer
-from model_check.answer import answer_of
+from model_check.answers.answer import answer_of
 from model_check.check import check
+from model_check.clauses import clauses_by_name
 from model_check.engines import CPYTHON
 from model_check.finding import SCHEMA
+from model_check.instances import load_instance
 from model_check.question import Question
 from model_check.wording.clauses import meaning_of
 from spec.profiles import VERSIONS, distinct
@@ -39,7 +41,7 @@ def test_b01_is_named_in_the_first_lines_for_each_release(profile: str, capsys: 
     assert lines[0].startswith(f"RocketMQ {profile} in the quiet world, instances ")
     assert lines[0].endswith(f"{3 if profile == '4.5.1' else 2} of 16 guarantees are broken, gravest first")
     assert lines[1].startswith("S1.immune_half (B01")
-    assert meaning_of("S1.immune_half").harm in lines[1]
+    assert meaning_of(clauses_by_name()["S1.immune_half"]).harm in lines[1]
     assert "make the consumer idempotent" in lines[1]
 
 
@@ -57,7 +59,8 @@ def test_what_is_broken_stands_first_then_schedules_then_what_stands(capsys: pyt
     assert places == sorted(places)
     assert places[0] == 1
     broken = [name_in(line) for line in lines[1 : places[1] - 1] if ", steps" not in line and " steps in " in line]
-    assert [meaning_of(name).gravity for name in broken] == sorted(meaning_of(name).gravity for name in broken)
+    gravities = [meaning_of(clauses_by_name()[name]).gravity for name in broken]
+    assert gravities == sorted(gravities)
     assert sum(" is violated: " in line for line in lines) >= MOST_COUNTEREXAMPLES
     assert sum(line.startswith("halfcheck replay ") for line in lines) == MOST_COUNTEREXAMPLES
 
@@ -130,7 +133,7 @@ def test_what_is_broken_elsewhere_names_no_defect_that_the_release_is_rid_of(
 
 def test_an_interrupted_portfolio_does_not_say_that_all_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
     found = check(Question.of("4.9.7", (), "tiny", properties=["S5"]), CPYTHON)
-    print_answer(replace(answer_of(found), left_out=("odd",), is_interrupted=True))
+    print_answer(replace(answer_of(found), left_out=(load_instance("odd"),), is_interrupted=True))
     told = capsys.readouterr().out
     assert "not searched, as the search was interrupted: odd" in told
     assert "all that was asked for is broken" not in told

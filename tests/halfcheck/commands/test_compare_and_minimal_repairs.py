@@ -10,14 +10,15 @@ import jsonschema
 import pytest
 
 from halfcheck.app import run
-from halfcheck.check.minimal_repairs import Left
 from halfcheck.errors import ExitCode
 from halfcheck.printing.switches import print_head
+from model_check.answers.left_of_repairs import LeftOfRepairs
+from model_check.answers.minimal_repairs import find_minimal_repairs
 from model_check.clauses import chosen_clauses
 from model_check.defects.claims import searched_claims, unshown_claims
 from model_check.finding import SCHEMA
 from model_check.switches import switch_records
-from model_check.verdicts.minimal_repairs import find_minimal_repairs
+from model_check.world import Profile, World
 
 REPAIRED = "5.4.0+heeds_settled_originals"
 LEFT = (
@@ -135,7 +136,7 @@ def test_what_an_entry_says_of_its_switch_is_searched_before_a_defect_is_called_
         "broken after 16 steps; still broken through B01, A16 and B05"
     ) in out
     (clause,) = chosen_clauses(["S1.immune_half"])
-    (claim,) = searched_claims(clause, "5.4.0+settles_once")
+    (claim,) = searched_claims(clause, Profile.of("5.4.0+settles_once"))
     assert str(claim) == (
         "settles_once says that it repairs B01, and is not on record for it; S1.immune_half in 4.9.7+settles_once, "
         "quiet, on tiny: not broken"
@@ -143,10 +144,12 @@ def test_what_an_entry_says_of_its_switch_is_searched_before_a_defect_is_called_
 
 
 def test_repairs_whose_searches_were_cut_short_are_not_said_to_mend_nothing() -> None:
+    (clause,) = chosen_clauses(["S1.immune_half"])
+    world, repairs = World.of("4.9.7"), ("+heeds_settled_originals",)
     more = find_minimal_repairs(
-        "4.9.7", (), "S1.immune_half", instances=["tiny"], among=("+heeds_settled_originals",), most_states=2_200
+        world.profile, world.environment, clause, instances=[world.instance], among=repairs, most_states=2_200
     )
-    assert str(Left("S1.immune_half", ("A11",), ("B01",), more)) == (
+    assert str(LeftOfRepairs(clause, ("A11",), ("B01",), (), more)) == (
         "S1.immune_half: A11 is repaired; still broken through B01; "
         "no violation is found with +heeds_settled_originals besides, CUT SHORT (searched in tiny)"
     )
@@ -158,7 +161,7 @@ def test_the_answer_outlives_an_interrupt_of_what_is_searched_after_it(
     def pressed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("halfcheck.check.minimal_repairs.find_minimal_repairs", pressed)
+    monkeypatch.setattr("model_check.answers.left_of_repairs.find_minimal_repairs", pressed)
     arguments = ["check", "--profile", REPAIRED, "--instance", "tiny", "--property", "S1.immune_half"]
     assert run(arguments) == ExitCode.SAFETY_VIOLATED
     out, err = capsys.readouterr()

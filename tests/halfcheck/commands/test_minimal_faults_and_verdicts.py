@@ -1,4 +1,4 @@
-"""`halfcheck check --minimal-faults` and `halfcheck verdicts`: what they print, exit codes, one line for bad input."""
+"""`halfcheck faults` and `halfcheck verdicts`: what they print, exit codes, one line for bad input."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
 from halfcheck.verdicts.files import VerdictFiles
+from model_check.clauses import name_of
 from model_check.explicit.code_generation.compile import kernel_cache
 from model_check.verdicts import searches
 from model_check.verdicts.implications import suggested
@@ -22,7 +23,7 @@ from tests.model_check.checked import untraced
 if TYPE_CHECKING:
     from pathlib import Path
 
-MINIMAL = ("check", "--minimal-faults", "--instance", "tiny", "--faults", "crash,lose_end", "--profile", "5.3.3")
+MINIMAL = ("faults", "--instance", "tiny", "--faults", "crash,lose_end", "--profile", "5.3.3")
 RESULTS = "model_check/verdicts/results"
 IMPLICATION = f"""
 [[implication]]
@@ -42,9 +43,8 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(autouse=True)
 def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Searches of other runs are not found, and those of the tests are not kept."""
-    file = tmp_path / "kept.jsonl"
-    monkeypatch.setattr(searches, "kept_file", lambda: file)
-    monkeypatch.setattr("halfcheck.check.minimal_faults.kept_file", lambda: file)
+    file = tmp_path / "cached.jsonl"
+    monkeypatch.setattr(searches, "cache_file", lambda: file)
     return file
 
 
@@ -103,9 +103,13 @@ def test_a_second_run_searches_nothing(capsys: pytest.CaptureFixture[str]) -> No
         ([*MINIMAL, "--faults", "fire"], "no fault 'fire'; there are slow_local", 151),
         ([*MINIMAL, "--property", "S99"], "no property 'S99'; did you mean S9? There are S1", 151),
         ([*MINIMAL, "--instance", "huge"], "no instance 'huge'; there are tiny", 151),
-        ([*MINIMAL, "--most-faults", "9"], "9", 151),
-        ([*MINIMAL, "--svg", "x.svg"], "--svg does not go with --minimal-faults", 151),
-        (["check", "--profile", "5.3.3", "--profile", "4.9.7"], "give one profile, or --minimal-faults", 151),
+        ([*MINIMAL, "--most", "9"], "9", 151),
+        ([*MINIMAL, "--svg", "x.svg"], "No such option: --svg", 151),
+        (
+            ["check", "--profile", "5.3.3", "--profile", "4.9.7"],
+            "--profile 5.3.3 --profile 4.9.7: give one profile",
+            151,
+        ),
         (["verdicts", "--instance", "huge"], "--instance huge: the plan of verdicts.toml has tiny", 151),
         (["verdicts", "--folder", "nowhere"], "results/verdicts.toml: No such file or directory", 150),
     ],
@@ -192,11 +196,12 @@ def test_suggestions_are_of_the_table_and_not_declared(capsys: pytest.CaptureFix
     assert run(["verdicts", "--suggest"]) == ExitCode.OK
     lines = set(capsys.readouterr().out.splitlines())
     files = VerdictFiles()
-    assert lines == {f"{a} implies {b}" for a, b in suggested(files.table(), files.implications())}
-    assert lines.isdisjoint(f"{one.violated} implies {one.implied}" for one in files.implications())
+    found = {f"{name_of(a)} implies {name_of(b)}" for a, b in suggested(files.table(), files.implications())}
+    assert lines == found
+    assert lines.isdisjoint(f"{name_of(one.violated)} implies {name_of(one.implied)}" for one in files.implications())
     assert lines
 
 
-def test_searches_are_kept_beside_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_searches_are_cached_beside_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    assert searches.kept_file().parent == kernel_cache() / "verdicts"
+    assert searches.cache_file().parent == kernel_cache() / "verdicts"

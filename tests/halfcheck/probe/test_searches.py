@@ -18,6 +18,7 @@ from halfcheck.probe.schedules import Schedule
 from halfcheck.probe.session import Session, identify
 from halfcheck.probe.shrinking import Search, can_be_carried_out, shrink
 from model_check.clauses import chosen_clauses
+from model_check.world import World
 from tests.wire.one_broker import broker
 from wire.client.channel import Address
 from wire.client.transactions import COMMIT
@@ -109,7 +110,7 @@ def test_what_does_not_come_again_is_said_and_left_as_it_is(session: Session, ru
 
 def without_time(session: Session, *faults: str) -> ClientSchedules:
     """Schedules in which no time passes."""
-    return replace(client_schedules("5.3.3", faults, "tiny", session.tempo, can_die=False), ticks=0)
+    return replace(client_schedules(World.of("5.3.3", faults), session.tempo, can_die=False), ticks=0)
 
 
 def drawn(session: Session, *faults: str, examples: int = 30, wanted: str = "S1", seed: int = 7) -> Search:

@@ -15,6 +15,7 @@ from halfcheck.probe.judgement import judge
 from halfcheck.probe.observed_trace import ProbedTrace
 from halfcheck.probe.session import identify
 from halfcheck.probe.store_files import OtherStoreError, SavedOffsets, StoreFiles
+from model_check.world import Profile
 from reference.format.consumer_offsets import NAME
 from tests.wire.probe.own_broker import own_broker
 from wire.client.channel import BrokerChannel
@@ -54,7 +55,7 @@ class Probed:
         """The last events of the trace with those offsets, and whether it is explained."""
         probed = ProbedTrace(self.reading, self.baseline, self.producers, (), 1_000, saved)
         events = [str(event) for event in probed.trace.events]
-        return events, judge(probed, "5.3.3", self.target.conf).is_explained
+        return events, judge(probed, Profile.of("5.3.3"), self.target.conf).is_explained
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +138,7 @@ def test_a_death_before_the_first_record_has_nothing_to_explain(probed: Probed) 
     before = probed.reading.records[0].store_timestamp - 5_000
     died = ProbedTrace(probed.reading, probed.baseline, probed.producers, [Done(Kill(), before)], 1_000)
     assert died.trace.crashes == ()
-    assert judge(died, "5.3.3", probed.target.conf).is_explained
+    assert judge(died, Profile.of("5.3.3"), probed.target.conf).is_explained
 
 
 def test_saved_offsets_are_read_from_the_backup_only_if_the_file_stays_away(probed: Probed, copy: Path) -> None:

@@ -13,6 +13,7 @@ from halfcheck.errors import ExitCode, exit_code_of
 from halfcheck.verify.parts import lockstep
 from model_check.cpython.search import explore
 from model_check.errors import EvaluationError
+from model_check.world import Profile
 from spec.constants import FAULTS
 from spec.profiles import VERSIONS, distinct
 from tests.model_check.checked import at_full_speed
@@ -31,7 +32,7 @@ def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.untraced
 @pytest.mark.parametrize("profile", distinct(VERSIONS))
 def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
-    told = lockstep((profile, 3, 20))
+    told = lockstep((Profile.of(profile), 3, 20))
     assert (told.profile, told.environment, told.examples, told.agrees) == (profile, FAULTS, 20, True)
     assert 20 < told.steps <= 20 * 50
     assert 0 < told.conjuncts_seen < told.conjuncts
@@ -41,7 +42,7 @@ def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
 
 
 def test_the_seed_chooses_the_schedules() -> None:
-    first, again, other = (lockstep(("5.3.3", seed, 5)) for seed in (3, 3, 4))
+    first, again, other = (lockstep((Profile.of("5.3.3"), seed, 5)) for seed in (3, 3, 4))
     assert first.steps == again.steps
     assert first.unseen != other.unseen
 
@@ -52,7 +53,7 @@ def test_a_pair_that_differs_ends_with_75_and_names_the_step_and_the_variable(
     broken = next(mutant for mutant in MUTANTS if mutant.name == "check count forgotten").pairing
     monkeypatch.setattr(Pairing, "of", lambda *given: broken)
     with pytest.raises(EvaluationError) as difference:
-        lockstep(("5.3.3", 7, 50))
+        lockstep((Profile.of("5.3.3"), 7, 50))
     assert exit_code_of(difference.value) == ExitCode.EVALUATION_ERROR
     told = str(difference.value)
     assert told.startswith("specification and broker differ in 5.3.3: step ")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from model_check.broker_conf.configuration import Configuration
+from model_check.configuration import Configuration
 from model_check.world import Environment
 from spec.profiles import VERSIONS
 

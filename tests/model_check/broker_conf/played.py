@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pytest
 
     from model_check.broker_conf.answer import ConfAnswer, RealSchedule
-    from model_check.broker_conf.configuration import Configuration
+    from model_check.configuration import Configuration
     from model_check.world import Environment, Profile
     from reference.broker.broker_settings import BrokerSettings
     from reference.broker.processor.send_message_processor import SendMessageRequest

@@ -14,12 +14,12 @@ from model_check.broker_conf import answer as answering
 from model_check.broker_conf.added_rounds import GrowingRounds
 from model_check.broker_conf.answer import ConfAnswer, RealSchedule, check_configuration, in_milliseconds
 from model_check.broker_conf.assumed_times import with_assumed_times
-from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judge import judge
 from model_check.broker_conf.ticks import UNASKED_FAULTS
 from model_check.broker_conf.timed_path import MoreRounds, NoInstantsError, PathTimer, TimedPath
 from model_check.broker_conf.words import tell
 from model_check.clauses import chosen_clauses, clauses_by_name
+from model_check.configuration import Configuration
 from model_check.engines import ENGINES
 from model_check.errors import ModelCheckError
 from model_check.finding import Unknown, Verdict

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judgement import ConfJudgement, judge_configuration
 from model_check.clauses import chosen_clauses, name_of
+from model_check.configuration import Configuration
 from model_check.engines import CPYTHON
 from model_check.finding import Unknown
 from model_check.instances import load_instance

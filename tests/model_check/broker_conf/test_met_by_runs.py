@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.broker_conf.answer import check_configuration
-from model_check.broker_conf.configuration import Configuration
 from model_check.clauses import name_of
+from model_check.configuration import Configuration
 from model_check.engines import CPYTHON
 from model_check.finding import Holds
 from model_check.instances import load_instance

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.broker_conf.answer import check_configuration
-from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judgement import MOST_STATES
+from model_check.configuration import Configuration
 from model_check.engines import COMPILED, CPYTHON
 from model_check.finding import Verdict
 from model_check.instances import load_instance

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from model_check.broker_conf.configuration import Configuration, read_duration
 from model_check.broker_conf.ticks import MOST_TICKS, Quotient, quotient_of, switched_on
+from model_check.configuration import Configuration, read_duration
 from model_check.errors import ModelCheckError
 from model_check.instances import load_instance
 from model_check.world import Environment

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from model_check.answer import search_portfolio
+from model_check.answers.answer import search_portfolio
 from model_check.asked import asked_for
 from model_check.clauses import chosen_clauses, clauses_by_name, name_of
 from model_check.comparison.both_sides import needs_a_search, of_search, verdicts_of
@@ -141,7 +141,7 @@ def test_only_what_the_table_does_not_know_takes_a_search() -> None:
 
 
 def test_a_table_of_another_specification_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model_check.verdicts.known_verdicts._is_stale", lambda: True)
+    monkeypatch.setattr("model_check.answers.known_verdicts._is_stale", lambda: True)
     assert needs_a_search(asked_for("4.9.7"), QUIET)
 
 

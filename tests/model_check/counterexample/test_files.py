@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from files.errors import UnwritableFileError
+from model_check.answers.counterexample_files import Written, write_files
 from model_check.clauses import clauses_by_name
-from model_check.counterexample.files import Written, write_files
 from model_check.verdicts.table import table_of_verdicts
 from tests.model_check.checked import checked
 

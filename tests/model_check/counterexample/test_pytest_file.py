@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from model_check.answers.counterexample_files import Written, write_files
 from model_check.clauses import clauses_by_name
-from model_check.counterexample.files import Written, write_files
 from tests.model_check.checked import checked
 from tests.model_check.counterexample import b02
 

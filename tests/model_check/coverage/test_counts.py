@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from model_check.coverage.by_engine import cover_by_cpython, cover_by_numba
-from model_check.coverage.counts import ConjunctCoverage, Coverage, Uncovered
 from model_check.explicit.search import Exploration, explore
+from model_check.guard_coverage import ConjunctCoverage, Coverage, Uncovered, cover_by_cpython, cover_by_numba
 from model_check.world import World
 from spec.language import (
     Machine,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.coverage.counts import Uncovered
 from model_check.coverage.expected import FILE, Accepted, Expected, read_expected
 from model_check.coverage.matrix import CoverageMatrix, cover_matrix
 from model_check.coverage.page import coverage_page
 from model_check.errors import BadFile
+from model_check.guard_coverage import Uncovered
 from model_check.instances import load_instance
 from model_check.world import World
 from spec.constants import FAULTS

@@ -20,7 +20,8 @@ RELEASES = {*VERSIONS, "5.0.0", "5.1.0", "5.2.0"}
 def test_a_profile_that_shows_a_defect_has_it_and_one_that_is_rid_of_it_has_not() -> None:
     asked = 0
     for identifier, defect in catalogue().items():
-        has, lacks = [], []
+        has: list[str] = []
+        lacks: list[str] = []
         if defect.search is not None:
             has += map(str, (defect.search.world.profile, *defect.search.also_in))
             lacks.append(str(defect.search.repaired_in))

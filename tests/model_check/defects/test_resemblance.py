@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.answer import answer_of
+from model_check.answers.answer import answer_of
 from model_check.check import check
 from model_check.clauses import chosen_clauses, clauses_by_name, name_of
 from model_check.counterexample.steps import read_path

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judgement import judge_configuration
 from model_check.check import check
 from model_check.clauses import chosen_clauses, clauses_by_name, name_of
+from model_check.configuration import Configuration
 from model_check.counterexample.steps import read_path
-from model_check.engines import ENGINES
+from model_check.engines import COMPILED, CPYTHON
 from model_check.finding import Unknown, Verdict, Violated
 from model_check.instances import load_instance
 from model_check.question import Question
@@ -30,6 +30,8 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from model_check.engines import Engine
 
 TABLE = table_of_verdicts()
 
@@ -230,17 +232,17 @@ def test_without_an_immunity_no_settled_half_is_checked_because_its_op_message_w
         assert row.verdict is expected
 
 
-def after_ms(trial: Trial, settings: Mapping[str, Any], engine: str) -> int | None:
+def after_ms(trial: Trial, settings: Mapping[str, Any], engine: Engine) -> int | None:
     configuration = Configuration.of_release(trial.release, **settings)
     environment, sizes = Environment.of(trial.faults), tuple(map(load_instance, trial.sizes))
     clauses = chosen_clauses([trial.clause])
-    judgement = judge_configuration(configuration, environment, sizes, clauses=clauses, engine=ENGINES[engine])
+    judgement = judge_configuration(configuration, environment, sizes, clauses=clauses, engine=engine)
     (row,) = judgement.whole.rows
     assert not isinstance(row, Unknown)
     return judgement.after_ms(row) if isinstance(row, Violated) else None
 
 
-def is_as_said(trial: Trial, engine: str = "numba") -> bool:
+def is_as_said(trial: Trial, engine: Engine = COMPILED) -> bool:
     """Whether the clause is broken without what the remedy says, and with it later, or not at all."""
     before, after = (after_ms(trial, settings, engine) for settings in (trial.breaks, trial.other))
     if before is None or not trial.is_later:
@@ -250,7 +252,7 @@ def is_as_said(trial: Trial, engine: str = "numba") -> bool:
 
 def test_a_larger_check_max_makes_a_discard_later_and_does_not_rule_it_out() -> None:
     trial = next(trial for trial in TRIALS if trial.remedy == "answer_earlier")
-    assert is_as_said(trial._replace(release="4.9.7"), engine="cpython")
+    assert is_as_said(trial._replace(release="4.9.7"), engine=CPYTHON)
 
 
 def test_an_immunity_uses_up_all_checks_above_all_intervals_but_one() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.broker_conf.configuration import Configuration
+from model_check.configuration import Configuration
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.validate import validate
 from spec.profiles import PROFILES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model_check.broker_conf.configuration import Configuration
+from model_check.configuration import Configuration
 from model_check.trace_validation.observed import EndRequest, EventKind, ObservedEvent, Outcome, Trace
 from model_check.trace_validation.validate import validate
 from model_check.world import Profile

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from functools import cache, lru_cache
 
-from model_check.broker_conf.configuration import Configuration
+from model_check.configuration import Configuration
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import Switch
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace

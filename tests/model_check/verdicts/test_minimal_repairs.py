@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
+from model_check.answers.minimal_repairs import RepairsProgress, candidates_of, find_minimal_repairs
 from model_check.check import check
 from model_check.clauses import clauses_by_name
 from model_check.finding import Verdict
 from model_check.instances import load_instance
 from model_check.question import Question
-from model_check.verdicts.minimal_repairs import RepairsProgress, candidates_of, find_minimal_repairs
 from model_check.world import Environment, Profile
 
 if TYPE_CHECKING:
-    from model_check.verdicts.minimal_repairs import MinimalRepairs
+    from model_check.answers.minimal_repairs import MinimalRepairs
 
 SIX = (
     "-batches_ops",

@@ -20,7 +20,7 @@ from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from model_check.broker_conf.configuration import Configuration
+    from model_check.configuration import Configuration
     from spec.switches import Switches
 
 

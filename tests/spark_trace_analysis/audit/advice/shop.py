@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from fuzz.defects.broker_under_test import GROUP, TOPIC, BrokerUnderTest
+from fuzz.defects.scenario import BrokerProfile
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.format.consumer_offsets import NAME
 from reference.format.properties import UNIQUE_KEY
@@ -19,7 +20,6 @@ from reference.format.record import TRANSACTION_COMMIT
 from reference.format.system_topics import DISCARD_TOPIC
 from reference.store.memory_disk import MemoryDisk
 from reference.store.message_store_config import MessageStoreConfig
-from reference.versions.versions import BrokerProfile
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.opened_store import OpenedStore
 from tests.spark_trace_analysis.audit.both_audits import NO_TRACE

@@ -12,24 +12,25 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from model_check.answer import search_portfolio
+from model_check.answers.answer import search_portfolio
+from model_check.answers.known_counterexamples import KnownCounterexamples
 from model_check.clauses import name_of
 from model_check.defects.catalogue import catalogue
 from model_check.defects.resemblance import repairs_of
 from model_check.finding import Bounds, Verdict, Violated
 from model_check.switches import switch_called
-from model_check.verdicts.known_counterexamples import KnownCounterexamples
 from model_check.world import Profile
 from spec.constants import SWITCHES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from model_check.answer import Answer
+    from model_check.answers.answer import Answer
+    from model_check.answers.known_counterexamples import Repairs
     from model_check.explicit.search import Progress
     from model_check.finding import Finding
-    from model_check.verdicts.known_counterexamples import Repairs
     from model_check.world import Environment
+    from spec.constants import Instance
     from spec.language import Property
 
 
@@ -49,7 +50,7 @@ class RepairsProgress:
         States of that search.
     """
 
-    clause: str
+    clause: Property
     ruled_out: int
     searched: int
     under_way: str
@@ -57,7 +58,8 @@ class RepairsProgress:
 
     def __str__(self) -> str:
         return (
-            f"{self.clause}: {self.ruled_out:,} sets ruled out, {self.searched:,} searched · {self.under_way} · "
+            f"{name_of(self.clause)}: {self.ruled_out:,} sets ruled out, {self.searched:,} searched · "
+            f"{self.under_way} · "
             f"{self.distinct:,} states"
         )
 
@@ -89,8 +91,8 @@ class MinimalRepairs:
     Attributes
     ----------
     clause : Property
-    instances : tuple of str
-        The names of those in which the clause was searched.
+    instances : tuple of Instance
+        Where the clause was searched.
     bounds : tuple of Bounds
         'holds' is to the bounds of each of them by itself.
     broken : Violated or None
@@ -110,7 +112,7 @@ class MinimalRepairs:
     profile: Profile
     environment: Environment
     clause: Property
-    instances: tuple[str, ...]
+    instances: tuple[Instance, ...]
     bounds: tuple[Bounds, ...]
     most_repairs: int
     candidates: Repairs
@@ -189,7 +191,7 @@ def find_minimal_repairs(
     Parameters
     ----------
     profile, environment, question
-        See `model_check.answer.search_portfolio`.
+        See `model_check.answers.answer.search_portfolio`.
     among
         The repairs of which the sets are made; `candidates_of` the profile when None.
     report
@@ -214,7 +216,7 @@ def find_minimal_repairs(
         profile,
         environment,
         clause,
-        tuple(ask.names),
+        tuple(ask.instances),
         Bounds.uncovered([one.bounds for one in ask.held.values()]),
         most_repairs,
         candidates,
@@ -262,29 +264,28 @@ class _Asking:
     question: dict[str, Any]
     searched: int = 0
     ruled_out: int = 0
-    names: dict[str, None] = field(default_factory=dict)
-    held: dict[str, Finding] = field(default_factory=dict)
+    instances: dict[Instance, None] = field(default_factory=dict)
+    held: dict[Instance, Finding] = field(default_factory=dict)
     """Of each instance the search that has seen least of it, of those in which the clause was not violated."""
 
     def search(self, repairs: Repairs) -> Answer:
         self.searched += 1
         profile = self.profile.turn(*repairs)
 
-        def show(instance: str, progress: Progress) -> None:
+        def show(title: str, progress: Progress) -> None:
             if self.report is not None:
-                clause, under_way = name_of(self.clause), f"{profile} on {instance}"
-                self.report(RepairsProgress(clause, self.ruled_out, self.searched, under_way, progress.distinct))
+                under_way = f"{profile} on {title}"
+                self.report(RepairsProgress(self.clause, self.ruled_out, self.searched, under_way, progress.distinct))
 
         found = search_portfolio(profile, self.environment, clauses=[self.clause], report=show, **self.question)
         if found.is_interrupted:
             raise KeyboardInterrupt
-        names = [one.world.instance.name for one in found.findings]
-        self.names |= dict.fromkeys([*names, *(one.name for one in found.left_out)])
+        self.instances |= dict.fromkeys([*(one.world.instance for one in found.findings), *found.left_out])
         if not found.broken:
-            for name, one in zip(names, found.findings, strict=True):
-                before = self.held.get(name)
+            for one in found.findings:
+                before = self.held.get(one.world.instance)
                 if before is None or _seen(one) < _seen(before):
-                    self.held[name] = one
+                    self.held[one.world.instance] = one
         return found
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from model_check.answers.minimal_repairs import find_minimal_repairs
 from model_check.clauses import name_of
 from model_check.defects.claims import searched_claims
 from model_check.defects.resemblance import repaired_by_hand
-from model_check.verdicts.minimal_repairs import find_minimal_repairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from model_check.answers.minimal_repairs import MinimalRepairs, RepairsProgress
     from model_check.defects.claims import Claim
     from model_check.finding import Violated
-    from model_check.verdicts.minimal_repairs import MinimalRepairs, RepairsProgress
     from model_check.world import World
     from spec.constants import Instance
     from spec.language import Property
@@ -58,7 +58,7 @@ class LeftOfRepairs:
     @property
     def _holds_with(self) -> str:
         certain = [" ".join(one.repairs) for one in self.more.sets if one.certain]
-        where = f"(searched in {', '.join(self.more.instances)})"
+        where = f"(searched in {', '.join(one.name for one in self.more.instances)})"
         if certain:
             return f"holds with {' or '.join(certain)} besides {where}"
         if self.more.sets:
@@ -73,7 +73,7 @@ class LeftOfRepairs:
             "claims": [one.to_json() for one in self.claims],
             "broken_through": list(self.through),
             "holds_with": [list(one.repairs) for one in self.more.sets if one.certain],
-            "instances": list(self.more.instances),
+            "instances": [one.name for one in self.more.instances],
         }
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from model_check.answers.chosen_instances import is_besides, portfolio_of
 from model_check.check import check
-from model_check.chosen_instances import is_besides, portfolio_of
 from model_check.defects.affected import affects
 from model_check.defects.resemblance import resembled
 from model_check.finding import Bounds, Finding, Holds, Numbers, Unknown, Verdict, Violated
