@@ -55,14 +55,9 @@ def golden_path(path: Path) -> Path:
     return installed if installed.exists() else path
 
 
-def golden_stores() -> list[GoldenStore]:
-    """Every golden store that the reference broker can write again, by version and scenario."""
-    return [store for store in _all_stores() if not store.keeps_halves_in_rocksdb]
-
-
-def rocksdb_stores() -> list[GoldenStore]:
-    """The golden stores whose halves lie in RocksDB: `rocksdb_halves` says what holds for them, nothing judges them."""
-    return [store for store in _all_stores() if store.keeps_halves_in_rocksdb]
+def golden_stores(*, in_rocksdb: bool = False) -> list[GoldenStore]:
+    """The golden stores that the reference broker can write again, or those with halves in RocksDB, which it can't."""
+    return [store for store in _all_stores() if store.keeps_halves_in_rocksdb is in_rocksdb]
 
 
 def golden_store(version: str, scenario: str) -> GoldenStore:

@@ -1,4 +1,4 @@
-"""JSON and TOML out of files and off the network: what is nested too deep, and a number of no sense, gets its line."""
+"""JSON and TOML from files and the network; content nested too deep and absurd numbers are refused in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long something takes, as people read it: `3 days and 1 ms`, not `259200.001 s`. Who prints a time asks here."""
+"""Durations as people read them: `3 days and 1 ms`, not `259200.001 s`; all printed times come from here."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def duration(milliseconds: int) -> str:
 
 
 def moment(milliseconds: int) -> str:
-    """When something happens, counted from a beginning: to the millisecond in seconds, and in words after an hour.
+    """A moment, counted from a beginning: to the millisecond in seconds, and in words after an hour.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def moment(milliseconds: int) -> str:
 
 
 def taken(seconds: float) -> str:
-    """How long something took, as :func:`moment` says it.
+    """A duration of something that was done, as :func:`moment` prints it.
 
     Examples
     --------

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 ANOTHER: Final = "name another file"
-"""What to do about a file that is none of those that were expected."""
+"""The remedy for a file that is none of those that were expected."""
 
 
 class UnreadableFileError(OSError):

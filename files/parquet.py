@@ -1,4 +1,4 @@
-"""Parquet out of files that anybody may have made: what is none, or is cut, is said in a line."""
+"""Parquet from files that anybody may have made; those that are none, or cut, are refused in one line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_parquet(path: Path) -> bool:
 
 @contextmanager
 def parquet_file(path: Path) -> Iterator[pq.ParquetFile]:
-    """Open a file of Parquet; what goes wrong while it is read is said as well.
+    """Open a file of Parquet; failures while it is read become errors of this family, too.
 
     Raises
     ------

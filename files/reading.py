@@ -1,4 +1,4 @@
-"""The one door through which files are read: it looks at what a path is and how large it is, before it reads.
+"""The one door for reading files: it checks kind and size of a path before it reads.
 
 A pipe or a device in the place of a file would be waited for, or read for ever; a file of some gigabytes would fill
 the memory before anybody could say that it is no file of settings. Tests hold that no other module opens files.
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SETTINGS_BYTES: Final = 1 << 20
-"""The most that a file which people write by hand may have."""
+"""The most bytes of a file that people write by hand."""
 
 TABLE_BYTES: Final = 64 << 20
-"""The most that a file which is read whole and becomes objects may have: tables of a broker, counterexamples."""
+"""The most bytes of a file that becomes objects as a whole: tables of a broker, counterexamples."""
 
 WHOLE_BYTES: Final = 1 << 30
-"""The most that any file which is read whole may have."""
+"""The most bytes of any file that is read as a whole."""
 
 LINE_BYTES: Final = 16 << 20
-"""The most that one line may have."""
+"""The most bytes of one line."""
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _KINDS: Final = {
@@ -144,7 +144,7 @@ def read_lines(path: Path) -> Iterator[bytes]:
 
 
 def decompress(content: bytes) -> bytes:
-    """What gzip has packed, at most :data:`WHOLE_BYTES` of it.
+    """Decompress gzip's data, at most :data:`WHOLE_BYTES` of it.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def decompress(content: bytes) -> bytes:
 
 
 def map_file(path: Path, most_bytes: int | None = None) -> mmap.mmap | bytes:
-    """The bytes of a file of any size in memory that the system fills; without what it has no room for at its end.
+    """Map a file of any size into memory; an end without room is left out.
 
     A broker makes its files in full size and writes into them. Where nothing was written, the end is left out: to look
     at it would take room on a disk in memory, and where that is full, end the process.
@@ -172,7 +172,7 @@ def map_file(path: Path, most_bytes: int | None = None) -> mmap.mmap | bytes:
     Parameters
     ----------
     most_bytes
-        What follows behind so many is left out as well.
+        Bytes beyond so many are left out as well.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A folder for one command, which the next command takes away where the first was killed before it could."""
+"""A folder for one command; where the command was killed, the next one deletes it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def sweep() -> None:
-    """Delete the folders whose command is gone; what does not belong to this user, or bears no lock, stays."""
+    """Delete the folders whose command is gone; those of other users, or without a lock, stay."""
     with suppress(OSError):
         for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
             if _is_left(folder):

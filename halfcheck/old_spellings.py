@@ -37,6 +37,10 @@ OPTIONS: Final = {
 """Options to today's words; one that ends in = takes the value behind it."""
 
 
+FORMS: Final = {"itf=": ".itf.json", "svg=": ".svg", "mermaid=": ".mmd", "pytest=": ".py"}
+"""What a name ends in that says its form by itself."""
+
+
 def respelled(arguments: Sequence[str]) -> tuple[list[str], str]:
     """The arguments in today's words, and the sentence that says so; empty where nothing has changed.
 
@@ -45,8 +49,7 @@ def respelled(arguments: Sequence[str]) -> tuple[list[str], str]:
     >>> respelled(["check", "--compare", "4.9.7", "5.5.1", "--json"])[0]
     ['compare', '4.9.7', '5.5.1', '--json']
     >>> respelled(["check", "--profile", "5.3.3", "--svg=a.svg"])
-    (['check', '--profile', '5.3.3', '--write', 'svg=a.svg'], 'since 0.3.0: halfcheck check --profile 5.3.3 --write \
-svg=a.svg')
+    (['check', '--profile', '5.3.3', '--write', 'a.svg'], 'since 0.3.0: halfcheck check --profile 5.3.3 --write a.svg')
     >>> respelled(["check", "--profile", "5.3.3"])
     (['check', '--profile', '5.3.3'], '')
     """
@@ -91,7 +94,8 @@ def _today(command: str, words: list[str]) -> list[str]:
             depth = next(waiting, "")
         elif OPTIONS.get(word, "").endswith("="):
             option, form = OPTIONS[word].split()
-            today += [option, f"{form}{next(waiting, '')}"]
+            file = next(waiting, "")
+            today += [option, file if file.endswith(FORMS[form]) else f"{form}{file}"]
         else:
             today += OPTIONS[word].split() if word in OPTIONS else [word]
     return [f"z3:{depth}" if word == "z3" and depth else word for word in today]

@@ -12,7 +12,7 @@ from halfcheck.errors import CommandLineError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.answers.counterexample_files import Written
+    from model_check.answers.counterexample_files import WrittenFiles
     from model_check.asked import Asked
     from model_check.world import Environment, Profile
     from spec.constants import Instance
@@ -23,11 +23,14 @@ USUAL_PROFILE: Final = "5.5.1"
 PROFILES: Final = "4.5.1, 4.9.7, 5.3.3, 5.4.0, 5.5.0 or 5.5.1"
 ProfileName = Annotated[str, typer.Option(help=f"{PROFILES}; +NAME or -NAME turns a switch.")]
 Release = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
-        metavar="PROFILE", help=f"{PROFILES}, or another release from 4.3.0 on; +NAME or -NAME turns a switch."
+        metavar="PROFILE",
+        help=f"{PROFILES}, or another release from 4.3.0 on; {USUAL_PROFILE} if none is given; +NAME or -NAME turns a "
+        "switch.",
     ),
 ]
+"""One of them; a list, so that a second one is refused."""
 Faults = Annotated[
     str,
     typer.Option(
@@ -98,7 +101,7 @@ def instances_of(name: str | None) -> tuple[Instance, ...]:
     return () if name is None else (load_instance(name),)
 
 
-def written_in(names: Sequence[str] | None) -> Written:
+def written_in(names: Sequence[str] | None) -> WrittenFiles:
     """Where `--write` wants a counterexample, and in which forms.
 
     Raises
@@ -108,7 +111,7 @@ def written_in(names: Sequence[str] | None) -> Written:
     UnwritableFileError
         A file could not be written.
     """
-    from model_check.answers.counterexample_files import Written, refuse_unwritable
+    from model_check.answers.counterexample_files import WrittenFiles, refuse_unwritable
 
     files: dict[str, Path] = {}
     for name in names or ():
@@ -119,22 +122,28 @@ def written_in(names: Sequence[str] | None) -> Written:
             message = f"--write {name}: expected a name that ends in {', '.join(_FORMS)}, one of each, or FORM=FILE"
             raise CommandLineError(message)
         files[form] = Path(rest)
-    wanted = Written(**files)
+    wanted = WrittenFiles(**files)
     refuse_unwritable(wanted)
     return wanted
 
 
-def asked_aloud(name: str) -> Asked:
-    """The release or profile of a name; on stderr, which profile speaks for it, and which switches change nothing.
+def asked_aloud(named: Sequence[str] | None) -> Asked:
+    """The one release or profile that is named; on stderr, which profile speaks for it, which switches change nothing.
 
     Raises
     ------
+    CommandLineError
+        Several are named.
     ModelCheckError
         There is none of that name.
     """
     from model_check.asked import asked_for
 
-    asked = asked_for(name)
+    names = list(dict.fromkeys(named or [USUAL_PROFILE]))
+    if len(names) > 1:
+        message = f"{' '.join(f'--profile {name}' for name in names)}: give one profile"
+        raise CommandLineError(message)
+    asked = asked_for(names[0])
     if asked.why:
         typer.echo(f"halfcheck: {asked.why}", err=True)
     elif asked.profile.turned:

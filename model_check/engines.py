@@ -86,7 +86,7 @@ class Engine(Protocol):
         """Search the world of a question."""
 
 
-class Compiled:
+class CompiledSearch:
     """The compiled search."""
 
     name = "numba"
@@ -129,7 +129,7 @@ class Compiled:
         )
 
 
-class CPython:
+class CPythonSearch:
     """The slow judge, which runs the actions themselves."""
 
     name = "cpython"
@@ -162,7 +162,7 @@ class CPython:
         )
 
 
-class Bounded:
+class BoundedSearch:
     """Bounded model checking, one search a clause: what is not violated is unknown beyond the bound."""
 
     name = "z3"
@@ -194,7 +194,7 @@ class Bounded:
         )
 
 
-def _counted(found: explicit_search.Exploration | cpython_search.Exploration) -> dict[str, Any]:
+def _counted(found: explicit_search.Exploration | cpython_search.CPythonExploration) -> dict[str, Any]:
     return {name: getattr(found, name) for name in ("distinct", "generated", "depth", "complete", "seconds")}
 
 
@@ -209,9 +209,9 @@ def _without_resources(name: str, means: Means) -> str:
     return f"the engine {name} knows no memory limit, disk, checkpoint or fingerprints: use numba"
 
 
-COMPILED: Final = Compiled()
-CPYTHON: Final = CPython()
-Z3: Final = Bounded()
+COMPILED: Final = CompiledSearch()
+CPYTHON: Final = CPythonSearch()
+Z3: Final = BoundedSearch()
 
 ENGINES: Final[dict[str, Engine]] = {engine.name: engine for engine in (COMPILED, CPYTHON, Z3)}
 """By the names under which they are asked for."""

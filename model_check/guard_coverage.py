@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from model_check.explicit.code_generation.compile import Compiled
-    from model_check.explicit.code_generation.coverage import Counted
+    from model_check.explicit.code_generation.coverage import CountedPlace
     from model_check.explicit.search import Exploration
     from model_check.explicit.state_store.store import StateStore
     from spec.language import Action, Machine
@@ -222,10 +222,10 @@ def cover_by_numba(found: Exploration) -> Coverage:
     return coverage_of(compiled.machine, found.distinct, enabled, first_false, total[len(counted) :].tolist())
 
 
-_LOADED: dict[tuple[Machine, str], tuple[int, tuple[Counted, ...]]] = {}
+_LOADED: dict[tuple[Machine, str], tuple[int, tuple[CountedPlace, ...]]] = {}
 
 
-def _counting(compiled: Compiled, constants: object) -> tuple[int, tuple[Counted, ...]]:
+def _counting(compiled: Compiled, constants: object) -> tuple[int, tuple[CountedPlace, ...]]:
     """Where the counting code is; one serves all profiles and environments of a machine's instance, as the search's."""
     key = (compiled.machine, compiled.native.name)
     if key not in _LOADED:

@@ -183,7 +183,7 @@ class Environment(tuple[str, ...]):
         for name in sorted(chosen - set(FAULTS)):
             if name.strip().lower() in ("all", "any", "every"):
                 msg = (
-                    f"no fault {name!r}: all at once do not say which of them breaks what; check --minimal-faults "
+                    f"no fault {name!r}: all at once do not say which of them breaks what; halfcheck faults "
                     "tries set after set, halfcheck switches --faults says what each one is"
                 )
                 raise ModelCheckError(msg)

@@ -129,7 +129,7 @@ class Processes:
     def _start(
         self, command: Sequence[str], stdin: int, stdout: int | IO[bytes], stderr: int | IO[bytes]
     ) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(  # noqa: S603 - this package's own command, without a shell
+        process = subprocess.Popen(
             command, env=self._environment, cwd=self._run, stdin=stdin, stdout=stdout, stderr=stderr
         )
         self._started.append(process)

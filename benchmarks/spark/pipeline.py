@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spark_trace_analysis.traces.manifest import Run
+    from spark_trace_analysis.traces.manifest import TraceRun
 
 SEED: Final = 7
 ENVIRONMENTS: Final = ((), ("crash",), ("lose_end",), ("slow_local",), ("put_failure",))
@@ -50,7 +50,7 @@ def main(traces: int, folder: Path, steps: int, instances: Sequence[str]) -> Non
     kinds = list(product(instances, distinct(VERSIONS), ENVIRONMENTS))
     with spark_session(work=folder / "spark") as spark:
         _tell(phase=SIMULATING)
-        runs: list[Run] = []
+        runs: list[TraceRun] = []
         for number, (instance, profile, faults) in enumerate(kinds):
             share = traces // len(kinds) + (number < traces % len(kinds))
             parameters = Parameters(profile, faults, instance, seed=SEED, traces=share, steps=steps)

@@ -32,7 +32,7 @@ def finding_of(played: PlayedScenario) -> BrokerFinding:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Play and record; a scenario that goes another way is told on stderr, and the exit code is 75 then."""
+    """Play and record; a scenario that goes another way is reported on stderr, and the exit code is 75 then."""
     wanted = {defect_called(name).identifier for name in arguments}
     recorded = read_broker_findings() if BROKER_FILE.exists() else {}
     findings = {}

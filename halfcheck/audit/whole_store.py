@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reference.format.store_paths import StorePaths
     from spark_trace_analysis.audit.audit import Audit
-    from spark_trace_analysis.audit.spark_audit import Options
+    from spark_trace_analysis.audit.spark_audit import SparkAuditOptions
 
 _SMALL_BYTES: Final = 64 << 20
 _BLOCK_BYTES: Final = 512
@@ -56,9 +56,9 @@ def audited(
     with sole_writer("--out", out), sole_writer("--work", work):
         if master is None and work is None and not conf and _is_small(paths):
             return _in_one_process(paths, version, out, row_files)
-        from spark_trace_analysis.audit.spark_audit import Options
+        from spark_trace_analysis.audit.spark_audit import SparkAuditOptions
 
-        options = Options(
+        options = SparkAuditOptions(
             version=version,
             limit=limit,
             everything=everything,
@@ -83,7 +83,7 @@ def _in_one_process(paths: StorePaths, version: str | None, out: Path | None, ro
     return audit.narrowed(row_files.selection)
 
 
-def _by_spark(paths: StorePaths, options: Options, master: str, conf: Sequence[str]) -> Audit:
+def _by_spark(paths: StorePaths, options: SparkAuditOptions, master: str, conf: Sequence[str]) -> Audit:
     from spark_trace_analysis.audit.audit_folders import count_finished, place_of
     from spark_trace_analysis.audit.spark_audit import audit_by_spark
     from spark_trace_analysis.cluster.session import spark_session

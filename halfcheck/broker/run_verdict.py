@@ -136,9 +136,9 @@ def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str, answers:
         What clients answered to it.
     """
     from spark_trace_analysis.audit.audit_store import audit_store
-    from spark_trace_analysis.audit.opened_store import Question
+    from spark_trace_analysis.audit.opened_store import StoreQuestion
 
-    question = Question(conf=conf, most_events=_MOST_EVENTS_EXPLAINED)
+    question = StoreQuestion(conf=conf, most_events=_MOST_EVENTS_EXPLAINED)
     is_short, has_stored = trace.stat().st_size <= _LONGEST_TRACE_BYTES, (store / "commitlog").is_dir()
     audit = audit_store(store, release, None, question) if is_short and has_stored else None
     stop = last_stop(trace)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.audit.explanation.explained_runs import Explained
     from spark_trace_analysis.report.simulation_section import SimulationSection
-    from spark_trace_analysis.traces.manifest import Run
+    from spark_trace_analysis.traces.manifest import TraceRun
 
 MANIFEST = "manifest.json"
 KEPT = ".analysis"
@@ -121,7 +121,7 @@ def _session(master: str, conf: list[str] | None, work: Path | None) -> Iterator
 
 def _runs_of(
     directory: Path, profile: str, broker_conf: Path | None, stack: ExitStack
-) -> tuple[list[Run], BrokerConf | None]:
+) -> tuple[list[TraceRun], BrokerConf | None]:
     """The simulated runs of a directory, or recorded traces as runs, in a folder that is removed with the stack."""
     from model_check.instances import constants_for
     from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
@@ -159,7 +159,11 @@ def _runs_of(
 
 
 def _write_report(
-    section: SimulationSection, runs: Sequence[Run], path: Path, seconds: dict[str, float], begin: Callable[[str], None]
+    section: SimulationSection,
+    runs: Sequence[TraceRun],
+    path: Path,
+    seconds: dict[str, float],
+    begin: Callable[[str], None],
 ) -> None:
     from spark_trace_analysis.report.data import Fact, ReportData
     from spark_trace_analysis.report.page import write

@@ -10,7 +10,6 @@ import typer
 
 from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.options import (
-    USUAL_PROFILE,
     AsJson,
     Everything,
     Faults,
@@ -45,7 +44,7 @@ Z3_STEPS: Final = 20
 
 def command(
     *,
-    profile: Release = USUAL_PROFILE,
+    profile: Release = None,
     faults: Faults = "",
     instance: InstanceName = None,
     properties: Properties = None,
@@ -102,7 +101,7 @@ def command(
     halfcheck check --instance tiny --property S1.immune_half --engine z3:15
     halfcheck check --instance tiny --property S1.immune_half --write b01.itf.json --write b01.svg --write test_b01.py
     """
-    from model_check.answers.counterexample_files import Written, write_files
+    from model_check.answers.counterexample_files import WrittenFiles, write_files
     from model_check.clauses import chosen_clauses
 
     files = written_in(write)
@@ -135,9 +134,9 @@ def command(
                 report=report,
                 release=asked.stood_for,
             )
-    if files != Written() and not answer.broken:
+    if files != WrittenFiles() and not answer.broken:
         typer.echo("halfcheck: no property is violated, so no counterexample is written", err=True)
-    elif files != Written():
+    elif files != WrittenFiles():
         write_files(min(answer.broken, key=lambda row: row.depth), files)
     is_whole = engine == COMPILED and max_states is None and not answer.is_interrupted
     left = left_of(answer, sizes, threads, wanted=not as_json) if is_whole else []

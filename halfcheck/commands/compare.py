@@ -78,7 +78,7 @@ def command(
     from model_check.comparison.upgrade_answer import upgrade_answer
     from reference.format.broker_conf_remarks import remarks_on_file
 
-    old, new = (asked_aloud(name) for name in (before, after))
+    old, new = (asked_aloud([name]) for name in (before, after))
     if broker_conf is None and (immunity or local):
         message = f"{'--immunity' if immunity else '--local'} speaks of a broker.conf: give --broker-conf FILE, too"
         raise CommandLineError(message)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from halfcheck.options import USUAL_PROFILE, AsJson, Release
+from halfcheck.options import AsJson, Release, asked_aloud
 
 if TYPE_CHECKING:
     from spec.constants import Instance
@@ -18,7 +18,7 @@ def command(
         str | None, typer.Argument(metavar="[NAME]", help="An instance, NAME@TxHxO with other sizes, or a .toml file.")
     ] = None,
     *,
-    profile: Release = USUAL_PROFILE,
+    profile: Release = None,
     as_json: AsJson = False,
 ) -> None:
     """List the instances, or say how wide a state of one is: a row a field.
@@ -62,13 +62,12 @@ def _to_json(size: Instance) -> dict[str, Any]:
     return {field: value for field, value in asdict(size).items() if field != "name"}
 
 
-def _measure(name: str, profile: str, *, as_json: bool) -> None:
-    from model_check.asked import asked_for
+def _measure(name: str, profile: list[str] | None, *, as_json: bool) -> None:
     from model_check.explicit.code_generation.width import state_width
     from model_check.world import World
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-    world = World.of(asked_for(profile).profile, (), name)
+    world = World.of(asked_aloud(profile).profile, (), name)
     measured = state_width(TRANSACTIONAL_MESSAGES, world.constants)
     if as_json:
         print(json.dumps(measured.to_json(), indent=2))

@@ -9,7 +9,6 @@ import typer
 
 from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.options import (
-    USUAL_PROFILE,
     AsJson,
     Everything,
     Faults,
@@ -27,7 +26,7 @@ from halfcheck.options import (
 
 def command(
     *,
-    profile: Release = USUAL_PROFILE,
+    profile: Release = None,
     faults: Faults = "",
     instance: InstanceName = None,
     responses: Annotated[
@@ -53,7 +52,7 @@ def command(
     halfcheck liveness --property P5.at_one_moment --profile 5.3.3 --write spinning.svg
     """
     from halfcheck.printing.progress import search_progress
-    from model_check.answers.counterexample_files import Written, write_lasso
+    from model_check.answers.counterexample_files import WrittenFiles, write_lasso
     from model_check.liveness.check import check_responses, chosen_promises, chosen_responses, usual_worlds
     from model_check.world import World
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
@@ -68,9 +67,9 @@ def command(
     worlds = [World(asked.profile, environment, size) for size in sizes] or usual_worlds(asked.profile, environment)
     with search_progress(" ".join(filter(None, (asked.profile.name, instance))), wanted=not as_json) as report:
         finding = check_responses(worlds, chosen, fairness=promises, most_states=max_states, report=report)
-    if files != Written() and not finding.violated:
+    if files != WrittenFiles() and not finding.violated:
         typer.echo("halfcheck: no response is violated, so no lasso is written", err=True)
-    elif files != Written():
+    elif files != WrittenFiles():
         write_lasso(min(finding.violated, key=lambda row: len(row.lasso.stem) if row.lasso else 0), files)
     if as_json:
         print(json.dumps(finding.to_json(), ensure_ascii=False, indent=2))

@@ -9,7 +9,6 @@ import typer
 
 from halfcheck.errors import ExitCode
 from halfcheck.options import (
-    USUAL_PROFILE,
     AsJson,
     Faults,
     InstanceName,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 def command(
     *,
-    profile: Release = USUAL_PROFILE,
+    profile: Release = None,
     faults: Faults = "",
     instance: InstanceName = None,
     properties: Properties = None,

@@ -98,14 +98,14 @@ def _simulated(
     from spark_trace_analysis.cluster.shipped_project import walk_kernels
     from spark_trace_analysis.traces.manifest import SPECIFICATION
     from spark_trace_analysis.traces.simulate import prepare, simulate
-    from spark_trace_analysis.traces.unfinished_run import count_kept
+    from spark_trace_analysis.traces.unfinished_run import count_finished_files
 
     prepare(parameters, source)
     is_walked = parameters.of == SPECIFICATION
     walked = instances_of(parameters.choice, load_instance(parameters.instance)) if is_walked else ()
     kernels = walk_kernels(*(instance.name for instance in walked))
     with (
-        resumable(lambda: count_kept(out), "file"),
+        resumable(lambda: count_finished_files(out), "file"),
         spark_session(master, conf=conf or (), kernels=kernels) as spark,
         _progress_line(parameters.traces) as progress,
     ):

@@ -68,7 +68,7 @@ def answer(options: DefectsOptions) -> ExitCode:
 def _refuse_another_release(words: Sequence[str], release: str) -> None:
     for word in words:
         if re.fullmatch(RELEASE, word) and word != release:
-            message = f"{word} --version {release}: name one release, or ask halfcheck check --compare {word} {release}"
+            message = f"{word} --version {release}: name one release, or ask halfcheck compare {word} {release}"
             raise CommandLineError(message)
 
 

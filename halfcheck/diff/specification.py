@@ -18,7 +18,7 @@ from reference.format.broker_conf import BrokerConf, find_broker_conf, read_brok
 from reference.format.store_paths import store_paths
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, judge_recorded
-from spark_trace_analysis.audit.opened_store import Question
+from spark_trace_analysis.audit.opened_store import StoreQuestion
 from spark_trace_analysis.ingest.driver_log import find_driver_log
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | 
         read = tell and telling_bytes(tell, f"reading {side.name}")
         if side.kind is SideKind.TRACE:
             return _explain_recorded(side, profile, why, conf, instance, report)
-        question = Question(
+        question = StoreQuestion(
             profiles=((profile, switches_of(profile)),),
             why=why,
             conf=conf,
@@ -88,7 +88,7 @@ def _write_reference_store(of: Path, broker_conf: Path | None, store: Path) -> N
             shutil.copy(beside, store / beside.name)
 
 
-def _explain_store(name: str, store: StorePaths, question: Question, read: Report | None) -> Answer:
+def _explain_store(name: str, store: StorePaths, question: StoreQuestion, read: Report | None) -> Answer:
     audit = audit_store(store, None, read, question)
     return Answer(
         records=audit.events,

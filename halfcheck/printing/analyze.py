@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from spark_trace_analysis.audit.explanation.explained_runs import Explained
-    from spark_trace_analysis.judge.both_ways import Count, Judgement
+    from spark_trace_analysis.judge.both_ways import Count, TraceJudgement
 
 _ROOM_FOR_RUNS: Final = 122
 """Columns that the table takes where each row names its run."""
@@ -28,7 +28,7 @@ OF_RECORDED: Final = "of the recorded traces"
 
 
 def print_judgement(
-    judgement: Judgement,
+    judgement: TraceJudgement,
     seconds: Mapping[str, float],
     explained: Sequence[Explained],
     *,
@@ -63,7 +63,7 @@ def print_judgement(
     console.print(f"{judgement.traces:,} traces, {judgement.events:,} events; kernels and expressions agree ({phases})")
 
 
-def _to_json(judgement: Judgement, seconds: Mapping[str, float], explained: Sequence[Explained]) -> dict[str, Any]:
+def _to_json(judgement: TraceJudgement, seconds: Mapping[str, float], explained: Sequence[Explained]) -> dict[str, Any]:
     return {
         "traces": judgement.traces,
         "events": judgement.events,

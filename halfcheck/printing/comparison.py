@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from model_check.comparison.differences import Comparison, Verdicts
-    from model_check.comparison.upgrade_answer import Entry, UpgradeAnswer
+    from model_check.comparison.upgrade_answer import UpgradeAnswer, UpgradeEntry
 
 
 def print_comparison(
@@ -55,7 +55,7 @@ def print_comparison(
     _print_extent(console, found)
 
 
-def _print_group(console: Console, title: str, entries: Sequence[Entry], style: str, otherwise: str) -> None:
+def _print_group(console: Console, title: str, entries: Sequence[UpgradeEntry], style: str, otherwise: str) -> None:
     console.print()
     if not entries:
         say(console, otherwise)

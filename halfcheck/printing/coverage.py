@@ -1,4 +1,4 @@
-"""Coverage as tables, for `check --coverage` and `coverage`."""
+"""Coverage as tables, for `halfcheck coverage`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer of `check --liveness` in words: each violation as a way into a cycle and the cycle, then what holds."""
+"""The answer of `halfcheck liveness` in words: each violation as a way into a cycle and the cycle, then what holds."""
 
 from __future__ import annotations
 

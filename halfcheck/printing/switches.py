@@ -17,7 +17,7 @@ from spec.profiles import PROFILES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from model_check.defects.switch_effects import Effect, SwitchEffects
+    from model_check.defects.switch_effects import ClauseEffect, SwitchEffects
     from model_check.switches import SwitchRecord
 
 
@@ -94,7 +94,7 @@ def print_effects(found: SwitchEffects) -> None:
         console.print(table)
     for releases in dict.fromkeys(found.still_broken.values()):
         clauses = [name_of(clause) for clause, where in found.still_broken.items() if where == releases]
-        ask = f"halfcheck check --minimal-repairs --profile {releases[-1]} --property {clauses[0]}"
+        ask = f"halfcheck repairs --profile {releases[-1]} --property {clauses[0]}"
         console.print(
             Text(
                 f"broken with it as well in {', '.join(map(str, releases))}: {', '.join(clauses)}; {ask} says what "
@@ -108,7 +108,7 @@ def print_effects(found: SwitchEffects) -> None:
         console.print(Text(f"CUT SHORT, and not counted: {', '.join(map(str, found.cut_short))}", style="yellow"))
 
 
-def _places(effects: Sequence[Effect]) -> str:
+def _places(effects: Sequence[ClauseEffect]) -> str:
     """Releases with the same environments together: `4.5.1, 4.9.7: quiet (16 steps)`."""
     by_release: dict[str, list[str]] = {}
     for one in effects:

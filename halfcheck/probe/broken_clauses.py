@@ -11,7 +11,7 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from model_check.trace_validation.observed import Trace
-    from model_check.trace_validation.path_search import Verdict
+    from model_check.trace_validation.path_search import PathVerdict
     from spec.language import Property
 
 
@@ -37,7 +37,7 @@ class BrokenClause:
         return f"{self.clause.identifier}.{self.clause.clause}"
 
 
-def broken_clauses(trace: Trace, verdict: Verdict) -> list[BrokenClause]:
+def broken_clauses(trace: Trace, verdict: PathVerdict) -> list[BrokenClause]:
     """The clauses that the path of a verdict breaks, in the order in which it does.
 
     Raises

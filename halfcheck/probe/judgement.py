@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from halfcheck.probe.observed_trace import ProbedTrace
     from model_check.trace_validation.observed import Trace
-    from model_check.trace_validation.path_search import Verdict
+    from model_check.trace_validation.path_search import PathVerdict
     from model_check.world import Profile
     from reference.format.broker_conf import BrokerConf
 
@@ -34,7 +34,7 @@ class Judgement:
     """
 
     profile: Profile
-    verdict: Verdict
+    verdict: PathVerdict
     broken: tuple[BrokenClause, ...] = ()
 
     @property
@@ -55,7 +55,7 @@ def explaining(probed: ProbedTrace, profiles: Sequence[Profile], conf: BrokerCon
     return [profile for profile in profiles if _validated(probed.trace, profile, conf)[1].accepted]
 
 
-def _validated(trace: Trace, profile: Profile, conf: BrokerConf) -> tuple[Trace, Verdict]:
+def _validated(trace: Trace, profile: Profile, conf: BrokerConf) -> tuple[Trace, PathVerdict]:
     """The verdict; a broker that has started again since its last op message remembers nothing of that."""
     settings, switches = validation_settings(conf, profile.unturned), profile.switches
     verdict = validate(trace, settings, switches)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.forecast import HANDLING_MS
-from model_check.trace_validation.observed import EndRequest, EventKind, ObservedEvent, Outcome, Trace
+from model_check.trace_validation.observed import EndRequest, EventKind, ObservedEvent, ObservedOutcome, Trace
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import HALF_TOPIC
 from spark_trace_analysis.ingest.store_trace import StoreTrace
@@ -121,7 +121,7 @@ def _requests(producers: ProbeProducers, baseline: Baseline, ahead: int) -> list
         EndRequest(
             end.sent_ms + ahead,
             end.half.queue_offset - baseline.half,
-            Outcome.COMMIT if end.outcome == COMMIT else Outcome.ROLLBACK,
+            ObservedOutcome.COMMIT if end.outcome == COMMIT else ObservedOutcome.ROLLBACK,
         )
         for end in producers.ends
         if not end.code

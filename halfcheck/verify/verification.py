@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from halfcheck.verify.parts import Begun
     from model_check.finding import Finding
-    from spark_trace_analysis.traces.manifest import Run
+    from spark_trace_analysis.traces.manifest import TraceRun
 
     Say = Callable[[str], None]
 
@@ -202,7 +202,7 @@ class Verification:
         """What makes the whole report again."""
         return f"halfcheck verify --traces {self.traces} --seed {self.seed}"
 
-    def _simulated(self, spark: SparkSession) -> list[Run]:
+    def _simulated(self, spark: SparkSession) -> list[TraceRun]:
         runs = []
         for parameters, out in self._runs_to_make():
             self.say(f"simulating {parameters.profile} {parameters.environment_name}: {parameters.traces:,} traces")

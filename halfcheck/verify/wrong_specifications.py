@@ -12,7 +12,7 @@ from model_check.errors import EvaluationError
 from model_check.instances import switches_of
 from reference.format.broker_conf import NAME, read_broker_conf
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.audit.opened_store import Question
+from spark_trace_analysis.audit.opened_store import StoreQuestion
 from spark_trace_analysis.report.data import RefusedSpecification
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def refused_specification(wrong: WrongSpecification, folder: Path) -> RefusedSpe
         )
         conf = read_broker_conf(path)
         command += f" --broker-conf {path}"
-    question = Question(profiles=((wrong.specification, switches_of(wrong.specification)),), conf=conf)
+    question = StoreQuestion(profiles=((wrong.specification, switches_of(wrong.specification)),), conf=conf)
     trace = audit_store(store.path, question=question).trace
     divergence = trace.divergence_json()
     if trace.accepted is not False or not trace.is_complete or divergence is None:

@@ -45,7 +45,7 @@ def test_{name}() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFiles:
     """Where each form goes; `None` where it is not wanted."""
 
     itf: Path | None = None
@@ -54,7 +54,7 @@ class Written:
     pytest: Path | None = None
 
 
-def refuse_unwritable(wanted: Written) -> None:
+def refuse_unwritable(wanted: WrittenFiles) -> None:
     """Say before a search that its counterexample could not be written after it.
 
     Raises
@@ -76,7 +76,7 @@ def refuse_unwritable(wanted: Written) -> None:
             raise UnwritableFileError(file, why)
 
 
-def write_files(row: Violated, wanted: Written) -> None:
+def write_files(row: Violated, wanted: WrittenFiles) -> None:
     """Write the counterexample of a violated clause in the wanted forms.
 
     Raises
@@ -98,7 +98,7 @@ def write_files(row: Violated, wanted: Written) -> None:
         write_whole(wanted.pytest, _pytest_file(row))
 
 
-def write_lasso(row: ResponseRow, wanted: Written) -> None:
+def write_lasso(row: ResponseRow, wanted: WrittenFiles) -> None:
     """Write a run for ever in the wanted forms: in ITF, `loop` is the number of the state that the cycle goes back to.
 
     Raises

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from model_check.answers.minimal_repairs import MinimalRepairs, RepairsProgress
-    from model_check.defects.claims import Claim
+    from model_check.defects.claims import RepairClaim
     from model_check.finding import Violated
     from model_check.world import World
     from spec.constants import Instance
@@ -32,7 +32,7 @@ class LeftOfRepairs:
     ----------
     repaired, through : tuple of str
         The defects that are repaired, as a search on record shows, and those through which it is still broken.
-    claims : tuple of Claim
+    claims : tuple of RepairClaim
         What switches say that they repair, and what a search says to that.
     more : MinimalRepairs
         What it takes besides.
@@ -41,7 +41,7 @@ class LeftOfRepairs:
     clause: Property
     repaired: tuple[str, ...]
     through: tuple[str, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[RepairClaim, ...]
     more: MinimalRepairs
 
     @property

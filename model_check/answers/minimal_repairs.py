@@ -124,7 +124,7 @@ class MinimalRepairs:
     with_all: Verdict | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as the plain data that scripts rely on (`halfcheck check --minimal-repairs --json`)."""
+        """The answer as the plain data that scripts rely on (`halfcheck repairs --json`)."""
         broken = self.broken
         return {
             "verdict": self.known.value,

@@ -35,7 +35,7 @@ AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class BisimulationDifference:
     """A successor that goes on otherwise than what is left of it.
 
     Attributes
@@ -57,7 +57,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Bisimulation:
     """What a comparison has found.
 
     Attributes
@@ -75,10 +75,10 @@ class Comparison:
     states: int
     compared: int
     without_room: int
-    difference: Difference | None
+    difference: BisimulationDifference | None
 
 
-def compare(found: Exploration, report: Callable[[int], None] | None = None) -> Comparison:
+def compare(found: Exploration, report: Callable[[int], None] | None = None) -> Bisimulation:
     """Compare in all states of a search with one thread, up to the first difference.
 
     Parameters
@@ -118,11 +118,11 @@ def compare(found: Exploration, report: Callable[[int], None] | None = None) -> 
         if kernels.compare(states, room, 0, first, last, *given):
             place, step, other = (int(number) for number in out[2:])
             values = compiled.packing.unpack(store.words_of(place))
-            unlike = Difference(values, steps[step], steps[other if other >= 0 else -1 - other], other >= 0)
-            return Comparison(place + 1, int(out[0]), int(out[1]), unlike)
+            unlike = BisimulationDifference(values, steps[step], steps[other if other >= 0 else -1 - other], other >= 0)
+            return Bisimulation(place + 1, int(out[0]), int(out[1]), unlike)
         if report is not None:
             report(last)
-    return Comparison(count, int(out[0]), int(out[1]), None)
+    return Bisimulation(count, int(out[0]), int(out[1]), None)
 
 
 def _bits_a_word(bits: int, words: int) -> list[int]:

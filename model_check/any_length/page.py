@@ -18,7 +18,7 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from model_check.any_length.bisimulation import Comparison
+    from model_check.any_length.bisimulation import Bisimulation
 
 NARROW = replace(
     load_instance("lasting"), name="narrow", check_max=2, half_slots=9, op_slots=8, persist_interval=1, expires=1
@@ -67,7 +67,7 @@ def page(results: Mapping[World, Compared]) -> str:
     return markdown([*parts, tabulated("", *(each.same() for each in profiles), rows=rows)])
 
 
-def _compared(found: Comparison, is_complete: bool) -> str:
+def _compared(found: Bisimulation, is_complete: bool) -> str:
     if found.difference is not None:
         return f"**{found.difference}**"
     left_out = f" ({found.without_room:,})" if found.without_room else ""

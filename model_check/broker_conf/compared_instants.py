@@ -16,7 +16,7 @@ from model_check.broker_conf.assumed_times import with_assumed_times
 from model_check.errors import EvaluationError
 from model_check.front_end.lower import Lowering
 from model_check.front_end.possible_steps import occasions_of, possible_steps
-from model_check.front_end.terms import Apply, If, Int, Let, Local, Read, Tick, Write, statements_of
+from model_check.front_end.terms import Apply, If, Int, Let, LocalTerm, Read, Tick, Write, statements_of
 from model_check.instances import load_instance
 from spec.constants import FAULTS, SWITCHES, Constants
 from spec.language import NONE, Kind, Machine
@@ -49,7 +49,7 @@ Times = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Bound:
+class InstantBound:
     """`later - earlier >= times + strict`: what an outcome of a comparison says of two instants.
 
     Attributes
@@ -89,7 +89,7 @@ def bounds_of(
     may_be_over_age: bool = False,
     is_limited: bool = False,
     machine: Machine = TRANSACTIONAL_MESSAGES,
-) -> frozenset[Bound]:
+) -> frozenset[InstantBound]:
     """Every bound that a run of the machine may rest on.
 
     A guard must be true, so that only this outcome of it counts; of a test in an effect or a property both do. What no
@@ -145,9 +145,9 @@ class _Reader:
         self.instants = frozenset(path for path, kind in _kinds(machine) if kind in (Kind.INSTANT, Kind.CLOCK))
         self.locals: dict[str, Expression] = {}
         self.set_by_steps: set[str] = set()
-        self.found: set[Bound] = set()
+        self.found: set[InstantBound] = set()
 
-    def bounds(self) -> frozenset[Bound]:
+    def bounds(self) -> frozenset[InstantBound]:
         """What the terms of all steps that are possible, and of the properties, compare."""
         lowering = Lowering(self.machine, self.constants)
         actions = [lowering.action(step) for step in self.machine.steps(self.constants)]
@@ -206,7 +206,7 @@ class _Reader:
         match term:
             case Int(value):
                 yield _Distance((), value)
-            case Local(name) if name in self.locals:
+            case LocalTerm(name) if name in self.locals:
                 yield from self._sums(self.locals[name])
             case Read(path, _) if path in self.instants:
                 yield _Distance(((".".join(path), 1),), 0)
@@ -243,7 +243,7 @@ class _Reader:
         if least not in (0, 1):
             msg = f"a rule compares {later} - {earlier} with {least}, which is no time of a configuration"
             raise EvaluationError(msg)
-        self.found.add(Bound(later, earlier, times, least))
+        self.found.add(InstantBound(later, earlier, times, least))
 
 
 def _times_in(number: int) -> tuple[Times, int]:

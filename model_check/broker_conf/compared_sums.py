@@ -21,7 +21,7 @@ from spec.constants import FAULTS, SWITCHES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from model_check.broker_conf.compared_instants import Bound
+    from model_check.broker_conf.compared_instants import InstantBound
     from spec.constants import Instance
 
 TIMEOUT = "timeout"
@@ -111,7 +111,7 @@ class Sums(NamedTuple):
     is_short: np.ndarray
 
 
-class _Part(NamedTuple):
+class _SumPart(NamedTuple):
     """What some bounds add up, all from above or all from below.
 
     Attributes
@@ -135,10 +135,10 @@ class _Part(NamedTuple):
     waiting: int = 0
     limits: int = 0
 
-    def and_also(self, other: _Part) -> _Part:
+    def and_also(self, other: _SumPart) -> _SumPart:
         """What both add up."""
         factors = tuple(one + another for one, another in zip(self.factors, other.factors, strict=True))
-        return _Part(
+        return _SumPart(
             factors,
             self.strict + other.strict,
             self.ages + other.ages,
@@ -173,7 +173,7 @@ class _Cycles:
         real: Mapping[str, int],
         on: frozenset[str],
         sizes: Instance,
-        bounds: Iterable[Bound],
+        bounds: Iterable[InstantBound],
     ) -> None:
         self.names = tuple(real)
         self.values = np.array([real[name] for name in self.names])
@@ -221,9 +221,9 @@ class _Cycles:
                 rows.append(Sums(self.names, *(column[is_cycle] for column in (factors, steps, is_short))))
         return Sums(self.names, *(np.concatenate([row[column] for row in rows]) for column in (1, 2, 3)))
 
-    def _parts(self, *, is_upper: bool) -> list[_Part]:
+    def _parts(self, *, is_upper: bool) -> list[_SumPart]:
         """What so many bounds of each kind as a cycle can have add up, all from above or all from below."""
-        none = _Part((0,) * len(self.names))
+        none = _SumPart((0,) * len(self.names))
         kinds: list[dict[tuple[int, ...], int]] = [{}, {}, {}, {}]
         for bound in self.bounds:
             if bound.references and bound.is_upper == is_upper and ROUND_END not in bound.references:
@@ -232,7 +232,7 @@ class _Cycles:
                     kinds[kind][factors] = max(kinds[kind].get(factors, 0), bound.strict)
         each = [
             [
-                _Part(
+                _SumPart(
                     factors,
                     strict if is_upper else 0,
                     (_number_of(factors),) if kind == 0 else (),
@@ -245,16 +245,18 @@ class _Cycles:
         most = (self.births, self.op_slots, self.op_slots, MOST_LIMITS)
         several = [
             [
-                reduce(_Part.and_also, chosen, none)
+                reduce(_SumPart.and_also, chosen, none)
                 for count in range(many + 1)
                 for chosen in combinations_with_replacement(one, count)
             ]
             for one, many in zip(each, most, strict=True)
         ]
-        together = (reduce(_Part.and_also, chosen, none) for chosen in product(*several))
+        together = (reduce(_SumPart.and_also, chosen, none) for chosen in product(*several))
         return [part for part in together if part.written + part.waiting <= self.op_slots]
 
-    def _pairs_of_ages(self, lowers: Sequence[_Part], uppers: Sequence[_Part]) -> dict[tuple[int, ...], np.ndarray]:
+    def _pairs_of_ages(
+        self, lowers: Sequence[_SumPart], uppers: Sequence[_SumPart]
+    ) -> dict[tuple[int, ...], np.ndarray]:
         """For the ages that lead back, which ways forward can go on from their births.
 
         Not one that goes on by the age by which it came: it is young at one round and old at another, and those are a
@@ -293,7 +295,7 @@ class _Cycles:
         strict = np.array([step if sign > 0 else 1 - step for _, sign, step in signed], dtype=int)
         return Sums(self.names, factors.reshape(len(signed), len(self.names)), strict, strict < 0)
 
-    def _factors(self, bound: Bound) -> list[tuple[int, ...]]:
+    def _factors(self, bound: InstantBound) -> list[tuple[int, ...]]:
         """The factors of the configuration's times in a bound, once for each immunity if it names one."""
         found = [(0,) * len(self.names)]
         for constant, factor in bound.times:
@@ -311,7 +313,7 @@ def _number_of(factors: tuple[int, ...]) -> int:
     return next(place for place, factor in enumerate(factors) if factor)
 
 
-def _is_of_a_round(bound: Bound) -> bool:
+def _is_of_a_round(bound: InstantBound) -> bool:
     return ROUND_START in bound.references
 
 

@@ -128,7 +128,7 @@ class ConfJudgement:
         return self.schedules[row.clause].times[-1]
 
     def to_json(self) -> dict[str, Any]:
-        """The plain data of `halfcheck check --broker-conf FILE --json`: the keys of `Finding.to_json`, and these.
+        """The plain data of `halfcheck conf FILE --json`: the keys of `Finding.to_json`, and these.
 
         `searches` has an entry for each size: its instance, how large the search was, and its `quotient`, which says
         which ticks stand for which times, and which orders they keep; `quotient` is that of the first. Each clause has

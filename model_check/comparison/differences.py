@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.clauses import name_of
 from model_check.finding import Verdict
-from spec.language import Property
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from model_check.asked import Asked
     from model_check.world import Environment
     from spec.constants import Instance
+    from spec.language import Property
 
 CANNOT_OCCUR = "cannot occur"
 """What a clause is that nothing can break in any instance that was searched."""
@@ -174,7 +174,7 @@ class Comparison:
         return not (self.before.open or self.after.open)
 
     def to_json(self) -> dict[str, Any]:
-        """The comparison as the plain data that scripts rely on (`halfcheck check --compare A B --json`)."""
+        """The comparison as the plain data that scripts rely on (`halfcheck compare A B --json`)."""
         return {
             "profiles": [self.before.asked.name, self.after.asked.name],
             "environment": list(self.before.environment),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class UpgradeEntry:
     """One thing that is wrong.
 
     Attributes
@@ -90,9 +90,9 @@ class UpgradeAnswer:
         What the later one has and the earlier one has not, or not for certain; the other way round; what both have.
     """
 
-    new: tuple[Entry, ...]
-    mended: tuple[Entry, ...]
-    both: tuple[Entry, ...]
+    new: tuple[UpgradeEntry, ...]
+    mended: tuple[UpgradeEntry, ...]
+    both: tuple[UpgradeEntry, ...]
 
     def to_json(self) -> dict[str, Any]:
         """The groups as plain data."""
@@ -111,7 +111,7 @@ def upgrade_answer(found: Comparison, times: Mapping[str, int] | None = None) ->
     before, after = found.before, found.after
     situation = Situation.of(after.asked.profile, after.environment, release=after.asked.release, times=times)
     had, has = _has(before.asked), _has(after.asked)
-    clauses: dict[str, list[Entry]] = {"new": [], "mended": [], "both": []}
+    clauses: dict[str, list[UpgradeEntry]] = {"new": [], "mended": [], "both": []}
     for clause, old in before.sides.items():
         now = after.sides[clause]
         if now.is_violated:
@@ -161,20 +161,22 @@ def _comes(one: str, before: Asked, after: Asked, had: Callable[[str], bool], ha
     return has(one) and not had(one)
 
 
-def _of_clause(clause: Property, side: Side, what_to_do: str) -> Entry:
+def _of_clause(clause: Property, side: Side, what_to_do: str) -> UpgradeEntry:
     meaning = meaning_of(clause)
-    return Entry(clause, side.resembles, meaning.harm, what_to_do, Environment(), True, meaning.gravity, side.after_ms)
+    return UpgradeEntry(
+        clause, side.resembles, meaning.harm, what_to_do, Environment(), True, meaning.gravity, side.after_ms
+    )
 
 
-def _of_defect(identifier: str, what_to_do: str) -> Entry:
+def _of_defect(identifier: str, what_to_do: str) -> UpgradeEntry:
     defect = catalogue()[identifier]
     needs = Environment() if defect.search is None else defect.search.world.environment
     remark = defect.affected.partition(", ")[2]
     only = f" ({remark})" if remark and not any(letter.isdigit() for letter in remark) else ""
     always, gravity = is_always_there(identifier), gravity_of(identifier)
-    return Entry(None, (identifier,), f"{defect.effect}{only}", what_to_do, needs, always, gravity)
+    return UpgradeEntry(None, (identifier,), f"{defect.effect}{only}", what_to_do, needs, always, gravity)
 
 
-def _order(entry: Entry) -> tuple[object, ...]:
+def _order(entry: UpgradeEntry) -> tuple[object, ...]:
     """Gravest first; of equally grave ones what was searched first, then what needs no fault."""
     return entry.gravity, entry.clause is None, by_gravity(entry.defects[0]) if entry.defects else (), entry.name

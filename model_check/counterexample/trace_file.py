@@ -93,7 +93,7 @@ def _content_of(file: Path) -> Any:
         msg = f"{file}: {error.strerror}"
         raise BadFile(msg) from error
     except BadContentError as error:
-        msg = f"{error}; give what `halfcheck check --json` or --itf wrote"
+        msg = f"{error}; give what `halfcheck check --json` or --write FILE.itf.json wrote"
         raise BadFile(msg) from error
 
 

@@ -17,7 +17,7 @@ Report = Callable[[int, int, int, int, float], None]
 
 
 @dataclass
-class Exploration:
+class CPythonExploration:
     """What a search has found.
 
     Attributes
@@ -79,7 +79,7 @@ def explore(
     most_states: int | None = None,
     until: Collection[Property] = (),
     report: Report | None = None,
-) -> Exploration:
+) -> CPythonExploration:
     """Search all reachable states, level by level, or until `most_states` are found or Ctrl-C ends it.
 
     With `until`, the search also ends behind the first level at which each of these clauses has been violated.
@@ -94,7 +94,7 @@ def explore(
     steps = machine.steps(constants)
     forgetting, forgets = machine.initial(constants), bool(getattr(constants, "forgets", False))
     first = state.canonical()
-    found = Exploration({first: None})
+    found = CPythonExploration({first: None})
     level = [first]
     try:
         judge = _Judge(machine, constants, found)
@@ -133,7 +133,7 @@ def explore(
 class _Judge:
     """Looks at states for clauses that were never violated so far, and for witnesses that were never seen."""
 
-    def __init__(self, machine: Machine, constants: object, found: Exploration) -> None:
+    def __init__(self, machine: Machine, constants: object, found: CPythonExploration) -> None:
         self._constants = constants
         self._found = found
         self._state = machine.initial(constants)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class RepairClaim:
     """What came of a claim where the catalogue finds the defect.
 
     Attributes
@@ -83,7 +83,7 @@ def unshown_claims(switch: str) -> tuple[str, ...]:
     return tuple(one for one in record.defects if not any(turns.items() <= mine.items() for turns in repairs_of(one)))
 
 
-def searched_claims(clause: Property, profile: Profile) -> tuple[Claim, ...]:
+def searched_claims(clause: Property, profile: Profile) -> tuple[RepairClaim, ...]:
     """The claims of the switches that a profile turns on, about defects that the clause resembles, each searched."""
     before, after = asdict(Profile.of(profile.unturned).switches), asdict(profile.switches)
     turned = [name for name in after if after[name] and not before[name]]
@@ -92,13 +92,13 @@ def searched_claims(clause: Property, profile: Profile) -> tuple[Claim, ...]:
     )
 
 
-def _searched(switch: str, defect: str) -> Claim:
+def _searched(switch: str, defect: str) -> RepairClaim:
     search = catalogue()[defect].search
     if search is None:
-        return Claim(switch, defect)
+        return RepairClaim(switch, defect)
     world = search.world.in_profile(search.world.profile.turn(*(f"+{name}" for name in (*_needed(switch), switch))))
     found = check(Question(world=world, clauses=(search.clause,), until=(search.clause,)))
-    return Claim(switch, defect, world, search.clause, found[search.clause].depth)
+    return RepairClaim(switch, defect, world, search.clause, found[search.clause].depth)
 
 
 def _needed(switch: str) -> list[str]:

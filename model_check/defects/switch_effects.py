@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class ClauseEffect:
     """A clause on which two searches differ.
 
     Attributes
@@ -116,7 +116,7 @@ class SwitchEffects:
     ----------
     releases : tuple of Profile
         Where the switch can do something.
-    effects : tuple of Effect
+    effects : tuple of ClauseEffect
         In the order of the clauses; in an environment with a fault only what the quiet world does not show.
     still_broken : dict
         Clause that it mends somewhere, to the releases in which the same environment breaks it with the switch, too.
@@ -127,7 +127,7 @@ class SwitchEffects:
     record: SwitchRecord
     instance: Instance
     releases: tuple[Profile, ...]
-    effects: tuple[Effect, ...]
+    effects: tuple[ClauseEffect, ...]
     still_broken: dict[Property, tuple[Profile, ...]]
     cut_short: tuple[World, ...]
 
@@ -204,7 +204,7 @@ def find_effects(
         for environment in environments
     }
     findings = searches.run([Question(world=world, paths=()) for both in worlds.values() for world in both])
-    effects: list[Effect] = []
+    effects: list[ClauseEffect] = []
     for clause in TRANSACTIONAL_MESSAGES.clauses:
         for release in around:
             quiet: set[str] = set()
@@ -231,7 +231,7 @@ def find_effects(
 
 def _effect(
     clause: Property, release: Profile, environment: Environment, without: Finding, with_it: Finding
-) -> Effect | None:
+) -> ClauseEffect | None:
     before, after = without[clause].depth, with_it[clause].depth
     is_known = all(depth is not None or side.numbers.complete for depth, side in ((before, without), (after, with_it)))
-    return Effect(clause, release, environment, before, after) if before != after and is_known else None
+    return ClauseEffect(clause, release, environment, before, after) if before != after and is_known else None

@@ -61,7 +61,7 @@ def first_shortest_paths(
         by_level = by_level[len(paths) :]
     for first in range(0, len(by_level), AT_ONCE):
         some = {bit: goals[bit] for bit in by_level[first : first + AT_ONCE]}
-        marks: Marks = (Numbers if store.has_numbers else Keys)(store, switches, levels, some)
+        marks: Marks = (MarksByNumber if store.has_numbers else MarksByKey)(store, switches, levels, some)
         for place, bit in enumerate(some):
             paths[bit] = _path(store, constants, marks, (bit, 1 << place), some[bit])
     return paths
@@ -120,7 +120,7 @@ def _mark_goals(
     return sum(here.values())
 
 
-class Numbers:
+class MarksByNumber:
     """Marks by the numbers of states, where the table gives these."""
 
     def __init__(self, store: StateStore, switches: Counts, levels: Sequence[Counts], goals: Mapping[int, int]) -> None:
@@ -149,7 +149,7 @@ class Numbers:
         return int(self._marks[number]) if is_at_level else 0
 
 
-class Keys:
+class MarksByKey:
     """Marks by what stands for the states in the table, level by level."""
 
     def __init__(self, store: StateStore, switches: Counts, levels: Sequence[Counts], goals: Mapping[int, int]) -> None:

@@ -19,7 +19,7 @@ from model_check.front_end.terms import (
     If,
     Int,
     Let,
-    Local,
+    LocalTerm,
     LoweredAction,
     Path,
     Read,
@@ -120,13 +120,13 @@ class Lowering:
 
     def _statement(self, statement: open_terms.Statement, meaning: Meaning) -> None:
         match statement:
-            case open_terms.Let(name=name, value=value):
+            case open_terms.OpenLet(name=name, value=value):
                 known = self._value(value, meaning)
                 meaning[name] = known if isinstance(known, Int) else self._let(name, known)
-            case open_terms.Write(path=path, index=index, value=value):
+            case open_terms.OpenWrite(path=path, index=index, value=value):
                 written = self._value(value, meaning)
                 self._out[-1].append(Write(path, self._place(path, index, statement.at, meaning), written))
-            case open_terms.If(test=test, then=then, otherwise=otherwise):
+            case open_terms.OpenIf(test=test, then=then, otherwise=otherwise):
                 self._if(self._value(test, meaning), then, otherwise, meaning)
             case open_terms.Loop(variable=variable, low=low, high=high, body=body):
                 for i in self._range(low, high, statement.at, meaning):
@@ -136,7 +136,7 @@ class Lowering:
                 self._calls.append(statement.at.line)
                 self._run(self._reader.function(function), given)
                 self._calls.pop()
-            case open_terms.Conjunct(kind=kind, rule=rule, condition=condition, at=at):
+            case open_terms.OpenConjunct(kind=kind, rule=rule, condition=condition, at=at):
                 if len(self._out) > 1:
                     at.refuse("a conjunct of the guard stands alone, not in a branch")
                 term = self._value(condition, meaning)
@@ -145,7 +145,7 @@ class Lowering:
                     raise _NeverEnabledError
             case Tick():
                 self._out[-1].append(statement)
-            case open_terms.Remove(array=array, place=place, at=at):
+            case open_terms.OpenRemove(array=array, place=place, at=at):
                 known = self._value(place, meaning)
                 if not isinstance(known, Int):
                     at.refuse("the place of a record that is removed is a constant of the instance")
@@ -172,9 +172,9 @@ class Lowering:
         """An argument of a function with an effect, read before the effect begins."""
         return self._let("argument", argument) if isinstance(argument, Read | Apply) else argument
 
-    def _let(self, name: str, value: Expression) -> Local:
+    def _let(self, name: str, value: Expression) -> LocalTerm:
         self._named += 1
-        local = Local(f"{name}_{self._named}")
+        local = LocalTerm(f"{name}_{self._named}")
         self._out[-1].append(Let(local.name, value))
         return local
 
@@ -186,7 +186,7 @@ class Lowering:
         if opened.value is None:
             source = source_of(function)
             source.refuse(source.tree, "it gives no value")
-        if not all(isinstance(argument, Int | Local) for argument in arguments):
+        if not all(isinstance(argument, Int | LocalTerm) for argument in arguments):
             return self._value(opened.value, _given(opened, arguments))
         call = function, tuple(arguments)
         if call not in self._known:
@@ -195,15 +195,15 @@ class Lowering:
 
     def _value(self, term: open_terms.Term, meaning: Meaning) -> Expression:
         match term:
-            case open_terms.Apply("and" | "or" | "if", _):
+            case open_terms.OpenApply("and" | "or" | "if", _):
                 return self._lazy(term, meaning)
-            case open_terms.Apply(operator, arguments):
+            case open_terms.OpenApply(operator, arguments):
                 return self._apply(operator, *(self._value(argument, meaning) for argument in arguments))
-            case open_terms.Read(path, index):
+            case open_terms.OpenRead(path, index):
                 return self._one(Read(path, self._place(path, index, term.at, meaning)))
-            case open_terms.Bound(name):
+            case open_terms.OpenBound(name):
                 return meaning[name]
-            case open_terms.LetIn(name, value, body):
+            case open_terms.OpenLetIn(name, value, body):
                 return self._value(body, {**meaning, name: self._value(value, meaning)})
             case open_terms.Call(function, arguments):
                 return self._called(function, [self._value(argument, meaning) for argument in arguments])
@@ -227,7 +227,7 @@ class Lowering:
                 return self._terms.setdefault((path, _key(index)), term)
         return term
 
-    def _lazy(self, term: open_terms.Apply, meaning: Meaning) -> Expression:
+    def _lazy(self, term: open_terms.OpenApply, meaning: Meaning) -> Expression:
         """Arguments that a known one decides are not looked at: they may be undefined."""
         first, *others = term.arguments
         if term.operator == "if":
@@ -300,7 +300,7 @@ def _key(term: Expression | None) -> object:
 
 def _number(term: open_terms.Term) -> int:
     match term:
-        case open_terms.Number(value=value) | open_terms.Truth(value=value) | open_terms.Named(value=value):
+        case open_terms.OpenNumber(value=value) | open_terms.Truth(value=value) | open_terms.Named(value=value):
             return int(value)
         case open_terms.Member(kind=kind, name=name):
             return int(kind[name])

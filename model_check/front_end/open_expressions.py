@@ -11,8 +11,6 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, NoReturn, get_args
 
 from model_check.front_end.open_terms import (
-    Apply,
-    Bound,
     Call,
     Constant,
     EmptySet,
@@ -21,9 +19,11 @@ from model_check.front_end.open_terms import (
     Member,
     Named,
     Now,
-    Number,
+    OpenApply,
+    OpenBound,
+    OpenNumber,
+    OpenRead,
     Over,
-    Read,
     Sort,
     Term,
     Truth,
@@ -113,9 +113,9 @@ class OpenExpressions(ABC):
             case ast.Constant(value=bool() as value):
                 return Truth(value)
             case ast.Constant(value=int() as value):
-                return Number(value)
+                return OpenNumber(value)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
-                return Number(-value)
+                return OpenNumber(-value)
             case ast.Name(id=name):
                 return self._lookup(name, node, scope)
             case ast.Attribute(value=value, attr=name):
@@ -131,22 +131,22 @@ class OpenExpressions(ABC):
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.BitOr() as operator, right=right):
                 return self._arithmetic(left, operator, right, scope)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return Apply("not", (self.term(operand, scope, "truth"),), "truth")
+                return OpenApply("not", (self.term(operand, scope, "truth"),), "truth")
             case ast.BoolOp(op=operator, values=values):
                 terms = tuple(self.term(value, scope, "truth") for value in values)
-                return Apply("and" if isinstance(operator, ast.And) else "or", terms, "truth")
+                return OpenApply("and" if isinstance(operator, ast.And) else "or", terms, "truth")
             case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as operator], comparators=[ast.Tuple(elts=listed)]):
                 same = tuple(self._compared(ast.Eq(), left, self._constant(one, scope), scope) for one in listed)
                 if same:
-                    claim = same[0] if len(same) == 1 else Apply("or", same, "truth")
-                    return claim if isinstance(operator, ast.In) else Apply("not", (claim,), "truth")
+                    claim = same[0] if len(same) == 1 else OpenApply("or", same, "truth")
+                    return claim if isinstance(operator, ast.In) else OpenApply("not", (claim,), "truth")
             case ast.Compare(left=left, ops=[*operators], comparators=rights) if is_in_order(operators):
                 pairs = zip([left, *rights], operators, rights, strict=False)
                 claims = tuple(self._compared(operator, first, second, scope) for first, operator, second in pairs)
-                return claims[0] if len(claims) == 1 else Apply("and", claims, "truth")
+                return claims[0] if len(claims) == 1 else OpenApply("and", claims, "truth")
             case ast.IfExp(test=test, body=then, orelse=otherwise):
                 condition, value = self.term(test, scope, "truth"), self.term(then, scope)
-                return Apply("if", (condition, value, self.term(otherwise, scope, sort_of(value))), sort_of(value))
+                return OpenApply("if", (condition, value, self.term(otherwise, scope, sort_of(value))), sort_of(value))
         scope.refuse(node, "not an expression of the language")
 
     def _compared(self, operator: ast.cmpop, left: ast.expr, right: ast.expr, scope: Scope) -> Term:
@@ -155,24 +155,24 @@ class OpenExpressions(ABC):
         first = self.term(left, scope) if is_equality else self.term(left, scope, "number")
         if sort_of(first) == "long ago":
             scope.refuse(left, "LONG_AGO is only written, never read")
-        return Apply(symbol, (first, self.term(right, scope, sort_of(first))), "truth")
+        return OpenApply(symbol, (first, self.term(right, scope, sort_of(first))), "truth")
 
     def _constant(self, node: ast.expr, scope: Scope) -> ast.expr:
         """A member of a tuple, which is known before the state is."""
-        if not isinstance(self.term(node, scope), Number | Named | Member | Constant):
+        if not isinstance(self.term(node, scope), OpenNumber | Named | Member | Constant):
             scope.refuse(node, "a tuple lists constants")
         return node
 
     def _arithmetic(self, left: ast.expr, operator: ast.operator, right: ast.expr, scope: Scope) -> Term:
         if isinstance(operator, ast.BitOr):
-            return Apply("union", (self.term(left, scope, "set"), self.term(right, scope, "set")), "set")
+            return OpenApply("union", (self.term(left, scope, "set"), self.term(right, scope, "set")), "set")
         first = self.term(left, scope, "number", "set")
         arguments = (first, self.term(right, scope, sort_of(first)))
         if sort_of(first) == "number":
-            return Apply("+" if isinstance(operator, ast.Add) else "-", arguments, "number")
+            return OpenApply("+" if isinstance(operator, ast.Add) else "-", arguments, "number")
         if isinstance(operator, ast.Add):
             scope.refuse(left, "sets are united with |")
-        return Apply("minus", arguments, "set")
+        return OpenApply("minus", arguments, "set")
 
     # --- names and places ---------------------------------------------------------------------------------------------
 
@@ -217,7 +217,7 @@ class OpenExpressions(ABC):
         path = (*place.path, name)
         if isinstance(member, RecordDeclaration) or member.length is not None:
             return Place(path, place.index, member)
-        return Now() if member.kind is Kind.CLOCK else Read(path, place.index, member, Origin(scope.source, node))
+        return Now() if member.kind is Kind.CLOCK else OpenRead(path, place.index, member, Origin(scope.source, node))
 
     def _element(self, place: Any, index: ast.expr, node: ast.expr, scope: Scope) -> Any:
         if not isinstance(place, Place) or place.member is None or place.member.length is None:
@@ -226,7 +226,7 @@ class OpenExpressions(ABC):
             scope.refuse(node, "an element has one index")
         term = self.term(index, scope, "number")
         if isinstance(place.member, Field):
-            return Read(place.path, term, place.member, Origin(scope.source, node))
+            return OpenRead(place.path, term, place.member, Origin(scope.source, node))
         return Place(place.path, term, place.member)
 
     # --- calls --------------------------------------------------------------------------------------------------------
@@ -237,22 +237,22 @@ class OpenExpressions(ABC):
         match node:
             case ast.Call(func=ast.Attribute(value=value, attr="only"), args=[member]):
                 if self.expression(value, scope) is Bits:
-                    return Apply("only", (self.term(member, scope, "number"),), "set")
+                    return OpenApply("only", (self.term(member, scope, "number"),), "set")
             case ast.Call(func=ast.Attribute(value=value, attr="of"), args=[members]):
                 if self.expression(value, scope) is Bits:
                     return self._set(members, node, scope)
             case ast.Call(func=ast.Attribute(value=value, attr="has"), args=[member]):
-                return Apply("has", (self.term(value, scope, "set"), self.term(member, scope, "number")), "truth")
+                return OpenApply("has", (self.term(value, scope, "set"), self.term(member, scope, "number")), "truth")
             case ast.Call(func=ast.Attribute(value=value, attr="is_empty"), args=[]):
-                return Apply("is_empty", (self.term(value, scope, "set"),), "truth")
+                return OpenApply("is_empty", (self.term(value, scope, "set"),), "truth")
             case ast.Call(func=ast.Name() as name):
                 callee = self.expression(name, scope)
                 if callee in (any, all, sum):
                     return self._fold(callee.__name__, node, scope)
                 if callee in (min, max) and len(node.args) == 2:
                     first, second = (self.term(argument, scope, "number") for argument in node.args)
-                    is_first = Apply("<=" if callee is min else ">=", (first, second), "truth")
-                    return Apply("if", (is_first, first, second), "number")
+                    is_first = OpenApply("<=" if callee is min else ">=", (first, second), "truth")
+                    return OpenApply("if", (is_first, first, second), "number")
                 if callee is Bits and not node.args:
                     return EmptySet()
                 if inspect.isfunction(callee):
@@ -313,13 +313,13 @@ class OpenExpressions(ABC):
         """The block in which `variable` runs over a range."""
         if variable in scope.names:
             scope.refuse(node, f"{variable} is given a value twice")
-        return scope.inner(**{variable: Bound(variable, "number")})
+        return scope.inner(**{variable: OpenBound(variable, "number")})
 
     def range_of(self, node: ast.expr, scope: Scope) -> tuple[Term, Term]:
         """The first value of a range, and the value behind its last."""
         match node:
             case ast.Call(func=ast.Name(id="range"), args=[high], keywords=[]):
-                return Number(0), self.term(high, scope, "number")
+                return OpenNumber(0), self.term(high, scope, "number")
             case ast.Call(func=ast.Name(id="range"), args=[low, high], keywords=[]):
                 return self.term(low, scope, "number"), self.term(high, scope, "number")
         scope.refuse(node, "loops go over a range, one by one")

@@ -13,23 +13,23 @@ from model_check.errors import NotInTheLanguage
 from model_check.front_end.memo import MemoCache, global_values
 from model_check.front_end.open_expressions import CONSTANTS, STATE, OpenExpressions, Place, Scope
 from model_check.front_end.open_terms import (
-    Apply,
-    Bound,
-    Conjunct,
-    If,
-    Let,
-    LetIn,
     Loop,
     Now,
-    Number,
+    OpenApply,
+    OpenBound,
+    OpenConjunct,
     OpenFunction,
-    Read,
-    Remove,
+    OpenIf,
+    OpenLet,
+    OpenLetIn,
+    OpenNumber,
+    OpenRead,
+    OpenRemove,
+    OpenWrite,
     Run,
     Sort,
     Statement,
     Term,
-    Write,
     sort_of,
     sort_of_field,
 )
@@ -101,12 +101,12 @@ class OpenReader(OpenExpressions):
             return OpenFunction(function, parameters, (), (), self._value(source.body, scope))
         statements = self._block(source.body, scope)
         last = max((i + 1 for i, statement in enumerate(statements) if self._is_guard(statement)), default=0)
-        if not all(self._is_guard(statement) or isinstance(statement, Let) for statement in statements[:last]):
+        if not all(self._is_guard(statement) or isinstance(statement, OpenLet) for statement in statements[:last]):
             scope.refuse(source.body[last - 1], "a conjunct of the guard follows a write")
         return OpenFunction(function, parameters, statements[:last], statements[last:], None)
 
-    def _parameters(self, source: Source) -> tuple[tuple[Bound, ...], dict[str, Any]]:
-        parameters: list[Bound] = []
+    def _parameters(self, source: Source) -> tuple[tuple[OpenBound, ...], dict[str, Any]]:
+        parameters: list[OpenBound] = []
         names: dict[str, Any] = {}
         given = source.tree.args
         if given.vararg or given.kwarg or given.kwonlyargs or given.defaults:
@@ -121,7 +121,7 @@ class OpenReader(OpenExpressions):
                 sort = _sort_of_hint(hint)
                 if sort is None:
                     source.refuse(argument, f"a parameter cannot be a {hint.__name__}")
-                parameters.append(Bound(argument.arg, sort))
+                parameters.append(OpenBound(argument.arg, sort))
                 names[argument.arg] = parameters[-1]
         return tuple(parameters), names
 
@@ -129,11 +129,11 @@ class OpenReader(OpenExpressions):
         match statement:
             case Run(function=function):
                 return bool(self.function(function).guard)
-            case If(then=then, otherwise=otherwise):
+            case OpenIf(then=then, otherwise=otherwise):
                 return any(map(self._is_guard, (*then, *otherwise)))
             case Loop(body=body):
                 return any(map(self._is_guard, body))
-        return isinstance(statement, Conjunct)
+        return isinstance(statement, OpenConjunct)
 
     # --- a function that gives a value --------------------------------------------------------------------------------
 
@@ -143,14 +143,14 @@ class OpenReader(OpenExpressions):
                 return self.term(value, scope)
             case [ast.Assign(targets=[ast.Name(id=name)], value=value) as statement, *rest]:
                 term = self.term(value, scope)
-                return LetIn(name, term, self._value(rest, scope.inner(**{name: Bound(name, sort_of(term))})))
+                return OpenLetIn(name, term, self._value(rest, scope.inner(**{name: OpenBound(name, sort_of(term))})))
             case [ast.If(test=test, body=then, orelse=otherwise) as statement, *rest]:
                 condition = self.term(test, scope, "truth")
                 first = self._value([*then, *rest], scope.inner())
                 second = self._value([*otherwise, *rest], scope.inner())
                 if sort_of(first) != sort_of(second):
                     scope.refuse(statement, "values of different sorts are returned")
-                return Apply("if", (condition, first, second), sort_of(first))
+                return OpenApply("if", (condition, first, second), sort_of(first))
             case [statement, *_]:
                 scope.refuse(statement, "a function that gives a value only names values and returns")
         scope.refuse(scope.source.tree, "no value is returned on some path")
@@ -159,7 +159,7 @@ class OpenReader(OpenExpressions):
         if name in scope.names:
             scope.refuse(statement, f"{name} is given a value twice")
         term = self.term(value, scope)
-        scope.names[name] = Bound(name, sort_of(term))
+        scope.names[name] = OpenBound(name, sort_of(term))
         return term
 
     # --- a function with an effect ------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class OpenReader(OpenExpressions):
             case ast.Expr(value=ast.Call() as call):
                 return self._call_statement(call, scope)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                return Let(name, self._named(name, value, node, scope))
+                return OpenLet(name, self._named(name, value, node, scope))
             case ast.Assign(targets=[target], value=value):
                 place = self._target(target, scope)
                 return _write(place, self._written(value, place, scope))
@@ -181,7 +181,7 @@ class OpenReader(OpenExpressions):
             case ast.If(test=test, body=then, orelse=otherwise):
                 condition = self.term(test, scope, "truth")
                 first = self._block(then, scope.inner())
-                return If(condition, first, self._block(otherwise, scope.inner()))
+                return OpenIf(condition, first, self._block(otherwise, scope.inner()))
             case ast.For(target=ast.Name(id=name), iter=iterable, body=body, orelse=[]):
                 low, high = self.range_of(iterable, scope)
                 inner = self.block_over(name, node, scope)
@@ -193,10 +193,10 @@ class OpenReader(OpenExpressions):
             case ast.Call(func=ast.Attribute(value=value, attr="add" | "discard" as name), args=[member], keywords=[]):
                 place = self._target(value, scope)
                 operator: Operator = "union" if name == "add" else "minus"
-                single = Apply("only", (self.term(member, scope, "number"),), "set")
+                single = OpenApply("only", (self.term(member, scope, "number"),), "set")
                 if sort_of(place) != "set":
                     scope.refuse(call, "a set that is a field of the state has `add` and `discard`")
-                return _write(place, Apply(operator, (place, single), "set"))
+                return _write(place, OpenApply(operator, (place, single), "set"))
             case ast.Call(func=ast.Name() as name):
                 callee = self.expression(name, scope)
                 if callee in CONJUNCTS:
@@ -211,31 +211,33 @@ class OpenReader(OpenExpressions):
                     return Run(callee, self.arguments(function, call, scope), Origin(scope.source, call))
         scope.refuse(call, "not a function of the specification")
 
-    def _remove(self, call: ast.Call, scope: Scope) -> Remove:
+    def _remove(self, call: ast.Call, scope: Scope) -> OpenRemove:
         match call:
             case ast.Call(args=[records, place], keywords=[]):
                 found = self.expression(records, scope)
                 if isinstance(found, Place) and isinstance(found.member, RecordDeclaration) and found.member.length:
-                    return Remove(found.member.length, self.term(place, scope, "number"), Origin(scope.source, call))
+                    return OpenRemove(
+                        found.member.length, self.term(place, scope, "number"), Origin(scope.source, call)
+                    )
         scope.refuse(call, "an array of records and a place in it are wanted")
 
-    def _conjunct(self, callee: Callable[..., Any], call: ast.Call, scope: Scope) -> Conjunct:
+    def _conjunct(self, callee: Callable[..., Any], call: ast.Call, scope: Scope) -> OpenConjunct:
         match call.args:
             case [condition, ast.Constant(value=str() as rule)]:
                 term = self.term(condition, scope, "truth")
-                return Conjunct(CONJUNCTS[callee], rule, term, Origin(scope.source, call))
+                return OpenConjunct(CONJUNCTS[callee], rule, term, Origin(scope.source, call))
         scope.refuse(call, "a conjunct is a condition and its rule in words")
 
-    def _target(self, node: ast.expr, scope: Scope) -> Read:
+    def _target(self, node: ast.expr, scope: Scope) -> OpenRead:
         place = self.expression(node, scope)
         if isinstance(place, Now):
             scope.refuse(node, CLOCK_RULE)
-        if not isinstance(place, Read):
+        if not isinstance(place, OpenRead):
             why = "an array or a record is written field by field" if isinstance(place, Place) else "not a field"
             scope.refuse(node, f"only fields of the state and local names are assigned to: {why}")
         return place
 
-    def _written(self, value: ast.expr, place: Read, scope: Scope) -> Term:
+    def _written(self, value: ast.expr, place: OpenRead, scope: Scope) -> Term:
         if place.field.kind is Kind.INSTANT:
             return self.term(value, scope, "number", "long ago")
         return self.term(value, scope, sort_of_field(place.field))
@@ -244,7 +246,7 @@ class OpenReader(OpenExpressions):
         self, node: ast.stmt, target: ast.expr, operator: ast.operator, change: Term, scope: Scope
     ) -> Statement:
         if isinstance(self.expression(target, scope), Now):
-            if change != Number(1):
+            if change != OpenNumber(1):
                 scope.refuse(node, CLOCK_RULE)
             is_back = isinstance(operator, ast.Sub)
             if is_back and (stiff := without_slack(self.machine.state)):
@@ -254,7 +256,7 @@ class OpenReader(OpenExpressions):
         if sort_of(place) != "number" or sort_of(change) != "number":
             scope.refuse(node, "only numbers are counted up and down")
         sign: Operator = "+" if isinstance(operator, ast.Add) else "-"
-        return _write(place, Apply(sign, (place, change), "number"))
+        return _write(place, OpenApply(sign, (place, change), "number"))
 
 
 _READERS = MemoCache[OpenReader](MOST_READERS)
@@ -270,8 +272,8 @@ def shared_reader(machine: Machine, constants: object) -> OpenReader:
     return _READERS.get((type(constants), kinds), sources, lambda: OpenReader(machine, constants))
 
 
-def _write(place: Read, value: Term) -> Write:
-    return Write(place.path, place.index, place.field, value, place.at)
+def _write(place: OpenRead, value: Term) -> OpenWrite:
+    return OpenWrite(place.path, place.index, place.field, value, place.at)
 
 
 def _hint(argument: ast.arg, source: Source) -> type:

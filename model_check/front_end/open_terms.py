@@ -26,7 +26,7 @@ Fold = Literal["any", "all", "sum", "set"]
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class OpenNumber:
     """A literal number."""
 
     value: int
@@ -79,7 +79,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class OpenBound:
     """A parameter of the function, the variable of a loop, or a name that the function gave a value."""
 
     name: str
@@ -87,7 +87,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class OpenRead:
     """A field of the state, `index` given when it is an element of an array."""
 
     path: Path
@@ -97,7 +97,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Apply:
+class OpenApply:
     """An operator and its arguments. `if` is (test, then, else); `has` is (set, member)."""
 
     operator: Operator
@@ -127,7 +127,7 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True)
-class LetIn:
+class OpenLetIn:
     """A value with a name that `body` uses."""
 
     name: str
@@ -136,7 +136,20 @@ class LetIn:
 
 
 Term = (
-    Number | Truth | EmptySet | Member | Named | LongAgo | Now | Constant | Bound | Read | Apply | Call | Over | LetIn
+    OpenNumber
+    | Truth
+    | EmptySet
+    | Member
+    | Named
+    | LongAgo
+    | Now
+    | Constant
+    | OpenBound
+    | OpenRead
+    | OpenApply
+    | Call
+    | Over
+    | OpenLetIn
 )
 
 
@@ -152,7 +165,7 @@ def sort_of_field(field: Field) -> Sort:
 def sort_of(term: Term) -> Sort:
     """What the value of a term is."""
     match term:
-        case Number() | Named() | Now():
+        case OpenNumber() | Named() | Now():
             return "number"
         case Truth():
             return "truth"
@@ -164,18 +177,18 @@ def sort_of(term: Term) -> Sort:
             return "long ago"
         case Constant(is_truth=is_truth):
             return "truth" if is_truth else "number"
-        case Read(field=field):
+        case OpenRead(field=field):
             return sort_of_field(field)
         case Over(fold=fold):
             return "number" if fold == "sum" else "set" if fold == "set" else "truth"
-        case LetIn(body=body):
+        case OpenLetIn(body=body):
             return sort_of(body)
-        case Bound(sort=sort) | Apply(sort=sort) | Call(sort=sort):
+        case OpenBound(sort=sort) | OpenApply(sort=sort) | Call(sort=sort):
             return sort
 
 
 @dataclass(frozen=True, slots=True)
-class Let:
+class OpenLet:
     """Name a value."""
 
     name: str
@@ -183,7 +196,7 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class OpenWrite:
     """Assign to a field of the state."""
 
     path: Path
@@ -194,7 +207,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class OpenIf:
     """Do the first statements where the test is true, the others where it is false."""
 
     test: Term
@@ -223,7 +236,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Conjunct:
+class OpenConjunct:
     """One rule of a guard: its kind (`require`, `assume`, `within`), its words and its condition."""
 
     kind: str
@@ -233,7 +246,7 @@ class Conjunct:
 
 
 @dataclass(frozen=True, slots=True)
-class Remove:
+class OpenRemove:
     """Take a place out of all arrays whose length is an instance constant."""
 
     array: str
@@ -241,7 +254,7 @@ class Remove:
     at: Origin = dataclasses.field(compare=False, repr=False)
 
 
-Statement = Let | Write | If | Loop | Run | Tick | Remove | Conjunct
+Statement = OpenLet | OpenWrite | OpenIf | Loop | Run | Tick | OpenRemove | OpenConjunct
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +274,7 @@ class OpenFunction:
     """
 
     function: Callable[..., Any]
-    parameters: tuple[Bound, ...]
+    parameters: tuple[OpenBound, ...]
     guard: tuple[Statement, ...]
     effect: tuple[Statement, ...]
     value: Term | None

@@ -37,7 +37,7 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class LocalTerm:
     """A value that a statement of the same action has named."""
 
     name: str
@@ -59,7 +59,7 @@ class Apply:
     arguments: tuple[Expression, ...]
 
 
-Expression = Int | Switch | Local | Read | Apply
+Expression = Int | Switch | LocalTerm | Read | Apply
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from model_check.front_end.terms import (
     If,
     Int,
     Let,
-    Local,
+    LocalTerm,
     LoweredAction,
     Path,
     Read,
@@ -205,7 +205,7 @@ class Conversion:
                 return known(value)
             case Switch(name):
                 return self.switches[name]
-            case Local(name):
+            case LocalTerm(name):
                 return self._locals[name]
             case Read(path, None):
                 return self.state[path][0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
-from model_check.front_end.open_terms import Constant, Named, Number
+from model_check.front_end.open_terms import Constant, Named, OpenNumber
 from model_check.tla.layout import Block, hang, indented, junction, separated
 from model_check.tla.values import Range
 from model_check.tla.vocabulary import enumerations, records
@@ -111,7 +111,7 @@ class Declarations:
         return own if bound.offset == 0 else f"{own} {'+' if bound.offset > 0 else '-'} {abs(bound.offset)}"
 
     def _places(self, length: str) -> str:
-        return self._printer.range(Range(Number(0), Constant(length, is_truth=False)))
+        return self._printer.range(Range(OpenNumber(0), Constant(length, is_truth=False)))
 
     # --- what it is at first ------------------------------------------------------------------------------------------
 

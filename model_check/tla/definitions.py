@@ -6,11 +6,20 @@ import inspect
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from model_check.front_end.open_terms import Conjunct, If, Let, LetIn, Loop, OpenFunction, Run, Statement
-from model_check.tla.effects import Effect
+from model_check.front_end.open_terms import (
+    Loop,
+    OpenConjunct,
+    OpenFunction,
+    OpenIf,
+    OpenLet,
+    OpenLetIn,
+    Run,
+    Statement,
+)
+from model_check.tla.effects import TlaEffect
 from model_check.tla.layout import WIDTH, Block, comment, filled, hang, indented, junction
 from model_check.tla.tidying import tidied
-from model_check.tla.values import Local, Value
+from model_check.tla.values import TlaLocal, Value
 from model_check.tla.vocabulary import LocalNames
 
 if TYPE_CHECKING:
@@ -51,8 +60,8 @@ class Definer:
         """The parameters, without the state, and the text of the definition of a function."""
         opened = self.reader.function(function)
         point = self.point(function)
-        meaning: Meaning = {p.name: Local(point.names.give(p.name)) for p in opened.parameters}
-        given = [self.printer.flat(point.state)] if isinstance(point.state, Local) else []
+        meaning: Meaning = {p.name: TlaLocal(point.names.give(p.name)) for p in opened.parameters}
+        given = [self.printer.flat(point.state)] if isinstance(point.state, TlaLocal) else []
         parameters = tuple(self.printer.flat(each) for each in meaning.values())
         if opened.value is not None:
             body = self._value(point, opened, meaning)
@@ -61,10 +70,10 @@ class Definer:
         head = f"{name}({', '.join([*given, *parameters])}) ==" if given or parameters else f"{name} =="
         return parameters, [*comment(inspect.getdoc(function) or ""), *self._headed(head, body)]
 
-    def point(self, function: Callable[..., Any]) -> Effect:
+    def point(self, function: Callable[..., Any]) -> TlaEffect:
         """Where a definition begins."""
         del function
-        return Effect(self.reader, self.uses, LocalNames(self.taken))
+        return TlaEffect(self.reader, self.uses, LocalNames(self.taken))
 
     def takes_state(self, function: Callable[..., Any]) -> bool:
         """Whether the first parameter of a definition is a state."""
@@ -76,9 +85,9 @@ class Definer:
             return [f"{head} {body[0]}"]
         return [head, *indented(body)]
 
-    def _value(self, point: Effect, opened: OpenFunction, meaning: Meaning) -> Block:
+    def _value(self, point: TlaEffect, opened: OpenFunction, meaning: Meaning) -> Block:
         term = opened.value
-        while isinstance(term, LetIn):
+        while isinstance(term, OpenLetIn):
             meaning = {**meaning, term.name: point.named(term.name, point.value(term.value, meaning))}
             term = term.body
         if term is None:
@@ -88,7 +97,7 @@ class Definer:
 
     # --- a guard and an effect ----------------------------------------------------------------------------------------
 
-    def statements(self, point: Effect, opened: OpenFunction, meaning: Meaning) -> Block:
+    def statements(self, point: TlaEffect, opened: OpenFunction, meaning: Meaning) -> Block:
         """A guard and an effect."""
         items = self.guard(point, opened, meaning)
         point.carry_out(opened.effect, meaning, opened)
@@ -103,16 +112,16 @@ class Definer:
             items += self._unchanged(point, changed)
         return junction("/\\", items)
 
-    def guard(self, point: Effect, opened: OpenFunction, meaning: Meaning) -> list[Block]:
+    def guard(self, point: TlaEffect, opened: OpenFunction, meaning: Meaning) -> list[Block]:
         """The conjuncts of a guard."""
         return [item for statement in opened.guard for item in self._rule(point, statement, meaning)]
 
-    def _rule(self, point: Effect, statement: Statement, meaning: Meaning) -> list[Block]:
+    def _rule(self, point: TlaEffect, statement: Statement, meaning: Meaning) -> list[Block]:
         match statement:
-            case Let(name=name, value=value):
+            case OpenLet(name=name, value=value):
                 meaning[name] = point.value(value, meaning)
                 return []
-            case Conjunct(kind=kind, rule=rule, condition=condition):
+            case OpenConjunct(kind=kind, rule=rule, condition=condition):
                 claim = point.value(condition, meaning)
                 point.note_rule(claim)
                 block = self.printer.block(claim, ROOM)
@@ -125,21 +134,21 @@ class Definer:
                 given = tuple(point.value(argument, meaning) for argument in arguments)
                 self._note_rules(point, function, given)
                 return [[self.printer.flat(point.use(function, given))]]
-            case If(then=[*inner], otherwise=[*others]):
+            case OpenIf(then=[*inner], otherwise=[*others]):
                 _refuse_rules((*inner, *others))
             case Loop(body=[*inner]):
                 _refuse_rules(inner)
         raise AssertionError(statement)
 
-    def _note_rules(self, point: Effect, function: Callable[..., Any], arguments: tuple[Value, ...]) -> None:
+    def _note_rules(self, point: TlaEffect, function: Callable[..., Any], arguments: tuple[Value, ...]) -> None:
         """Learn from the conjuncts of a shared guard what they say of indices."""
         opened = self.reader.function(function)
         meaning: Meaning = dict(zip((p.name for p in opened.parameters), arguments, strict=True))
         for statement in opened.guard:
             match statement:
-                case Let(name=name, value=value):
+                case OpenLet(name=name, value=value):
                     meaning[name] = point.value(value, meaning)
-                case Conjunct(condition=condition):
+                case OpenConjunct(condition=condition):
                     point.note_rule(point.value(condition, meaning))
                 case Run(function=inner, arguments=given):
                     self._note_rules(point, inner, tuple(point.value(argument, meaning) for argument in given))
@@ -151,7 +160,7 @@ class Definer:
         block = self.printer.right_side(value, ROOM - 4)
         return hang(f"{name}' = ", block) if block[0].startswith("[") else [f"{name}' =", *indented(block)]
 
-    def _unchanged(self, point: Effect, changed: dict[str, Value]) -> list[Block]:
+    def _unchanged(self, point: TlaEffect, changed: dict[str, Value]) -> list[Block]:
         written = {path[0] for use in point.uses_of_effects for path in self.uses.writes(use.function)}
         kept = [v for v in point.pending if v not in changed and v not in written and v not in clocks(self.reader)]
         return [filled(kept, "UNCHANGED <<", ">>")] if kept else []
@@ -160,9 +169,9 @@ class Definer:
 def _refuse_rules(statements: Iterable[Statement]) -> None:
     for statement in statements:
         match statement:
-            case Conjunct(at=at) | Run(at=at):
+            case OpenConjunct(at=at) | Run(at=at):
                 at.refuse("a conjunct of the guard stands alone, not in a branch or a loop")
-            case If(then=then, otherwise=otherwise):
+            case OpenIf(then=then, otherwise=otherwise):
                 _refuse_rules((*then, *otherwise))
             case Loop(body=body):
                 _refuse_rules(body)

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.open_terms import (
     Constant,
-    If,
-    Let,
     Loop,
     Now,
-    Number,
-    Remove,
+    OpenIf,
+    OpenLet,
+    OpenNumber,
+    OpenRemove,
+    OpenWrite,
     Run,
     Statement,
-    Write,
 )
 from model_check.front_end.source import source_of
 from model_check.front_end.terms import Tick
@@ -33,11 +33,11 @@ from model_check.tla.values import (
     Binding,
     Except,
     Index,
-    Local,
     Mapping,
     Operation,
     Range,
     Select,
+    TlaLocal,
     Update,
     Use,
     Value,
@@ -62,7 +62,7 @@ LARGE = 9
 """A value of more parts than this gets a name rather than to be written more than once."""
 
 
-class Effect(Point):
+class TlaEffect(Point):
     """Carries out statements.
 
     Attributes
@@ -92,12 +92,12 @@ class Effect(Point):
                 raise NotInTheLanguage(msg)
             rest = (*statements[number + 1 :], *following)
             match statement:
-                case Let(name=name, value=value):
+                case OpenLet(name=name, value=value):
                     meaning[name] = self.named(name, self.value(value, meaning))
-                case Write(path=path, index=index, field=field, value=value):
+                case OpenWrite(path=path, index=index, field=field, value=value):
                     place = None if index is None else self.value(index, meaning)
                     self.write(path, place, field, self.value(value, meaning))
-                case If():
+                case OpenIf():
                     self.branch(statement, meaning, within)
                 case Loop():
                     self.loop(statement, meaning, within)
@@ -105,20 +105,20 @@ class Effect(Point):
                     self._call_effect(statement, meaning, rest, is_always_run)
                 case Tick(is_back=is_back):
                     self._let_time_pass(younger if is_back else older)
-                case Remove():
+                case OpenRemove():
                     self.remove(statement, meaning)
                 case _:
                     raise AssertionError(statement)
 
     def named(self, name: str, value: Value) -> Value:
         """A value by the name that the source gives it."""
-        if isinstance(value, Local | Number | Constant | Variable | Now) or not self.gives_names:
+        if isinstance(value, TlaLocal | OpenNumber | Constant | Variable | Now) or not self.gives_names:
             return value
         for binding in self.bindings:
             if binding.value == value and binding.variable is None:
-                return Local(binding.name)
+                return TlaLocal(binding.name)
         self.bindings.append(Binding(self.names.give(name), value))
-        return Local(self.bindings[-1].name)
+        return TlaLocal(self.bindings[-1].name)
 
     # --- assignments --------------------------------------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ class Effect(Point):
         self.note_index(path, index)
         self.pending[path[0]] = self.pending[path[0]].written(self.accessors(path, index), value, self.places)
 
-    def remove(self, statement: Remove, meaning: Meaning) -> None:
+    def remove(self, statement: OpenRemove, meaning: Meaning) -> None:
         """Take a place out of the arrays of a length."""
         del meaning
         statement.at.refuse("a step removes no record; only what a machine forgets is removed")
@@ -161,21 +161,21 @@ class Effect(Point):
         self.pending[name] = self.pending[name].written(accessors, aged(current, field), self.places)
 
     def _each_aged(self, array: Value, field: Field, aged: Aging) -> Value:
-        place = Local(self.names.enter("i"))
+        place = TlaLocal(self.names.enter("i"))
         self.names.leave()
         body = aged(Select(array, (Index(place),), field), field)
-        return Mapping(place.name, Range(Number(0), Constant(str(field.length), is_truth=False)), body)
+        return Mapping(place.name, Range(OpenNumber(0), Constant(str(field.length), is_truth=False)), body)
 
     def _records_aged(self, name: str, length: str, instants: dict[str, Field], aged: Aging) -> Value:
         if self.pending[name].updates:
             self.name_variable(name)
-        place = Local(self.names.enter(name[0]))
+        place = TlaLocal(self.names.enter(name[0]))
         self.names.leave()
         record = Select(self.pending[name].base, (Index(place),))
         updates = tuple(
             Update((n,), aged(Select(record.base, (*record.accessors, n), f), f)) for n, f in instants.items()
         )
-        return Mapping(place.name, Range(Number(0), Constant(length, is_truth=False)), Except(record, updates))
+        return Mapping(place.name, Range(OpenNumber(0), Constant(length, is_truth=False)), Except(record, updates))
 
     # --- branches and calls -------------------------------------------------------------------------------------------
 
@@ -183,7 +183,7 @@ class Effect(Point):
         """Carry out a loop."""
         carry_out_loop(self, loop, meaning, within)
 
-    def branch(self, statement: If, meaning: Meaning, within: OpenFunction) -> None:
+    def branch(self, statement: OpenIf, meaning: Meaning, within: OpenFunction) -> None:
         """Carry out an `if`."""
         self._name_large_values(statement)
         test = self.value(statement.test, meaning)
@@ -203,7 +203,7 @@ class Effect(Point):
             if isinstance(self.pending[name].base, Operation):
                 self.name_variable(name)
 
-    def _name_large_values(self, statement: If) -> None:
+    def _name_large_values(self, statement: OpenIf) -> None:
         """What a branch reads or may leave as it is would be written more than once."""
         reads, writes = self.uses.of([statement])
         fields = {self.accessors(path, None) for path in reads | writes}
@@ -263,7 +263,7 @@ def kept(value: Value, field: Field) -> Value:
     match value:
         case Now():
             return value
-        case Aged("LongAgo", _, _) | Number(0):
+        case Aged("LongAgo", _, _) | OpenNumber(0):
             return Aged("LongAgo", None, cut, field.slack)
         case Select(field=Field() as read) if read.kind is Kind.INSTANT and read.high.constant == cut:
             if read.slack == field.slack:

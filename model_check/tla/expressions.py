@@ -6,34 +6,34 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from model_check.front_end.open_terms import (
-    Apply,
-    Bound,
     Call,
     Constant,
     EmptySet,
-    LetIn,
     LongAgo,
     Member,
     Named,
     Now,
-    Number,
+    OpenApply,
+    OpenBound,
+    OpenLetIn,
+    OpenNumber,
+    OpenRead,
     Over,
-    Read,
     Term,
     Truth,
 )
-from model_check.tla.pending import AliasUnknownError, Pending, Places
+from model_check.tla.pending import AliasUnknownError, Pending, PendingPlaces
 from model_check.tla.values import (
     Accessors,
     Aged,
     Binding,
     Index,
-    Local,
     Operation,
     Quantified,
     Range,
     Select,
     SetOf,
+    TlaLocal,
     Use,
     Value,
     Variable,
@@ -111,16 +111,16 @@ class Point(ABC):
         return Use(function, tuple(arguments))
 
     @property
-    def places(self) -> Places:
+    def places(self) -> PendingPlaces:
         """What is known of indices."""
-        return Places(frozenset(self.apart), self.resolved)
+        return PendingPlaces(frozenset(self.apart), self.resolved)
 
     def resolved(self, value: Value) -> Value:
         """The value with each name replaced by what it means."""
         known = {b.name: b.value for b in self.bindings if b.variable is None}
 
         def meaning(part: Value) -> Value | None:
-            return self.resolved(known[part.name]) if isinstance(part, Local) and part.name in known else None
+            return self.resolved(known[part.name]) if isinstance(part, TlaLocal) and part.name in known else None
 
         return replace(value, meaning)
 
@@ -129,15 +129,15 @@ class Point(ABC):
     def value(self, term: Term, meaning: Meaning) -> Value:
         """What a term is worth here."""
         match term:
-            case Number() | Truth() | EmptySet() | Member() | Named() | Now() | Constant():
+            case OpenNumber() | Truth() | EmptySet() | Member() | Named() | Now() | Constant():
                 return term
-            case Bound(name=name):
+            case OpenBound(name=name):
                 return meaning[name]
             case LongAgo():
                 return Aged("LongAgo", None, "")
-            case Read(path=path, index=index, field=field):
+            case OpenRead(path=path, index=index, field=field):
                 return self.read(path, None if index is None else self.value(index, meaning), field)
-            case Apply(operator=operator, arguments=(first, *others)):
+            case OpenApply(operator=operator, arguments=(first, *others)):
                 is_lazy = operator in ("and", "or", "if")
                 values = [self.value(first, meaning), *(self._lazily(each, meaning, is_lazy) for each in others)]
                 return operation(operator, *values)
@@ -145,7 +145,7 @@ class Point(ABC):
                 return self._call(function, [self.value(argument, meaning) for argument in arguments])
             case Over():
                 return self._over(term, meaning)
-            case LetIn(name=name, value=value, body=body):
+            case OpenLetIn(name=name, value=value, body=body):
                 return self.value(body, {**meaning, name: self.value(value, meaning)})
         raise AssertionError(term)
 
@@ -171,7 +171,7 @@ class Point(ABC):
         domain = Range(self.value(term.low, meaning), self.value(term.high, meaning))
         name = self.names.enter(term.variable)
         try:
-            body = self._lazily(term.body, {**meaning, term.variable: Local(name)})
+            body = self._lazily(term.body, {**meaning, term.variable: TlaLocal(name)})
         finally:
             self.names.leave()
         return SetOf(name, domain, body) if term.fold == "set" else Quantified(term.fold, name, domain, body)
@@ -196,7 +196,7 @@ class Point(ABC):
         local = self.names.give(f"{name}_then")
         self.made_up.add(local)
         self.bindings.append(Binding(local, self.pending[name].whole))
-        self.pending[name] = Pending(Local(local))
+        self.pending[name] = Pending(TlaLocal(local))
 
     def accessors(self, path: Path, index: Value | None) -> Accessors:
         """The way from a variable to a field of it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.front_end.open_terms import Constant, Loop, Number, Truth
+from model_check.front_end.open_terms import Constant, Loop, OpenNumber, Truth
 from model_check.front_end.terms import parts
 from model_check.tla.pending import AliasUnknownError, Pending
 from model_check.tla.values import (
@@ -13,13 +13,13 @@ from model_check.tla.values import (
     Except,
     Index,
     LetIn,
-    Local,
     Mapping,
     Operation,
     Range,
     RecordOf,
     Select,
     SetOf,
+    TlaLocal,
     Update,
     Use,
     Value,
@@ -64,7 +64,7 @@ def _all_turns_at_once(
     point: Point, loop: Loop, domain: Range, meaning: Meaning, within: OpenFunction
 ) -> dict[str, Pending]:
     before, evaluated = dict(point.pending), set(point.evaluated)
-    place = Local(point.names.enter(loop.variable))
+    place = TlaLocal(point.names.enter(loop.variable))
     for length in _lengths_of(domain):
         point.evaluated.add((length, place))
     try:
@@ -85,7 +85,7 @@ def _all_turns_at_once(
 def _lengths_of(domain: Range) -> list[str]:
     """The constants that are the length of an array whose places are the range."""
     high = domain.high
-    return [high.name] if domain.low == Number(0) and isinstance(high, Constant) else []
+    return [high.name] if domain.low == OpenNumber(0) and isinstance(high, Constant) else []
 
 
 def _written(before: Pending, after: Pending) -> tuple[Update, ...]:
@@ -99,7 +99,7 @@ def _check_that_turns_keep_apart(
     value: Value,
     written: dict[str, tuple[Update, ...]],
     bases: dict[Value, tuple[Update, ...]],
-    place: Local,
+    place: TlaLocal,
 ) -> None:
     """No value may rest on a part that another turn writes."""
     looked_at = list(parts(value))
@@ -116,7 +116,7 @@ def _check_that_turns_keep_apart(
             raise TurnsDependError  # the variable is looked at as a whole
 
 
-def _has(place: Local, *accessors: Accessors) -> bool:
+def _has(place: TlaLocal, *accessors: Accessors) -> bool:
     return all(Index(place) in each for each in accessors)
 
 
@@ -124,7 +124,7 @@ def _fields(accessors: Accessors) -> list[str]:
     return [a for a in accessors if isinstance(a, str)]
 
 
-def _growth(update: Update, before: Pending, place: Local) -> Value | None:
+def _growth(update: Update, before: Pending, place: TlaLocal) -> Value | None:
     """The condition under which a turn adds its own place to a set that all turns share; None where it has its own."""
     if Index(place) in update.accessors:
         return None
@@ -146,7 +146,7 @@ def _is_same_part(value: Value, part: Select) -> bool:
 
 
 def _of_all_turns(
-    point: Point, name: str, before: Pending, updates: tuple[Update, ...], place: Local, domain: Range
+    point: Point, name: str, before: Pending, updates: tuple[Update, ...], place: TlaLocal, domain: Range
 ) -> Pending:
     cells: dict[Accessors, list[Update]] = {}
     result = before
@@ -171,7 +171,7 @@ def _of_all_turns(
     return result
 
 
-def _cell(whole: Value, array: Accessors, own: list[Update], place: Local) -> Value:
+def _cell(whole: Value, array: Accessors, own: list[Update], place: TlaLocal) -> Value:
     inner = tuple(Update(u.accessors[len(array) + 1 :], u.value) for u in own)
     if inner[-1].accessors == ():
         return inner[-1].value
@@ -218,17 +218,17 @@ def turn_by_turn(
     after = point.names.give(f"after_{loop.variable}")
     previous = point.names.give(f"before_{loop.variable}")
     outer, evaluated = point.bindings, set(point.evaluated)
-    point.bindings = [*outer, Binding(previous, Select(Local(after), (Index(plus(Local(variable), -1)),)))]
-    stand_on(Local(previous))
+    point.bindings = [*outer, Binding(previous, Select(TlaLocal(after), (Index(plus(TlaLocal(variable), -1)),)))]
+    stand_on(TlaLocal(previous))
     for length in _lengths_of(domain):
-        point.evaluated.add((length, Local(variable)))
-    point.carry_out(loop.body, {**meaning, loop.variable: Local(variable)}, within, is_always_run=False)
+        point.evaluated.add((length, TlaLocal(variable)))
+    point.carry_out(loop.body, {**meaning, loop.variable: TlaLocal(variable)}, within, is_always_run=False)
     turn = LetIn(tuple(point.bindings[len(outer) :]), together())
-    first = operation("==", Local(variable), plus(domain.low, -1))
+    first = operation("==", TlaLocal(variable), plus(domain.low, -1))
     body = operation("if", first, start, turn)
     point.bindings = [*outer, Binding(after, body, variable, Range(plus(domain.low, -1), domain.high))]
     point.evaluated = evaluated
-    return Select(Local(after), (Index(plus(domain.high, -1)),))
+    return Select(TlaLocal(after), (Index(plus(domain.high, -1)),))
 
 
 def _together(variables: dict[str, Value]) -> Value:

@@ -9,9 +9,9 @@ from model_check.tla.values import (
     Accessors,
     Except,
     Index,
-    Local,
     Mapping,
     Select,
+    TlaLocal,
     Update,
     Value,
     operation,
@@ -27,7 +27,7 @@ Relation = Literal["same", "apart", "covers", "unknown"]
 
 
 @dataclass(frozen=True)
-class Places:
+class PendingPlaces:
     """What is known of the indices of an action.
 
     Attributes
@@ -82,7 +82,7 @@ class Pending:
             return self.updates[-1].value
         return Except(self.base, self.updates)
 
-    def part(self, accessors: Accessors, field: Field | None, places: Places) -> Value:
+    def part(self, accessors: Accessors, field: Field | None, places: PendingPlaces) -> Value:
         """A part of the variable as it is now.
 
         Raises
@@ -100,7 +100,7 @@ class Pending:
                     pass
         return Select(_untouched(self.base, accessors), accessors, field) if accessors else self.base
 
-    def written(self, accessors: Accessors, value: Value, places: Places) -> Pending:
+    def written(self, accessors: Accessors, value: Value, places: PendingPlaces) -> Pending:
         """The variable with one part written; an earlier write that this one hides is gone."""
         kept = list(self.updates)
         for number in range(len(kept) - 1, -1, -1):
@@ -121,7 +121,7 @@ def _untouched(array: Value, accessors: Accessors) -> Value:
     """Where a loop has made an array by writing other fields of each place, the array before it."""
     match array, accessors:
         case (
-            Mapping(variable, _, Except(Select(before, (Index(Local(turn)),)), updates)),
+            Mapping(variable, _, Except(Select(before, (Index(TlaLocal(turn)),)), updates)),
             (Index(), str() as name, *_),
         ) if turn == variable and all(update.accessors[:1] not in ((), (name,)) for update in updates):
             return _untouched(before, accessors)
@@ -139,7 +139,7 @@ def merged(
     before: Pending,
     then: Pending,
     otherwise: Pending,
-    places: Places,
+    places: PendingPlaces,
     is_safe: Callable[[Accessors], bool],
 ) -> Pending:
     """The variable after an `if`, from what it is after each branch.

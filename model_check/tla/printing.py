@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from model_check.front_end.open_terms import Constant, EmptySet, Member, Named, Now, Number, Truth
+from model_check.front_end.open_terms import Constant, EmptySet, Member, Named, Now, OpenNumber, Truth
 from model_check.tla.layout import WIDTH, Block, hang, indented, junction, separated
 from model_check.tla.values import (
     Accessors,
@@ -12,7 +12,6 @@ from model_check.tla.values import (
     Binding,
     Except,
     LetIn,
-    Local,
     Mapping,
     Noted,
     Operation,
@@ -21,6 +20,7 @@ from model_check.tla.values import (
     RecordOf,
     Select,
     SetOf,
+    TlaLocal,
     Update,
     Use,
     Value,
@@ -58,7 +58,7 @@ _FOLDS: Final = {"any": r"\E", "all": r"\A"}
 SHORT: Final = 24
 """A left operand of no more characters stays on the line of what stands behind it."""
 MUCH: Final = 1 << 30
-AT: Final = Local("@")
+AT: Final = TlaLocal("@")
 
 
 class Printer:
@@ -89,7 +89,7 @@ class Printer:
 
     def _flat(self, value: Value) -> tuple[str, int]:
         match value:
-            case Number(value=number):
+            case OpenNumber(value=number):
                 return str(number), ATOM if number >= 0 else 12
             case Operation():
                 return self._operation(value)
@@ -129,7 +129,7 @@ class Printer:
                 return self._names.note("Now")
             case Constant(name=name):
                 return self._names.constant(name)
-            case Variable(name=name) | Local(name=name):
+            case Variable(name=name) | TlaLocal(name=name):
                 return name
             case Except(base=base):
                 return f"[{self.flat(base)} EXCEPT {', '.join(self.flat_update(u) for u in self._updates(value))}]"
@@ -176,7 +176,7 @@ class Printer:
 
     def range(self, domain: Range) -> str:
         """The set of the whole numbers of a range."""
-        if domain.low == Number(0) and isinstance(domain.high, Constant):
+        if domain.low == OpenNumber(0) and isinstance(domain.high, Constant):
             name = self._names.index_set(domain.high.name)
             if name is not None:
                 return name

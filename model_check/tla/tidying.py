@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from model_check.front_end.terms import parts
-from model_check.tla.values import Binding, LetIn, Local, Use, Value, replace, with_local
+from model_check.tla.values import Binding, LetIn, TlaLocal, Use, Value, replace, with_local
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -21,8 +21,10 @@ def tidied(
     """Without names that nothing uses, and with what has no name in the source in the one place that uses it."""
     kept = list(bindings)
     for binding in reversed(bindings):
-        used = Counter(p for v in [*changed.values(), *(b.value for b in kept)] for p in parts(v))[Local(binding.name)]
-        arguments = Counter(p for use in uses_of_effects for p in parts(use))[Local(binding.name)]
+        used = Counter(p for v in [*changed.values(), *(b.value for b in kept)] for p in parts(v))[
+            TlaLocal(binding.name)
+        ]
+        arguments = Counter(p for use in uses_of_effects for p in parts(use))[TlaLocal(binding.name)]
         if used + arguments == 0:
             kept.remove(binding)
         elif (
@@ -44,7 +46,7 @@ def _is_bound_around_it(binding: Binding, values: Sequence[Value]) -> bool:
     """Whether a variable that its value binds is bound where its name stands, too: TLA+ has no name twice."""
     own = {variable for part in parts(binding.value) if (variable := getattr(part, "variable", None))}
     return any(
-        getattr(part, "variable", None) in own and Local(binding.name) in parts(part)
+        getattr(part, "variable", None) in own and TlaLocal(binding.name) in parts(part)
         for value in values
         for part in parts(value)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from model_check.front_end.open_terms import Apply, Call, LetIn, Over, Read, Remove, Run, Write
+from model_check.front_end.open_terms import Call, OpenApply, OpenLetIn, OpenRead, OpenRemove, OpenWrite, Over, Run
 from model_check.front_end.terms import Path, Tick, parts
 from spec.language import Kind
 from spec.language.fields import Field
@@ -40,14 +40,14 @@ class Uses:
         writes: set[Path] = set()
         for part in parts(tuple(terms)):
             match part:
-                case Read(path=path):
+                case OpenRead(path=path):
                     reads.add(path)
-                case Write(path=path):
+                case OpenWrite(path=path):
                     writes.add(path)
                 case Tick():
                     reads |= self._instants
                     writes |= self._instants
-                case Remove(array=array):
+                case OpenRemove(array=array):
                     moved = {path for path, field in self._fields if is_moved(self._reader.machine, path, field, array)}
                     reads |= moved
                     writes |= moved
@@ -59,20 +59,20 @@ class Uses:
     def removes(self, statements: Iterable[Statement]) -> bool:
         """Whether statements, or functions that they call, take places out of arrays."""
         return any(
-            isinstance(part, Remove) or (isinstance(part, Run) and self.removes(self._effect(part)))
+            isinstance(part, OpenRemove) or (isinstance(part, Run) and self.removes(self._effect(part)))
             for part in parts(tuple(statements))
         )
 
     def branches(self, term: object) -> bool:
         """Whether TLC would take a condition for several ways to take a step: a disjunction shows in it."""
         match term:
-            case Apply("or", _):
+            case OpenApply("or", _):
                 return True
-            case Apply("and", arguments) | Apply("if", (_, *arguments)):
+            case OpenApply("and", arguments) | OpenApply("if", (_, *arguments)):
                 return any(self.branches(argument) for argument in arguments)
             case Call(function=function):
                 return self.branches(self._reader.function(function).value)
-            case LetIn(body=body):
+            case OpenLetIn(body=body):
                 return self.branches(body)
             case Over(fold="all", body=body):
                 return self.branches(body)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from model_check.front_end.open_terms import Constant, EmptySet, Fold, Member, Named, Now, Number, Truth
+from model_check.front_end.open_terms import Constant, EmptySet, Fold, Member, Named, Now, OpenNumber, Truth
 from model_check.front_end.terms import parts
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class TlaLocal:
     """A parameter, a bound variable, or a name that a `Binding` gives."""
 
     name: str
@@ -175,7 +175,7 @@ class LetIn:
     body: Value
 
 
-Atom = Number | Truth | EmptySet | Member | Named | Now | Constant | Variable | Local
+Atom = OpenNumber | Truth | EmptySet | Member | Named | Now | Constant | Variable | TlaLocal
 Value = (
     Atom | Select | Except | Mapping | SetOf | RecordOf | Aged | Noted | Without | Operation | Use | Quantified | LetIn
 )
@@ -194,7 +194,7 @@ def _replace(part: Any, change: Callable[[Value], Value | None]) -> Any:
     changed = change(cast("Value", part))
     if changed is not None:
         return changed
-    if isinstance(part, Member | Constant | Number | Truth | Named):
+    if isinstance(part, Member | Constant | OpenNumber | Truth | Named):
         return part
     rebuilt = {f.name: _replace(getattr(part, f.name), change) for f in fields(part)}
     return type(part)(**rebuilt)
@@ -207,7 +207,7 @@ def size(value: Value) -> int:
 
 def with_local(value: Value, name: str, meaning: Value) -> Value:
     """The value in which a name is what it means."""
-    return replace(value, lambda part: meaning if part == Local(name) else None)
+    return replace(value, lambda part: meaning if part == TlaLocal(name) else None)
 
 
 # --- folding ----------------------------------------------------------------------------------------------------------
@@ -218,9 +218,9 @@ _OPPOSITE: dict[Operator, Operator] = {"==": "!=", "!=": "==", "<": ">=", "<=": 
 def operation(operator: Operator, *arguments: Value) -> Value:
     """The operator applied, in the form that reads best."""
     match operator, arguments:
-        case ("+" | "-" as sign, (first, Number(value))):
+        case ("+" | "-" as sign, (first, OpenNumber(value))):
             return plus(first, value if sign == "+" else -value)
-        case "+", (Number(value), second):
+        case "+", (OpenNumber(value), second):
             return plus(second, value)
         case "not", (Truth(value),):
             return Truth(not value)
@@ -257,20 +257,20 @@ def plus(value: Value, change: int) -> Value:
     """A number and a known change of it."""
     base, offset = split_offset(value)
     offset += change
-    if isinstance(base, Number):
-        return Number(base.value + offset)
+    if isinstance(base, OpenNumber):
+        return OpenNumber(base.value + offset)
     if offset == 0:
         return base
-    return Operation("+" if offset > 0 else "-", (base, Number(abs(offset))))
+    return Operation("+" if offset > 0 else "-", (base, OpenNumber(abs(offset))))
 
 
 def split_offset(value: Value) -> tuple[Value, int]:
     """A number as what is not known, and what is."""
     match value:
-        case Number(value=number):
-            return Number(0), number
-        case Operation("+", (base, Number(value=number))):
+        case OpenNumber(value=number):
+            return OpenNumber(0), number
+        case Operation("+", (base, OpenNumber(value=number))):
             return base, number
-        case Operation("-", (base, Number(value=number))):
+        case Operation("-", (base, OpenNumber(value=number))):
             return base, -number
     return value, 0

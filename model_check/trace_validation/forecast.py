@@ -11,7 +11,7 @@ from collections import defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from model_check.trace_validation.observed import EndRequest, EventKind, Outcome, Trace
+from model_check.trace_validation.observed import EndRequest, EventKind, ObservedOutcome, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -146,7 +146,7 @@ class Forecast:
         """When rollbacks of each half were sent, where that is known."""
         sent: dict[int, list[int]] = defaultdict(list)
         for request in trace.requests or () if trace.is_timed else ():
-            if request.outcome is Outcome.ROLLBACK:
+            if request.outcome is ObservedOutcome.ROLLBACK:
                 sent[request.half].append(request.not_before)
         return sent
 
@@ -163,29 +163,29 @@ class Forecast:
         """Whether a rollback that names a copy of a half may be handled between two events."""
         return any(number <= handled <= end for handled in self._rollbacks_of_copies.get(first, ()))
 
-    def next_outcome(self, half: int, number: int, trace: Trace) -> Outcome | None:
+    def next_outcome(self, half: int, number: int, trace: Trace) -> ObservedOutcome | None:
         """What the next END_TRANSACTION that names the half says, behind this event; None if there is none."""
         end = self.next_end(half, number)
         if end is None:
             return None
-        return Outcome.COMMIT if trace.events[end].kind is EventKind.DELIVERED else Outcome.ROLLBACK
+        return ObservedOutcome.COMMIT if trace.events[end].kind is EventKind.DELIVERED else ObservedOutcome.ROLLBACK
 
     def next_end(self, half: int, number: int) -> int | None:
         """The next event behind this one that shows an END_TRANSACTION for the half."""
         return min((end for end in self._ends.get(half, ()) if end > number), default=None)
 
     def _without_request(self, trace: Trace, requests: tuple[EndRequest, ...]) -> Iterable[int]:
-        sent: dict[tuple[int, Outcome], list[int]] = defaultdict(list)
+        sent: dict[tuple[int, ObservedOutcome], list[int]] = defaultdict(list)
         for request in requests:
             sent[request.half, request.outcome].append(request.not_before)
         for times in sent.values():
             times.sort()
-        needed: list[tuple[int, int, Outcome]] = []
+        needed: list[tuple[int, int, ObservedOutcome]] = []
         for number, event in enumerate(trace.events):
             if event.kind is EventKind.DELIVERED:
-                needed.append((number, event.half, Outcome.COMMIT))
+                needed.append((number, event.half, ObservedOutcome.COMMIT))
             elif event.kind is EventKind.OP_STORED:
-                needed += [(number, half, Outcome.ROLLBACK) for half in self.rollbacks_in[number]]
+                needed += [(number, half, ObservedOutcome.ROLLBACK) for half in self.rollbacks_in[number]]
         for number, half, outcome in needed:
             times = sent[half, outcome]
             if times and times[0] <= trace.events[number].time + CLOCK_SLACK_MS:

@@ -30,7 +30,7 @@ class EventKind(StrEnum):
     OFFSETS_SAVED = "offsets_persisted"
 
 
-class Outcome(StrEnum):
+class ObservedOutcome(StrEnum):
     """What an END_TRANSACTION says."""
 
     COMMIT = "commit"
@@ -98,7 +98,7 @@ class EndRequest:
 
     not_before: int
     half: int
-    outcome: Outcome
+    outcome: ObservedOutcome
 
 
 @dataclass(frozen=True, slots=True, eq=False)

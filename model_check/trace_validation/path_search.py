@@ -54,7 +54,7 @@ _OF_THE_CHECK_SERVICE = (EventKind.PUT_BACK, EventKind.DISCARDED, EventKind.OFFS
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PathVerdict:
     """What validation found.
 
     Attributes
@@ -225,9 +225,9 @@ class PathSearch:
         """The instance that is walked."""
         return self._work.constants
 
-    def verdict(self, *, is_complete: bool) -> Verdict:
+    def verdict(self, *, is_complete: bool) -> PathVerdict:
         """The result, as others see it."""
-        return Verdict(
+        return PathVerdict(
             self.accepted,
             is_complete,
             len(self.trace.events),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.forecast import HANDLING_MS
-from model_check.trace_validation.observed import EventKind, ObservedEvent, Outcome, Trace
+from model_check.trace_validation.observed import EventKind, ObservedEvent, ObservedOutcome, Trace
 from spec.chapters import end_transaction, network, op_batch, producer
 from spec.chapters.end_transaction import is_early_enough, is_refused_as_late, was_checked
 from spec.language import Refused
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from model_check.trace_validation.forecast import Forecast
     from model_check.trace_validation.workspace import Workspace
 
-_END = {Outcome.COMMIT: End.COMMIT, Outcome.ROLLBACK: End.ROLLBACK}
+_END = {ObservedOutcome.COMMIT: End.COMMIT, ObservedOutcome.ROLLBACK: End.ROLLBACK}
 _WRONG = {
-    (Outcome.COMMIT, False): network.send_wrong_commit,
-    (Outcome.COMMIT, True): network.answer_with_wrong_commit,
-    (Outcome.ROLLBACK, False): network.send_wrong_rollback,
-    (Outcome.ROLLBACK, True): network.answer_with_wrong_rollback,
+    (ObservedOutcome.COMMIT, False): network.send_wrong_commit,
+    (ObservedOutcome.COMMIT, True): network.answer_with_wrong_commit,
+    (ObservedOutcome.ROLLBACK, False): network.send_wrong_rollback,
+    (ObservedOutcome.ROLLBACK, True): network.answer_with_wrong_rollback,
 }
-_DECIDED = {Outcome.COMMIT: Local.COMMIT, Outcome.ROLLBACK: Local.ROLLBACK}
+_DECIDED = {ObservedOutcome.COMMIT: Local.COMMIT, ObservedOutcome.ROLLBACK: Local.ROLLBACK}
 
 
 class ProducerSide:
@@ -81,7 +81,7 @@ class ProducerSide:
         for half in range(s.half_length if self.work.constants.batches_ops else 0):
             if (
                 s.half[half].check_in_flight
-                and self.forecast.next_outcome(half, gap - 1, self.trace) is Outcome.ROLLBACK
+                and self.forecast.next_outcome(half, gap - 1, self.trace) is ObservedOutcome.ROLLBACK
             ):
                 self._take_in_rollback(gap - 1, half, self._previous_time(gap))
 
@@ -138,7 +138,7 @@ class ProducerSide:
         return is_refused_as_late(s, self.work.constants, half)
 
     def _take_in_rollback(self, number: int, half: int, sent: int) -> Refused | None:
-        return self._bring(number, half, Outcome.ROLLBACK, sent, sent) or self.work.take(
+        return self._bring(number, half, ObservedOutcome.ROLLBACK, sent, sent) or self.work.take(
             end_transaction.buffer_op, half, now=sent, before=number
         )
 
@@ -155,7 +155,7 @@ class ProducerSide:
 
     def _deliver(self, number: int, event: ObservedEvent) -> Refused | None:
         earliest = self._earliest_reading(number, event.half)
-        refused = self._bring(number, event.half, Outcome.COMMIT, earliest, event.time)
+        refused = self._bring(number, event.half, ObservedOutcome.COMMIT, earliest, event.time)
         if refused is not None and self._is_half_handled(event.half):
             self.cut_short[number] = self.forecast.earlier_delivery(event.half, number)
         if refused is None:
@@ -183,7 +183,7 @@ class ProducerSide:
         (half,) = event.names
         earliest = self._earliest_reading(number, half)
         if self.forecast.rollbacks_in[number]:
-            refused = self._bring(number, half, Outcome.ROLLBACK, earliest, event.time)
+            refused = self._bring(number, half, ObservedOutcome.ROLLBACK, earliest, event.time)
             if refused is not None:
                 return refused
         refused = self.work.take(end_transaction.write_op, half, now=earliest, before=number)
@@ -235,7 +235,7 @@ class ProducerSide:
 
     # --- END_TRANSACTIONs ---------------------------------------------------------------------------------------------
 
-    def _bring(self, number: int, half: int, outcome: Outcome, now: int, until: int) -> Refused | None:
+    def _bring(self, number: int, half: int, outcome: ObservedOutcome, now: int, until: int) -> Refused | None:
         """See to it that an END_TRANSACTION with this outcome is under way for a half."""
         s, work = self.work.state, self.work
         if not 0 <= half < s.half_length:
@@ -255,7 +255,7 @@ class ProducerSide:
             if until - s.half[half].stored_at > work.constants.check_interval:
                 work.assume_late_end(transaction)
             return None
-        settled = Settled.COMMITTED if outcome is Outcome.COMMIT else Settled.ROLLED_BACK
+        settled = Settled.COMMITTED if outcome is ObservedOutcome.COMMIT else Settled.ROLLED_BACK
         if (
             not is_late
             and s.half[half].settled == settled
@@ -264,21 +264,23 @@ class ProducerSide:
             return None
         return work.take(_WRONG[outcome, is_late], half, now=now, before=number)
 
-    def _decide(self, transaction: int, outcome: Outcome, now: int, number: int) -> None:
-        decide = producer.commit_locally if outcome is Outcome.COMMIT else producer.roll_back_locally
+    def _decide(self, transaction: int, outcome: ObservedOutcome, now: int, number: int) -> None:
+        decide = producer.commit_locally if outcome is ObservedOutcome.COMMIT else producer.roll_back_locally
         self.work.take(decide, transaction, now=now, before=number)
 
-    def _answers(self, number: int, half: int, outcome: Outcome, now: int) -> bool:
+    def _answers(self, number: int, half: int, outcome: ObservedOutcome, now: int) -> bool:
         """Whether the open check of a half can be answered so; if it can, it is."""
         s, work = self.work.state, self.work
         transaction = s.half[half].transaction
         mark = work.mark()
         if s.transaction[transaction].local == Local.EXECUTING:
-            if outcome is Outcome.ROLLBACK and self._outlives_the_check(s.transaction[transaction].first_half, number):
+            if outcome is ObservedOutcome.ROLLBACK and self._outlives_the_check(
+                s.transaction[transaction].first_half, number
+            ):
                 return work.take(producer.answer_check_too_early, half, now=now, before=number) is None
             work.take(producer.leave_it_unknown, transaction, now=now, before=number)
         if s.transaction[transaction].local == Local.UNKNOWN:
-            resolve = producer.resolve_to_commit if outcome is Outcome.COMMIT else producer.resolve_to_rollback
+            resolve = producer.resolve_to_commit if outcome is ObservedOutcome.COMMIT else producer.resolve_to_rollback
             work.take(resolve, transaction, now=now, before=number)
         decided = s.transaction[transaction].local == _DECIDED[outcome]
         if decided and work.take(producer.answer_check, half, now=now, before=number) is None:

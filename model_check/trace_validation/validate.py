@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from model_check.configuration import Configuration
-    from model_check.trace_validation.path_search import Report, Verdict
+    from model_check.trace_validation.path_search import PathVerdict, Report
     from spec.constants import Constants
     from spec.switches import Switches
 
@@ -34,7 +34,9 @@ PATIENCE = 8
 """How many times as long a search goes on that was cut short, before a crash is looked for."""
 
 
-def validate(trace: Trace, configuration: Configuration, switches: Switches, report: Report | None = None) -> Verdict:
+def validate(
+    trace: Trace, configuration: Configuration, switches: Switches, report: Report | None = None
+) -> PathVerdict:
     """Search for a path that leaves just the records of a trace.
 
     Parameters

@@ -116,7 +116,7 @@ class MinimalFaults:
                     yield world, clause
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as the plain data that scripts rely on (`halfcheck check --minimal-faults --json`)."""
+        """The answer as the plain data that scripts rely on (`halfcheck faults --json`)."""
         return {
             "instance": {
                 "name": self.instance.name,

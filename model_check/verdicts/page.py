@@ -59,7 +59,7 @@ two alone, and the map.
 `make verdicts` searches everything again and compares; `make test` does so for a part. One question at a time:
 
 ```sh
-halfcheck check --minimal-faults --profile 5.3.3 --instance {instance} --property S1
+halfcheck faults --profile 5.3.3 --instance {instance} --property S1
 ```
 
 The table is of the specification `{specification}`.

@@ -44,7 +44,7 @@ HEADER = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SearchPlan:
     """What is searched in one instance.
 
     Attributes
@@ -125,7 +125,7 @@ class Table:
     profile_names: tuple[str, ...]
     faults: tuple[str, ...]
     clause_names: tuple[str, ...]
-    plan: dict[str, Plan]
+    plan: dict[str, SearchPlan]
     entries: dict[str, dict[str, Entries]] = field(default_factory=dict)
 
     def of(self, profile: Profile, instance: Instance) -> Entries:
@@ -295,7 +295,7 @@ def read_table(file: Path) -> Table:
         raise BadFile(msg) from error
     try:
         profiles, faults, clauses = (tuple(told.get(name, ())) for name in ("profiles", "faults", "clauses"))
-        plan = {name: Plan(**given) for name, given in told["plan"].items()}
+        plan = {name: SearchPlan(**given) for name, given in told["plan"].items()}
         table = Table(told.get("specification", ""), profiles, faults, clauses, plan)
         for profile, instances in told.get("verdicts", {}).items():
             for instance, environments in instances.items():

@@ -26,7 +26,7 @@ class StepKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class DrawnMessage:
     """What an action adds to a sequence diagram; `model_check.counterexample.sequence_diagram` fills the label in."""
 
     source: str
@@ -46,29 +46,29 @@ class Wording:
     picture : tuple of Message
     """
 
-    def __init__(self, sentence: str | None, *picture: Message) -> None:
+    def __init__(self, sentence: str | None, *picture: DrawnMessage) -> None:
         self.sentence = sentence
         self.picture = picture
 
 
-def arrow(source: str, target: str, label: str) -> Message:
+def arrow(source: str, target: str, label: str) -> DrawnMessage:
     """A message from one participant to another one."""
-    return Message(source, target, label)
+    return DrawnMessage(source, target, label)
 
 
-def lost(source: str, target: str, label: str) -> Message:
+def lost(source: str, target: str, label: str) -> DrawnMessage:
     """A message that does not arrive."""
-    return Message(source, target, label, StepKind.LOST)
+    return DrawnMessage(source, target, label, StepKind.LOST)
 
 
-def box(participant: str, label: str) -> Message:
+def box(participant: str, label: str) -> DrawnMessage:
     """Something that happens in one place."""
-    return Message(participant, participant, label)
+    return DrawnMessage(participant, participant, label)
 
 
-def bar(label: str) -> Message:
+def bar(label: str) -> DrawnMessage:
     """Something that all participants feel."""
-    return Message("Broker", "Broker", label, StepKind.BREAK)
+    return DrawnMessage("Broker", "Broker", label, StepKind.BREAK)
 
 
 @cache

@@ -80,7 +80,7 @@ def java_version() -> str:
 
 def _run(arguments: Sequence[str], given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     command = [found_java(), *arguments]
-    return subprocess.run(command, input=given, capture_output=True, timeout=_SECONDS, check=False)  # noqa: S603
+    return subprocess.run(command, input=given, capture_output=True, timeout=_SECONDS, check=False)
 
 
 def _settings(line: str) -> Iterator[JavaSetting]:

@@ -67,7 +67,7 @@ def _build(folder: Path) -> None:
         message = "no go in PATH: the Go client wants Go 1.21 or newer; install it, or name the clients to lead"
         raise GoError(message)
     shutil.copytree(_HERE / "go", folder, dirs_exist_ok=True)
-    done = subprocess.run(  # noqa: S603 - the machine's Go, without a shell
+    done = subprocess.run(
         [go, "build", "-o", "client", "."],
         cwd=folder,
         env={**os.environ, "GOFLAGS": "-mod=mod"},
@@ -83,7 +83,7 @@ def _build(folder: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ClientEvent:
     """One line that a client printed."""
 
     name: str
@@ -105,7 +105,7 @@ class ScenarioClient:
     kinds = ("cluster", "broadcast", "orderly")
 
     def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
-        self.events: list[Event] = []
+        self.events: list[ClientEvent] = []
         self._command = command
         self._folder = folder
         self._environment = environment
@@ -113,7 +113,7 @@ class ScenarioClient:
 
     def __enter__(self) -> Self:
         with (self._folder / "client.err").open("ab") as err:
-            self._process = subprocess.Popen(  # noqa: S603 - the command of a client above
+            self._process = subprocess.Popen(
                 self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -140,7 +140,7 @@ class ScenarioClient:
             name, _, rest = line.rstrip("\n").partition("\t")
             key, _, more = rest.partition("\t")
             with self._changed:
-                self.events.append(Event(name, key, more))
+                self.events.append(ClientEvent(name, key, more))
                 self._changed.notify_all()
 
     def order(self, command: str, seconds: float = 150, *, may_fail: bool = False) -> None:

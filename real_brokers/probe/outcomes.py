@@ -28,7 +28,7 @@ RESULTS: Final = Path(__file__).with_name("replays")
 """A file a release."""
 
 
-class Outcome(StrEnum):
+class ReplayOutcome(StrEnum):
     """What was seen."""
 
     SEEN = "seen"
@@ -39,7 +39,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
+class BrokerReplay:
     """One counterexample on one release.
 
     Attributes
@@ -55,7 +55,7 @@ class Replay:
     release: str
     clause: str
     environment: str
-    outcome: Outcome
+    outcome: ReplayOutcome
     reason: str = ""
     attempts: int = 0
     steps: str = ""
@@ -84,12 +84,12 @@ class Task:
         """Why it may well not be seen; empty if there is no such reason."""
         return f"nobody can choose from outside that {self.plan.finer[0]}" if self.plan.finer else ""
 
-    def became(self, outcome: Outcome, reason: str, attempts: int) -> Replay:
+    def became(self, outcome: ReplayOutcome, reason: str, attempts: int) -> BrokerReplay:
         """Its replay."""
-        return Replay(*self.key, outcome, reason, attempts, self.one.steps)
+        return BrokerReplay(*self.key, outcome, reason, attempts, self.one.steps)
 
 
-def tasks_of(release: str) -> tuple[list[Task], list[Replay]]:
+def tasks_of(release: str) -> tuple[list[Task], list[BrokerReplay]]:
     """The counterexamples of a release that a client can play, and why it can't play the others."""
     tasks, others = [], []
     profile = Profile.of(release)
@@ -98,7 +98,9 @@ def tasks_of(release: str) -> tuple[list[Task], list[Replay]]:
             tasks.append(Task(release, one, plan_of(profile, one)))
         except CannotStageError as error:
             _, _, why = str(error).partition(": ")
-            others.append(Replay(*_key(release, one), Outcome.OUT_OF_REACH, why or str(error), 0, one.steps))
+            others.append(
+                BrokerReplay(*_key(release, one), ReplayOutcome.OUT_OF_REACH, why or str(error), 0, one.steps)
+            )
     return tasks, others
 
 
@@ -106,14 +108,14 @@ def _key(release: str, one: MinimalCounterexample) -> tuple[str, str, str]:
     return release, name_of(one.clause), one.environment.name
 
 
-def read_replays() -> dict[tuple[str, str, str], Replay]:
+def read_replays() -> dict[tuple[str, str, str], BrokerReplay]:
     """What was played so far."""
     rows = [row for path in sorted(RESULTS.glob("*.json")) for row in read_json(path)]
-    replays = (Replay(**{**row, "outcome": Outcome(row["outcome"])}) for row in rows)
+    replays = (BrokerReplay(**{**row, "outcome": ReplayOutcome(row["outcome"])}) for row in rows)
     return {replay.key: replay for replay in replays}
 
 
-def write_replays(release: str, replays: Mapping[tuple[str, str, str], Replay]) -> None:
+def write_replays(release: str, replays: Mapping[tuple[str, str, str], BrokerReplay]) -> None:
     """Keep those of a release, by rename."""
     rows = [asdict(replays[key]) for key in sorted(replays) if key[0] == release]
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
@@ -121,15 +123,15 @@ def write_replays(release: str, replays: Mapping[tuple[str, str, str], Replay]) 
     write_whole(RESULTS / f"{release}.json", f"[\n{lines}\n]\n")
 
 
-def table_of(played: Mapping[tuple[str, str, str], Replay]) -> Iterator[Replay]:
+def table_of(played: Mapping[tuple[str, str, str], BrokerReplay]) -> Iterator[BrokerReplay]:
     """Every counterexample of the five releases, as it was played, or why it was not."""
     for release in RELEASES:
         tasks, others = tasks_of(release)
         for task in tasks:
             known = played.get(task.key)
             if known is None or known.steps != task.one.steps:
-                yield task.became(Outcome.NOT_TRIED, "it was not played", 0)
-            elif known.outcome is Outcome.NOT_SEEN and task.plan.finer:
+                yield task.became(ReplayOutcome.NOT_TRIED, "it was not played", 0)
+            elif known.outcome is ReplayOutcome.NOT_SEEN and task.plan.finer:
                 yield replace(known, reason=task.why_finer)
             else:
                 yield known

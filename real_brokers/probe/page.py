@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from model_check.wording.sentences import capitalized
-from real_brokers.probe.outcomes import RELEASES, Outcome
+from real_brokers.probe.outcomes import RELEASES, ReplayOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from real_brokers.probe.outcomes import Replay
+    from real_brokers.probe.outcomes import BrokerReplay
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "generated" / "on-real-brokers.md"
 
@@ -41,28 +41,28 @@ there, what is waited for behind a stop "did not come".
 """
 
 
-def page_of(table: Sequence[Replay]) -> str:
+def page_of(table: Sequence[BrokerReplay]) -> str:
     """The page."""
     return "\n".join((_HEAD, *_totals(table), "", *_played(table), "", *_out_of_reach(table), ""))
 
 
-def _totals(table: Sequence[Replay]) -> Iterator[str]:
+def _totals(table: Sequence[BrokerReplay]) -> Iterator[str]:
     counts = Counter((replay.release, replay.outcome) for replay in table)
-    yield f"|  | {' | '.join(outcome.value for outcome in Outcome)} |"
-    yield f"|---|{'--:|' * len(Outcome)}"
+    yield f"|  | {' | '.join(outcome.value for outcome in ReplayOutcome)} |"
+    yield f"|---|{'--:|' * len(ReplayOutcome)}"
     for release in RELEASES:
-        yield f"| {release} | {' | '.join(str(counts[release, outcome]) for outcome in Outcome)} |"
-    sums = (sum(counts[release, outcome] for release in RELEASES) for outcome in Outcome)
+        yield f"| {release} | {' | '.join(str(counts[release, outcome]) for outcome in ReplayOutcome)} |"
+    sums = (sum(counts[release, outcome] for release in RELEASES) for outcome in ReplayOutcome)
     yield f"| all | {' | '.join(map(str, sums))} |"
     yield ""
-    by_records = sum(replay.outcome is Outcome.SEEN and bool(replay.reason) for replay in table)
+    by_records = sum(replay.outcome is ReplayOutcome.SEEN and bool(replay.reason) for replay in table)
     yield f"Of those that were seen, {by_records} are seen\\*."
 
 
-def _played(table: Sequence[Replay]) -> Iterator[str]:
-    rows: dict[tuple[str, str], dict[str, Replay]] = {}
+def _played(table: Sequence[BrokerReplay]) -> Iterator[str]:
+    rows: dict[tuple[str, str], dict[str, BrokerReplay]] = {}
     for replay in table:
-        if replay.outcome is not Outcome.OUT_OF_REACH:
+        if replay.outcome is not ReplayOutcome.OUT_OF_REACH:
             rows.setdefault((replay.clause, replay.environment), {})[replay.release] = replay
     yield "## What was played"
     yield ""
@@ -73,22 +73,22 @@ def _played(table: Sequence[Replay]) -> Iterator[str]:
         yield f"| {clause} | {environment} | {' | '.join(cells)} |"
 
 
-def _cell(replay: Replay | None) -> str:
+def _cell(replay: BrokerReplay | None) -> str:
     if replay is None:
         return ""
-    if replay.outcome is Outcome.SEEN:
+    if replay.outcome is ReplayOutcome.SEEN:
         return "seen*" if replay.reason else "seen"
-    if replay.outcome is Outcome.NOT_TRIED:
+    if replay.outcome is ReplayOutcome.NOT_TRIED:
         return replay.outcome.value
     return f"**{replay.outcome.value}**: {replay.reason}"
 
 
-def _out_of_reach(table: Sequence[Replay]) -> Iterator[str]:
+def _out_of_reach(table: Sequence[BrokerReplay]) -> Iterator[str]:
     reasons: dict[str, dict[str, set[str]]] = {}
     for replay in table:
-        if replay.outcome is Outcome.OUT_OF_REACH:
+        if replay.outcome is ReplayOutcome.OUT_OF_REACH:
             reasons.setdefault(replay.reason, {}).setdefault(replay.environment, set()).add(replay.clause)
-    counts = Counter(replay.reason for replay in table if replay.outcome is Outcome.OUT_OF_REACH)
+    counts = Counter(replay.reason for replay in table if replay.outcome is ReplayOutcome.OUT_OF_REACH)
     yield "## What is out of reach"
     for reason, number in sorted(counts.items(), key=lambda at: (-at[1], at[0])):
         yield ""

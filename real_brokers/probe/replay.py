@@ -18,7 +18,16 @@ from model_check.trace_validation.observed import EventKind
 from model_check.world import Profile
 from real_brokers.command_line import OneLineParser, exit_code_after
 from real_brokers.errors import RealBrokerError
-from real_brokers.probe.outcomes import RELEASES, Outcome, Replay, Task, read_replays, table_of, tasks_of, write_replays
+from real_brokers.probe.outcomes import (
+    RELEASES,
+    BrokerReplay,
+    ReplayOutcome,
+    Task,
+    read_replays,
+    table_of,
+    tasks_of,
+    write_replays,
+)
 from real_brokers.probe.page import PAGE, page_of
 from real_brokers.rocketmq.broker import RealBroker
 from spec.chapters import discarding, end_transaction
@@ -80,7 +89,7 @@ def tick_of(task: Task) -> int:
     return _LONG_MS if any(getattr(order, "immunity", None) is not None for order in task.plan.orders) else _SHORT_MS
 
 
-def replay(release: str, tasks: Sequence[Task], played: dict[tuple[str, str, str], Replay]) -> None:
+def replay(release: str, tasks: Sequence[Task], played: dict[tuple[str, str, str], BrokerReplay]) -> None:
     """Play tasks of one release; a broker that is stuck, or can't change its settings, gives way to a fresh one.
 
     Raises
@@ -128,39 +137,42 @@ def _can_change(release: str, before: Settings, after: Settings) -> bool:
     return not release.startswith("4.") or dict(before)[interval] == dict(after)[interval]
 
 
-def _replayed(session: Session, task: Task) -> tuple[Replay, bool]:
+def _replayed(session: Session, task: Task) -> tuple[BrokerReplay, bool]:
     """What became of it, and whether the broker is as before."""
     schedule = Schedule(name_of(task.one.clause), task.one.steps, task.plan)
     for attempt, phase in enumerate(_PHASES, start=1):
         try:
             one = session.play(schedule, phase, asks_others=False)
         except (WireError, ConformanceError) as error:
-            return task.became(Outcome.NOT_SEEN, f"the broker was not played on: {error}", attempt), False
+            return task.became(ReplayOutcome.NOT_SEEN, f"the broker was not played on: {error}", attempt), False
         outcome, reason = judged(task, one)
-        if outcome in (Outcome.SEEN, Outcome.CONTRADICTED) or not one.is_settled or task.plan.finer:
+        if outcome in (ReplayOutcome.SEEN, ReplayOutcome.CONTRADICTED) or not one.is_settled or task.plan.finer:
             break
     return task.became(outcome, reason, attempt), one.is_settled
 
 
-def judged(task: Task, one: Played) -> tuple[Outcome, str]:
+def judged(task: Task, one: Played) -> tuple[ReplayOutcome, str]:
     """What a play shows of a counterexample, and why not more."""
     if one.judgement is None:
-        return Outcome.NOT_SEEN, one.unfit
+        return ReplayOutcome.NOT_SEEN, one.unfit
     if not one.judgement.is_explained:
         found = one.judgement.verdict.divergence
-        return Outcome.CONTRADICTED, "" if found is None else f"event {found.number} ({found.event}): {found.guard}"
+        return (
+            ReplayOutcome.CONTRADICTED,
+            "" if found is None else f"event {found.number} ({found.event}): {found.guard}",
+        )
     if any(broken.clause == task.one.clause for broken in one.judgement.broken):
-        return Outcome.SEEN, ""
+        return ReplayOutcome.SEEN, ""
     is_as_scheduled = one.missed is None and written_in(one.probed.trace).begins_with(written_by_schedule(task))
     if is_as_scheduled and depends_on_producers(task):
-        return Outcome.SEEN, "record by record; the clause speaks of what only the producers know"
+        return ReplayOutcome.SEEN, "record by record; the clause speaks of what only the producers know"
     if task.plan.finer:
-        return Outcome.NOT_SEEN, task.why_finer
+        return ReplayOutcome.NOT_SEEN, task.why_finer
     if one.missed is not None:
-        return Outcome.NOT_SEEN, f"did not come: {one.missed}"
+        return ReplayOutcome.NOT_SEEN, f"did not come: {one.missed}"
     if is_as_scheduled:
-        return Outcome.NOT_SEEN, "all records are those of the schedule; what breaks the clause leaves none"
-    return Outcome.NOT_SEEN, "the broker went another way, which keeps the clause"
+        return ReplayOutcome.NOT_SEEN, "all records are those of the schedule; what breaks the clause leaves none"
+    return ReplayOutcome.NOT_SEEN, "the broker went another way, which keeps the clause"
 
 
 # --- what a broker has written ----------------------------------------------------------------------------------------
@@ -182,18 +194,18 @@ def depends_on_producers(task: Task) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenRecords:
     """Halves by transaction, deliveries by half and discards, in the order of the log; and what op messages name."""
 
     records: tuple[tuple[str, int], ...]
     names: frozenset[int]
 
-    def begins_with(self, other: Written) -> bool:
+    def begins_with(self, other: WrittenRecords) -> bool:
         """Whether all of another one is there first, in its order."""
         return self.records[: len(other.records)] == other.records and other.names <= self.names
 
 
-def written_by_schedule(task: Task) -> Written:
+def written_by_schedule(task: Task) -> WrittenRecords:
     """What the steps of a counterexample write."""
     machine, one = TRANSACTIONAL_MESSAGES, task.one
     profile = Profile.of(task.release)
@@ -211,10 +223,10 @@ def written_by_schedule(task: Task) -> Written:
             records.append(("discarded", state.half[cursor].transaction))
         for op in range(ops, state.op_length):
             names |= {half for half in range(constants.half_slots) if state.op[op].names.has(half)}
-    return Written(tuple(records), frozenset(names))
+    return WrittenRecords(tuple(records), frozenset(names))
 
 
-def written_in(trace: Trace) -> Written:
+def written_in(trace: Trace) -> WrittenRecords:
     """What a trace has of it."""
     records: list[tuple[str, int]] = []
     names: set[int] = set()
@@ -227,7 +239,7 @@ def written_in(trace: Trace) -> Written:
             records.append(("discarded", event.transaction))
         elif event.kind is EventKind.OP_STORED:
             names |= set(event.names)
-    return Written(tuple(records), frozenset(names))
+    return WrittenRecords(tuple(records), frozenset(names))
 
 
 # --- the command line -------------------------------------------------------------------------------------------------
@@ -254,11 +266,11 @@ def _main(options: argparse.Namespace) -> int:
             _play_all(options, played)
     finally:
         write_whole(PAGE, page_of(list(table_of(played))))
-    is_contradicted = any(each.outcome is Outcome.CONTRADICTED for each in table_of(played))
+    is_contradicted = any(each.outcome is ReplayOutcome.CONTRADICTED for each in table_of(played))
     return ExitCode.SAFETY_VIOLATED if is_contradicted else ExitCode.OK
 
 
-def _play_all(options: argparse.Namespace, played: dict[tuple[str, str, str], Replay]) -> None:
+def _play_all(options: argparse.Namespace, played: dict[tuple[str, str, str], BrokerReplay]) -> None:
     end = time.monotonic() + options.minutes * 60
     for release in options.release or RELEASES:
         tasks = [task for task in tasks_of(release)[0] if _is_asked(task, options, played)]
@@ -268,10 +280,10 @@ def _play_all(options: argparse.Namespace, played: dict[tuple[str, str, str], Re
             del tasks[:_A_BROKER]
 
 
-def _is_asked(task: Task, options: argparse.Namespace, played: Mapping[tuple[str, str, str], Replay]) -> bool:
+def _is_asked(task: Task, options: argparse.Namespace, played: Mapping[tuple[str, str, str], BrokerReplay]) -> bool:
     known = played.get(task.key)
     outcome = None if known is None else known.outcome
-    is_unseen = outcome is Outcome.CONTRADICTED or (outcome is Outcome.NOT_SEEN and not task.plan.finer)
+    is_unseen = outcome is ReplayOutcome.CONTRADICTED or (outcome is ReplayOutcome.NOT_SEEN and not task.plan.finer)
     is_wanted_again = options.again or (options.unseen and is_unseen)
     if known is not None and known.steps == task.one.steps and not is_wanted_again:
         return False

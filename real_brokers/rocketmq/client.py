@@ -28,7 +28,7 @@ class SendRefusedError(RealBrokerError):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ClientPlan:
     """What a producer's listener says of one message."""
 
     local: LocalTransactionState
@@ -38,13 +38,13 @@ class Plan:
     transaction."""
 
     @classmethod
-    def of(cls, local: LocalTransactionState, *answers: LocalTransactionState) -> Plan:
+    def of(cls, local: LocalTransactionState, *answers: LocalTransactionState) -> ClientPlan:
         """A plan, its answers one after the other."""
         return cls(local, answers)
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ClientMessage:
     """A message to send in a transaction."""
 
     topic: str
@@ -70,7 +70,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Half:
+class ClientHalf:
     """Where the broker has put a half, as its answer says."""
 
     queue_offset: int
@@ -83,7 +83,7 @@ class Checks:
     """How often a message was checked, and the half that the last check named."""
 
     count: int
-    last: Half | None
+    last: ClientHalf | None
 
 
 class Client:
@@ -110,11 +110,11 @@ class Client:
         """Start a transaction producer; `name` stands for it from then on."""
         self._ask("producer", name=name, group=group)
 
-    def expect(self, message: Message, plan: Plan, *, is_answered: bool = False) -> None:
+    def expect(self, message: ClientMessage, plan: ClientPlan, *, is_answered: bool = False) -> None:
         """Set what checks of a message are answered from now on, also of one that another process has sent."""
         self._ask("expect", key=message.key, answered=is_answered, **_fields(message, plan))
 
-    def send(self, producer: str, message: Message, plan: Plan) -> Half:
+    def send(self, producer: str, message: ClientMessage, plan: ClientPlan) -> ClientHalf:
         """Send a half, run its local transaction, say the outcome.
 
         Raises
@@ -129,7 +129,7 @@ class Client:
             raise SendRefusedError(str(error)) from error
         return _half(answer, answer["transaction_id"])
 
-    def send_plain(self, producer: str, message: Message) -> None:
+    def send_plain(self, producer: str, message: ClientMessage) -> None:
         """Send a message without a transaction.
 
         Raises
@@ -146,7 +146,7 @@ class Client:
         self,
         producer: str,
         label: str,
-        half: Half,
+        half: ClientHalf,
         outcome: LocalTransactionState | int,
         *,
         group: str,
@@ -175,12 +175,12 @@ class Client:
         answer = self._ask("request", producer=producer, code=code, body=body.encode().hex(), **given)
         return int(answer["code"]), answer["remark"]
 
-    def checks(self, message: Message) -> Checks:
+    def checks(self, message: ClientMessage) -> Checks:
         """How often a message was checked so far."""
         answer = self._ask("checks", key=message.key)
         return Checks(int(answer["count"]), _half(answer, "") if "queue_offset" in answer else None)
 
-    def wait_for_checks(self, message: Message, count: int, seconds: float = 120) -> None:
+    def wait_for_checks(self, message: ClientMessage, count: int, seconds: float = 120) -> None:
         """Wait until a message was checked so often.
 
         Raises
@@ -266,7 +266,7 @@ class _CommandError(RealBrokerError):
     """The client threw at a command."""
 
 
-def _fields(message: Message, plan: Plan) -> dict[str, object]:
+def _fields(message: ClientMessage, plan: ClientPlan) -> dict[str, object]:
     return {
         "id": message.identifier or message.key,
         "local": plan.local.name,
@@ -274,7 +274,7 @@ def _fields(message: Message, plan: Plan) -> dict[str, object]:
     }
 
 
-def _message_fields(producer: str, message: Message) -> dict[str, object]:
+def _message_fields(producer: str, message: ClientMessage) -> dict[str, object]:
     given: dict[str, object] = {f"p.{name}": value for name, value in message.properties.items()}
     given |= {"tags": message.tags} if message.tags else {}
     given |= {"keys": message.keys} if message.keys else {}
@@ -282,8 +282,8 @@ def _message_fields(producer: str, message: Message) -> dict[str, object]:
     return given | {"wait": message.waits_for_store, "producer": producer}
 
 
-def _half(answer: Mapping[str, str], transaction_id: str) -> Half:
-    return Half(int(answer["queue_offset"]), int(answer["commit_log_offset"]), transaction_id)
+def _half(answer: Mapping[str, str], transaction_id: str) -> ClientHalf:
+    return ClientHalf(int(answer["queue_offset"]), int(answer["commit_log_offset"]), transaction_id)
 
 
 def _text(value: object) -> str:

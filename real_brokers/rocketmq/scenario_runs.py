@@ -6,14 +6,23 @@ import random
 import time
 from typing import TYPE_CHECKING, Final
 
-from real_brokers.rocketmq.client import COMMIT, ROLLBACK, UNKNOWN, Client, Half, Message, Plan, SendRefusedError
+from real_brokers.rocketmq.client import (
+    COMMIT,
+    ROLLBACK,
+    UNKNOWN,
+    Client,
+    ClientHalf,
+    ClientMessage,
+    ClientPlan,
+    SendRefusedError,
+)
 from reference.format.properties import IMMUNITY_SECONDS
 from wire.remoting.codes import RequestCode
 
 if TYPE_CHECKING:
     from real_brokers.rocketmq.broker import RealBroker
 
-_FOREVER: Final = Plan.of(UNKNOWN, UNKNOWN)
+_FOREVER: Final = ClientPlan.of(UNKNOWN, UNKNOWN)
 _PREPARED: Final = 4
 
 
@@ -26,8 +35,8 @@ def ten(broker: RealBroker) -> None:
     asked = {2: (COMMIT,), 5: (UNKNOWN,), 8: (UNKNOWN, UNKNOWN, COMMIT)}
     for number in range(10):
         body = f"Hello RocketMQ {number}"
-        message = Message("TopicTen", body, f"Tag{'ABCDE'[number % 5]}", f"KEY{number}", f"m{number}")
-        plan = Plan((COMMIT, ROLLBACK, UNKNOWN)[number % 3], asked.get(number, ()))
+        message = ClientMessage("TopicTen", body, f"Tag{'ABCDE'[number % 5]}", f"KEY{number}", f"m{number}")
+        plan = ClientPlan((COMMIT, ROLLBACK, UNKNOWN)[number % 3], asked.get(number, ()))
         client.send("P", message, plan)
         time.sleep(0.01)
     broker.settle(client, 120)
@@ -37,9 +46,15 @@ def ten(broker: RealBroker) -> None:
 def five(broker: RealBroker) -> None:
     """A commit, a rollback, one that stays unknown, a commit and a rollback at the first check."""
     client = broker.client("g5")
-    plans = Plan(COMMIT), Plan(ROLLBACK), _FOREVER, Plan.of(UNKNOWN, COMMIT), Plan.of(UNKNOWN, ROLLBACK)
+    plans = (
+        ClientPlan(COMMIT),
+        ClientPlan(ROLLBACK),
+        _FOREVER,
+        ClientPlan.of(UNKNOWN, COMMIT),
+        ClientPlan.of(UNKNOWN, ROLLBACK),
+    )
     for number, plan in enumerate(plans, start=1):
-        client.send("P", Message("T5", f"msg-{number}", "t", f"k{number}"), plan)
+        client.send("P", ClientMessage("T5", f"msg-{number}", "t", f"k{number}"), plan)
     broker.settle(client, 120)
     client.leave("P", "T5")
 
@@ -47,7 +62,7 @@ def five(broker: RealBroker) -> None:
 def forever(broker: RealBroker) -> None:
     """One message that stays unknown until it is discarded."""
     client = broker.client("tran-test")
-    client.send("P", Message("Test", "test"), _FOREVER)
+    client.send("P", ClientMessage("Test", "test"), _FOREVER)
     broker.settle(client, 1_200)
     client.leave("P", "Test")
 
@@ -55,22 +70,22 @@ def forever(broker: RealBroker) -> None:
 def immunity(broker: RealBroker) -> None:
     """Immunities of 6, 0, -1 and "abc"; one commit inside the window, after its half was put back for it."""
     client = broker.client("imm-group")
-    sent: dict[str, Half] = {}
-    messages: dict[str, Message] = {}
+    sent: dict[str, ClientHalf] = {}
+    messages: dict[str, ClientMessage] = {}
     for letter, seconds, plan in (
-        ("a", "6", Plan.of(UNKNOWN, UNKNOWN, COMMIT)),
+        ("a", "6", ClientPlan.of(UNKNOWN, UNKNOWN, COMMIT)),
         ("b", "6", _FOREVER),
-        ("c", "6", Plan(COMMIT)),
-        ("d", None, Plan.of(UNKNOWN, COMMIT)),
-        ("e", "0", Plan.of(UNKNOWN, COMMIT)),
-        ("f", "-1", Plan.of(UNKNOWN, COMMIT)),
-        ("g", "abc", Plan.of(UNKNOWN, COMMIT)),
+        ("c", "6", ClientPlan(COMMIT)),
+        ("d", None, ClientPlan.of(UNKNOWN, COMMIT)),
+        ("e", "0", ClientPlan.of(UNKNOWN, COMMIT)),
+        ("f", "-1", ClientPlan.of(UNKNOWN, COMMIT)),
+        ("g", "abc", ClientPlan.of(UNKNOWN, COMMIT)),
     ):
         own = {} if seconds is None else {IMMUNITY_SECONDS: seconds}
-        messages[letter] = Message("TopicImm", f"imm-{letter}", "TagI", f"k{letter}", properties=own)
+        messages[letter] = ClientMessage("TopicImm", f"imm-{letter}", "TagI", f"k{letter}", properties=own)
         sent[letter] = client.send("P", messages[letter], plan)
     time.sleep(3)
-    client.expect(messages["b"], Plan.of(UNKNOWN, COMMIT), is_answered=True)
+    client.expect(messages["b"], ClientPlan.of(UNKNOWN, COMMIT), is_answered=True)
     client.end("P", "imm-b inside its immunity, at its first offsets", sent["b"], COMMIT, group="imm-group")
     broker.settle(client, 60)
     client.leave("P", "TopicImm")
@@ -81,29 +96,29 @@ def late(broker: RealBroker) -> None:
     group = "late-group"
     client = broker.client(group)
 
-    def sent(number: int, name: str, plan: Plan, **properties: str) -> tuple[Message, Half]:
-        message = Message("TopicLate", name, "TagL", f"k{number}", properties=properties)
+    def sent(number: int, name: str, plan: ClientPlan, **properties: str) -> tuple[ClientMessage, ClientHalf]:
+        message = ClientMessage("TopicLate", name, "TagL", f"k{number}", properties=properties)
         half = client.send("P", message, plan)
         time.sleep(0.3 if plan.local is not UNKNOWN else 0)
         return message, half
 
-    _, half = sent(1, "dup-1", Plan(COMMIT))
+    _, half = sent(1, "dup-1", ClientPlan(COMMIT))
     client.end("P", "dup-1 second commit", half, COMMIT, group=group)
     client.end("P", "dup-1 third commit, one-way", half, COMMIT, group=group, oneway=True)
-    _, half = sent(2, "cr-2", Plan(COMMIT))
+    _, half = sent(2, "cr-2", ClientPlan(COMMIT))
     client.end("P", "cr-2 rollback after commit", half, ROLLBACK, group=group)
-    _, half = sent(3, "rc-3", Plan(ROLLBACK))
+    _, half = sent(3, "rc-3", ClientPlan(ROLLBACK))
     client.end("P", "rc-3 commit after rollback", half, COMMIT, group=group)
-    _, half = sent(4, "bad-4", Plan(COMMIT))
+    _, half = sent(4, "bad-4", ClientPlan(COMMIT))
     queue_offset, log_offset, key = half.queue_offset, half.commit_log_offset, half.transaction_id
     client.end("P", "bad-4 other group", half, COMMIT, group="other-group")
-    client.end("P", "bad-4 other queue offset", Half(queue_offset + 1, log_offset, key), COMMIT, group=group)
-    client.end("P", "bad-4 beyond the log", Half(queue_offset, 900_000, key), COMMIT, group=group)
-    client.end("P", "bad-4 inside a record", Half(queue_offset, log_offset + 4, key), COMMIT, group=group)
+    client.end("P", "bad-4 other queue offset", ClientHalf(queue_offset + 1, log_offset, key), COMMIT, group=group)
+    client.end("P", "bad-4 beyond the log", ClientHalf(queue_offset, 900_000, key), COMMIT, group=group)
+    client.end("P", "bad-4 inside a record", ClientHalf(queue_offset, log_offset + 4, key), COMMIT, group=group)
     client.end("P", "bad-4 unknown", half, UNKNOWN, group=group, oneway=True)
     client.end("P", "bad-4 prepared", half, _PREPARED, group=group, oneway=True)
     discarded, first = sent(5, "disc-5", _FOREVER)
-    stale, half = sent(6, "stale-6", Plan.of(UNKNOWN, UNKNOWN, UNKNOWN, COMMIT))
+    stale, half = sent(6, "stale-6", ClientPlan.of(UNKNOWN, UNKNOWN, UNKNOWN, COMMIT))
     _, immune = sent(7, "imm-7", _FOREVER, **{IMMUNITY_SECONDS: "2"})
     client.wait_for_checks(stale, 1)
     client.end("P", "stale-6 commit at its first offsets", half, COMMIT, group=group)
@@ -115,12 +130,12 @@ def late(broker: RealBroker) -> None:
     client.end("P", "disc-5 commit after its discard", first, COMMIT, group=group)
     last = client.checks(discarded).last
     if last is not None:
-        again = Half(last.queue_offset, last.commit_log_offset, first.transaction_id)
+        again = ClientHalf(last.queue_offset, last.commit_log_offset, first.transaction_id)
         client.end("P", "disc-5 commit of its last copy", again, COMMIT, group=group, from_check=True)
     time.sleep(5)
     client.request("P", RequestCode.UPDATE_BROKER_CONFIG, "rejectTransactionMessage=true\n")
     try:
-        sent(9, "rej-9", Plan(COMMIT))
+        sent(9, "rej-9", ClientPlan(COMMIT))
     except SendRefusedError as refusal:
         client.note("reject.result", err=str(refusal))
     client.leave("P", "TopicLate")
@@ -130,26 +145,26 @@ def crash(broker: RealBroker) -> None:
     """The broker is killed with unknown messages pending and one commit just acknowledged, and started again."""
     client = broker.client("crash-group")
     six = [
-        Plan(COMMIT),
-        Plan(ROLLBACK),
-        Plan.of(UNKNOWN, COMMIT),
-        Plan(UNKNOWN, (*[UNKNOWN] * 4, COMMIT)),
-        Plan(UNKNOWN, (*[UNKNOWN] * 4, ROLLBACK)),
+        ClientPlan(COMMIT),
+        ClientPlan(ROLLBACK),
+        ClientPlan.of(UNKNOWN, COMMIT),
+        ClientPlan(UNKNOWN, (*[UNKNOWN] * 4, COMMIT)),
+        ClientPlan(UNKNOWN, (*[UNKNOWN] * 4, ROLLBACK)),
         _FOREVER,
     ]
-    messages = [Message("TopicCrash", f"crash-{number}", "TagC", f"k{number}") for number in range(9)]
+    messages = [ClientMessage("TopicCrash", f"crash-{number}", "TagC", f"k{number}") for number in range(9)]
     for message, plan in zip(messages, six, strict=False):
         client.send("P", message, plan)
     client.wait_for_checks(messages[5], 3)
-    client.send("P", messages[6], Plan.of(COMMIT, COMMIT))
-    client.send("P", messages[7], Plan.of(ROLLBACK, ROLLBACK))
+    client.send("P", messages[6], ClientPlan.of(COMMIT, COMMIT))
+    client.send("P", messages[7], ClientPlan.of(ROLLBACK, ROLLBACK))
     time.sleep(0.1)
     client.note("marker", name="crash")
     broker.kill_broker()
     time.sleep(1.5)
     broker.start_broker()
     client.note("resume", cmd="resumed")
-    _send_patiently(client, "P", messages[8], Plan(COMMIT))
+    _send_patiently(client, "P", messages[8], ClientPlan(COMMIT))
     broker.settle(client, 180)
     client.leave("P", "TopicCrash")
 
@@ -164,7 +179,7 @@ def gone(broker: RealBroker) -> None:
     """The only producer dies, rounds are burnt while nobody is there to be asked, and a new one joins."""
     first = broker.client()
     first.producer("P1", "gone-group")
-    messages = [Message("TopicGone", f"gone-{number}", "TagG", f"k{number}") for number in range(3)]
+    messages = [ClientMessage("TopicGone", f"gone-{number}", "TagG", f"k{number}") for number in range(3)]
     for message in messages:
         first.send("P1", message, _FOREVER)
     first.halt()
@@ -173,9 +188,9 @@ def gone(broker: RealBroker) -> None:
     second = broker.client()
     answers = (COMMIT,), (ROLLBACK,), (UNKNOWN, COMMIT)
     for message, own in zip(messages, answers, strict=True):
-        second.expect(message, Plan(UNKNOWN, own))
+        second.expect(message, ClientPlan(UNKNOWN, own))
     second.producer("P2", "gone-group")
-    second.send("P2", Message("TopicGone", "gone-9", "TagG", "k9"), Plan(COMMIT))
+    second.send("P2", ClientMessage("TopicGone", "gone-9", "TagG", "k9"), ClientPlan(COMMIT))
     broker.settle(second, 120)
     second.leave("P2", "TopicGone")
 
@@ -183,27 +198,30 @@ def gone(broker: RealBroker) -> None:
 def wide(broker: RealBroker) -> None:
     """What the others leave out: flags, odd bodies and names, many properties, several log files, large op bodies."""
     client = broker.client("wide-group")
-    topic, long_topic, asked = "TopicWide", f"TopicWide-{'abcdefghij' * 11}", Plan.of(UNKNOWN, COMMIT)
+    topic, long_topic, asked = "TopicWide", f"TopicWide-{'abcdefghij' * 11}", ClientPlan.of(UNKNOWN, COMMIT)
     many = {f"prop{number}": f"v{number}" for number in range(24)}
     immune = {f"q{number * 37}": f"x{number}" for number in range(14)} | {IMMUNITY_SECONDS: "4"}
     for message, plan in (
-        (Message(topic, "wide-a|flag", "TagW", "k1", flag=77), asked),
-        (Message(topic, "wide-b|no tag, no key"), Plan(COMMIT)),
+        (ClientMessage(topic, "wide-a|flag", "TagW", "k1", flag=77), asked),
+        (ClientMessage(topic, "wide-b|no tag, no key"), ClientPlan(COMMIT)),
         (
-            Message(topic, "wide-c|你好, 世界", "标签", "键1 键2", properties={"名": "值"}),
-            Plan.of(UNKNOWN, UNKNOWN, COMMIT),
+            ClientMessage(topic, "wide-c|你好, 世界", "标签", "键1 键2", properties={"名": "值"}),
+            ClientPlan.of(UNKNOWN, UNKNOWN, COMMIT),
         ),
-        (Message(long_topic, "wide-d|a long topic", "TagW", "k4"), asked),
-        (Message(topic, "wide-e|many properties", "TagW", "k5", properties=many), Plan.of(UNKNOWN, ROLLBACK)),
-        (Message(topic, "wide-f|immune", "TagW", "k6", flag=3, properties=immune), asked),
-        (Message(topic, b"wide-g|" + random.Random(7).randbytes(700), "TagW", "k7"), asked),
-        (Message(topic, f"wide-h|{'z' * 3_000}", "TagW", "k8", waits_for_store=False), Plan(COMMIT)),
+        (ClientMessage(long_topic, "wide-d|a long topic", "TagW", "k4"), asked),
+        (
+            ClientMessage(topic, "wide-e|many properties", "TagW", "k5", properties=many),
+            ClientPlan.of(UNKNOWN, ROLLBACK),
+        ),
+        (ClientMessage(topic, "wide-f|immune", "TagW", "k6", flag=3, properties=immune), asked),
+        (ClientMessage(topic, b"wide-g|" + random.Random(7).randbytes(700), "TagW", "k7"), asked),
+        (ClientMessage(topic, f"wide-h|{'z' * 3_000}", "TagW", "k8", waits_for_store=False), ClientPlan(COMMIT)),
     ):
         client.send("P", message, plan)
     for number in range(1_400):
         body = f"w{number:04}|{'0123456789' * (number % 40)}"
-        client.send("P", Message(topic, body, "TagW"), Plan(ROLLBACK if number % 9 == 8 else COMMIT))
-    client.send("P", Message(topic, "wide-z|never", "TagW", "k9"), _FOREVER)
+        client.send("P", ClientMessage(topic, body, "TagW"), ClientPlan(ROLLBACK if number % 9 == 8 else COMMIT))
+    client.send("P", ClientMessage(topic, "wide-z|never", "TagW", "k9"), _FOREVER)
     broker.settle(client, 120)
     client.leave("P", topic, long_topic)
 
@@ -217,13 +235,15 @@ def mixed(broker: RealBroker) -> None:
         kind, checks = chance.randrange(100), chance.randrange(4)
         outcome = chance.choice((COMMIT, ROLLBACK))
         if kind < 65:
-            plan = Plan(COMMIT if kind < 40 else ROLLBACK)
+            plan = ClientPlan(COMMIT if kind < 40 else ROLLBACK)
         else:
-            plan = _FOREVER if kind >= 97 else Plan(UNKNOWN, (*[UNKNOWN] * checks, outcome))
+            plan = _FOREVER if kind >= 97 else ClientPlan(UNKNOWN, (*[UNKNOWN] * checks, outcome))
         body = f"mix-{number:03}|{'abcdefghijklmnopqrstuvwxyz'[number % 26] * chance.randrange(1, 201)}"
         keys = f"key-{number}" if chance.randrange(3) == 0 else ""
         own = {"order": f"o{number}"} if number % 7 == 0 else {}
-        message = Message(f"MixTopic{chance.choice('AB')}", body, f"Tag{'ABCDE'[number % 5]}", keys, properties=own)
+        message = ClientMessage(
+            f"MixTopic{chance.choice('AB')}", body, f"Tag{'ABCDE'[number % 5]}", keys, properties=own
+        )
         client.send(f"P{chance.choice('AB')}", message, plan)
         time.sleep(chance.randrange(25) / 1_000)
     broker.settle(client, 240)
@@ -231,7 +251,7 @@ def mixed(broker: RealBroker) -> None:
     client.leave("PB", "MixTopicA", "MixTopicB")
 
 
-def _send_patiently(client: Client, producer: str, message: Message, plan: Plan, tries: int = 6) -> None:
+def _send_patiently(client: Client, producer: str, message: ClientMessage, plan: ClientPlan, tries: int = 6) -> None:
     for left in reversed(range(tries)):
         try:
             client.send(producer, message, plan)
@@ -248,9 +268,9 @@ def _send_patiently(client: Client, producer: str, message: Message, plan: Plan,
 def foreign_op(broker: RealBroker) -> None:
     """B09: X's half waits in the timer topic and is rolled back; Y's half has the same offset in the half queue."""
     client = broker.client("foreign-group")
-    x = Message("TopicForeign", "foreign-x", "TagF", "kx", properties={"TIMER_DELAY_SEC": "3600"})
-    client.send("P", x, Plan(ROLLBACK))
-    client.send("P", Message("TopicForeign", "foreign-y", "TagF", "ky"), Plan.of(UNKNOWN, COMMIT))
+    x = ClientMessage("TopicForeign", "foreign-x", "TagF", "kx", properties={"TIMER_DELAY_SEC": "3600"})
+    client.send("P", x, ClientPlan(ROLLBACK))
+    client.send("P", ClientMessage("TopicForeign", "foreign-y", "TagF", "ky"), ClientPlan.of(UNKNOWN, COMMIT))
     broker.settle(client, 60)
     client.leave("P", "TopicForeign")
 
@@ -258,12 +278,12 @@ def foreign_op(broker: RealBroker) -> None:
 def delayed(broker: RealBroker) -> None:
     """A23: a half that is to be delivered in two seconds is committed at once; another one has no delay."""
     client = broker.client("delayed-group")
-    message = Message("TopicDelayed", "delayed-1", "TagD", "k1", properties={"TIMER_DELAY_SEC": "2"})
+    message = ClientMessage("TopicDelayed", "delayed-1", "TagD", "k1", properties={"TIMER_DELAY_SEC": "2"})
     try:
-        client.send("P", message, Plan(COMMIT))
+        client.send("P", message, ClientPlan(COMMIT))
     except SendRefusedError as refusal:
         client.note("refused", err=str(refusal))
-    client.send("P", Message("TopicDelayed", "delayed-2", "TagD", "k2"), Plan(COMMIT))
+    client.send("P", ClientMessage("TopicDelayed", "delayed-2", "TagD", "k2"), ClientPlan(COMMIT))
     time.sleep(10)
     broker.settle(client, 60)
     client.leave("P", "TopicDelayed")
@@ -272,9 +292,9 @@ def delayed(broker: RealBroker) -> None:
 def synchronous(broker: RealBroker) -> None:
     """B40: with ``asyncSendEnable`` off, a plain message, one with a delay level, and a half that stays open."""
     client = broker.client("synchronous-group")
-    client.send_plain("P", Message("TopicSync", "plain-1", "TagS", "k1"))
-    client.send_plain("P", Message("TopicSync", "plain-2", "TagS", "k2", properties={"DELAY": "1"}))
-    client.send("P", Message("TopicSync", "sync-3", "TagS", "k3"), Plan(COMMIT))
+    client.send_plain("P", ClientMessage("TopicSync", "plain-1", "TagS", "k1"))
+    client.send_plain("P", ClientMessage("TopicSync", "plain-2", "TagS", "k2", properties={"DELAY": "1"}))
+    client.send("P", ClientMessage("TopicSync", "sync-3", "TagS", "k3"), ClientPlan(COMMIT))
     time.sleep(5)
     broker.settle(client, 60)
     client.leave("P", "TopicSync")
@@ -284,7 +304,7 @@ def steady(broker: RealBroker) -> None:
     """A16: a commit each 0.7 s for half a minute, so that the op messages tell how long they waited."""
     client = broker.client("steady-group")
     for number in range(45):
-        client.send("P", Message("TopicSteady", f"steady-{number}", "TagS", f"k{number}"), Plan(COMMIT))
+        client.send("P", ClientMessage("TopicSteady", f"steady-{number}", "TagS", f"k{number}"), ClientPlan(COMMIT))
         time.sleep(0.7)
     broker.settle(client, 60)
     client.leave("P", "TopicSteady")
@@ -296,7 +316,11 @@ def unread_op(broker: RealBroker) -> None:
     immune = {IMMUNITY_SECONDS: "15"}
     for number in range(35):
         name, own = ("read", {}) if 0 < number < 32 else ("immune", immune)
-        client.send("P", Message("TopicUnread", f"{name}-{number}", "TagU", f"k{number}", properties=own), Plan(COMMIT))
+        client.send(
+            "P",
+            ClientMessage("TopicUnread", f"{name}-{number}", "TagU", f"k{number}", properties=own),
+            ClientPlan(COMMIT),
+        )
     time.sleep(3.5 * broker.check_interval_ms / 1_000)
     broker.settle(client, 60)
     client.leave("P", "TopicUnread")

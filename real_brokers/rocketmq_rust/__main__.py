@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from real_brokers.rocketmq_rust.difference import Difference
+    from real_brokers.rocketmq_rust.difference import RustDifference
     from real_brokers.rocketmq_rust.observations import Observations
 
 PROFILE: Final = "5.5.0+keeps_flag"
@@ -101,7 +101,7 @@ def _stage_on_rocketmq(options: argparse.Namespace, observations: Observations) 
         observations.rocketmq[result.name] = result
 
 
-def _asked(options: argparse.Namespace) -> list[Difference]:
+def _asked(options: argparse.Namespace) -> list[RustDifference]:
     return [each for each in DIFFERENCES if not options.difference or each.name in options.difference]
 
 

@@ -26,7 +26,7 @@ MOST_STEPS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DifferenceStep:
     """One thing that is done to a broker.
 
     Attributes
@@ -48,7 +48,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class RustDifference:
     """One thing that the other broker does in another way.
 
     Attributes
@@ -73,7 +73,7 @@ class Difference:
     name: str
     says: str
     source: str
-    steps: tuple[Step, ...]
+    steps: tuple[DifferenceStep, ...]
     matters: str
     to_do: str = ""
     breaks: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class Staged:
         return any(step.differs for step in self.steps)
 
 
-def staged(difference: Difference, stage: Stage) -> Staged:
+def staged(difference: RustDifference, stage: Stage) -> Staged:
     """Take all steps of a difference, one after the other; what cannot be done is its answer."""
     answers = []
     for step in difference.steps:
@@ -123,7 +123,7 @@ def staged(difference: Difference, stage: Stage) -> Staged:
 
 
 def stage_all(
-    differences: Sequence[Difference], starts: Callable[[Mapping[str, str]], LoopbackBroker], name: str
+    differences: Sequence[RustDifference], starts: Callable[[Mapping[str, str]], LoopbackBroker], name: str
 ) -> Iterator[Staged]:
     """Stage differences, on as few brokers as their settings allow; what spoils a broker comes last.
 
@@ -165,45 +165,51 @@ def longest_s(settings: Mapping[str, str]) -> float:
 # --- steps that several differences are made of -----------------------------------------------------------------------
 
 
-def connected() -> Step:
+def connected() -> DifferenceStep:
     """The producers' heartbeat, which begins most schedules."""
-    return Step("a heartbeat of the producer group", Stage.connect, "code 0")
+    return DifferenceStep("a heartbeat of the producer group", Stage.connect, "code 0")
 
 
-def half(letter: str, **properties: str) -> Step:
+def half(letter: str, **properties: str) -> DifferenceStep:
     """A half that is sent as every producer sends it."""
     named = "".join(f" with {name}={value}" for name, value in properties.items())
-    return Step(f"send half {letter}{named}", lambda stage: stage.send(letter, properties), "code 0")
+    return DifferenceStep(f"send half {letter}{named}", lambda stage: stage.send(letter, properties), "code 0")
 
 
 def end(
     letter: str, outcome: int, expected: str, done: str = "", source: str = END_TRANSACTION, **changed: Any
-) -> Step:
+) -> DifferenceStep:
     """An END_TRANSACTION; `done` says what is odd about it."""
     word = "commit" if outcome == COMMIT else "roll back"
-    return Step(f"{word} half {letter}{done}", lambda stage: stage.end(letter, outcome, **changed), expected, source)
+    return DifferenceStep(
+        f"{word} half {letter}{done}", lambda stage: stage.end(letter, outcome, **changed), expected, source
+    )
 
 
-def place(letter: str, expected: str, source: str = "") -> Step:
+def place(letter: str, expected: str, source: str = "") -> DifferenceStep:
     """Where a message is."""
-    return Step(f"look where {letter} is", lambda stage: stage.where(letter), expected, source)
+    return DifferenceStep(f"look where {letter} is", lambda stage: stage.where(letter), expected, source)
 
 
-def delivery(letter: str, expected: str, source: str = "") -> Step:
+def delivery(letter: str, expected: str, source: str = "") -> DifferenceStep:
     """Whether a message is delivered."""
-    return Step(f"whether {letter} is delivered", lambda stage: stage.await_delivery(letter), expected, source)
+    return DifferenceStep(
+        f"whether {letter} is delivered", lambda stage: stage.await_delivery(letter), expected, source
+    )
 
 
-def awaited(done: str, has_come: Callable[[Stage], bool], came: str, otherwise: str, source: str = "") -> Step:
+def awaited(
+    done: str, has_come: Callable[[Stage], bool], came: str, otherwise: str, source: str = ""
+) -> DifferenceStep:
     """Wait for what RocketMQ does by itself."""
 
     def act(stage: Stage) -> str:
         return came if stage.await_that(lambda: has_come(stage)) else otherwise
 
-    return Step(f"await {done}", act, came, source)
+    return DifferenceStep(f"await {done}", act, came, source)
 
 
-def discarded(letter: str) -> Step:
+def discarded(letter: str) -> DifferenceStep:
     """Wait until a message is given up."""
     return awaited(
         f"that {letter} is given up",
@@ -214,7 +220,7 @@ def discarded(letter: str) -> Step:
     )
 
 
-def check_came(letter: str, number: int = 1) -> Step:
+def check_came(letter: str, number: int = 1) -> DifferenceStep:
     """Wait for a check."""
     which = "a check" if number == 1 else f"check {number}"
-    return Step(f"await {which} of {letter}", lambda stage: stage.await_check(letter, number), "a check")
+    return DifferenceStep(f"await {which} of {letter}", lambda stage: stage.await_check(letter, number), "a check")

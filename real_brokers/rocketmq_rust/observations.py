@@ -14,7 +14,7 @@ from real_brokers.rocketmq_rust.difference import Answered, Staged
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from real_brokers.rocketmq_rust.difference import Difference
+    from real_brokers.rocketmq_rust.difference import RustDifference
 
 OBSERVATIONS: Final = Path(__file__).with_name("observations.json")
 
@@ -50,16 +50,16 @@ class Observations:
             others = [each for each in self.fitting.get(profile, []) if each != name]
             self.fitting[profile] = sorted([*others, name] if profile in explains else others)
 
-    def of(self, difference: Difference) -> Staged | None:
+    def of(self, difference: RustDifference) -> Staged | None:
         """What rocketmq-rust answered to a schedule; None if it was staged in another form, or not."""
         return _of(difference, self.staged.get(difference.name))
 
-    def of_rocketmq(self, difference: Difference) -> Staged | None:
+    def of_rocketmq(self, difference: RustDifference) -> Staged | None:
         """What a real RocketMQ answered to it."""
         return _of(difference, self.rocketmq.get(difference.name))
 
 
-def _of(difference: Difference, found: Staged | None) -> Staged | None:
+def _of(difference: RustDifference, found: Staged | None) -> Staged | None:
     """A result, if it is one of just this schedule: another form of it is to be staged again."""
     staged = [] if found is None else [(step.done, step.rocketmq, step.source) for step in found.steps]
     return found if staged == [(step.done, step.rocketmq, step.source) for step in difference.steps] else None

@@ -12,7 +12,7 @@ from wire.probe.scenarios import SCENARIOS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from real_brokers.rocketmq_rust.difference import Answered, Difference
+    from real_brokers.rocketmq_rust.difference import Answered, RustDifference
     from real_brokers.rocketmq_rust.observations import Observations
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "generated" / "rust-broker.md"
@@ -91,7 +91,7 @@ def _fitting(observed: Observations) -> Iterator[str]:
     yield ""
 
 
-def _seen(observed: Observations) -> list[Difference]:
+def _seen(observed: Observations) -> list[RustDifference]:
     return [each for each in DIFFERENCES if (found := observed.of(each)) is not None and found.is_seen]
 
 
@@ -160,6 +160,6 @@ def _same(observed: Observations) -> Iterator[str]:
         yield ""
 
 
-def _is_confirmed(observed: Observations, difference: Difference) -> bool:
+def _is_confirmed(observed: Observations, difference: RustDifference) -> bool:
     real = observed.of_rocketmq(difference)
     return real is not None and not real.is_seen

@@ -274,7 +274,7 @@ class Cluster:
         self.broker = broker
         threads = BrokerThreads(broker, self.serve, self.transfer).by_name()
         for name, steps in (threads | {"send checks": self._transfer_checks(broker)}).items():
-            self.scheduler.start(name, _until_death(steps), broker)
+            self.scheduler.start(name, until_death(steps), broker)
 
     def _die(self, broker: BrokerController | None) -> None:
         """The process is gone, and with it all that was not stored; the next one comes later."""
@@ -317,7 +317,7 @@ class Cluster:
         return self.clock.elapsed - self._last_change[1] >= 3 * self.settings.transaction_check_interval_ms
 
 
-def _until_death(steps: Steps[None]) -> Steps[None]:
+def until_death(steps: Steps[None]) -> Steps[None]:
     """A thread of the broker ends where its process dies."""
     try:
         yield from steps

@@ -223,13 +223,11 @@ def _shown(value: Value) -> str:
 def _rows() -> tuple[_Row, ...]:
     text = resources.files("reference.format").joinpath("broker_conf_remarks.toml").read_text(encoding="utf-8")
     content: dict[str, Any] = parse_toml(text)
-    return tuple(row for content_of_row in content["rows"] for row in _with_its_keys(_Row(**content_of_row)))
+    return tuple(row for fields in content["rows"] for row in _with_its_keys(_Row(**fields)))
 
 
 def _with_its_keys(row: _Row) -> Iterator[_Row]:
     """The row, or where its key begins with a star, one for each key that ends so."""
     ending = row.key.removeprefix("*")
     for key in [row.key] if ending == row.key else [name for name in all_keys() if name.endswith(ending)]:
-        yield replace(
-            row, key=key, when={key if name == row.key else name: wanted for name, wanted in row.when.items()}
-        )
+        yield replace(row, key=key, when={key if name == row.key else name: need for name, need in row.when.items()})

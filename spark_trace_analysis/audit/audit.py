@@ -26,7 +26,7 @@ SCHEMA = Path(__file__).with_name("schema.json")
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """How many transactions are asked for.
+    """The number of transactions that a selection has.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Selected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What a store says about its transactions; of what grows with the store, a large audit holds a part.
+    """The transactions of a store; an audit of a large store holds only some of their rows.
 
     Attributes
     ----------
@@ -71,13 +71,13 @@ class Audit:
     plain
         How many are plainly delivered or rolled back.
     notes
-        What a reader should know to read the table right.
+        Remarks without which the table would be misread.
     trace
         Whether the specification explains the store.
     tasks_found
-        How many tasks an audit that was cut short had finished, and this one went on from; in one process none.
+        How many tasks were found finished by an earlier audit that was cut short; none in one process.
     selection, asked_for
-        Which transactions are asked for, and how many there are; `counts` and `plain` are of the whole store.
+        The selection, and the number of its transactions; `counts` and `plain` are of the whole store.
     received_checks
         The half queue offsets of the copies about which a client was asked, if a log beside the store says so.
     """
@@ -127,7 +127,7 @@ class Audit:
         return sorted(rows, key=lambda row: gravity[row.state])[:limit]
 
     def narrowed(self, selection: Selection) -> Audit:
-        """The same audit, of which only some transactions are listed; all of them must be held."""
+        """The same audit, narrowed to the transactions of a selection; all must be held."""
         if selection.is_everything:
             return self
         rows = tuple(rows_chosen(self.transactions, selection))

@@ -1,7 +1,7 @@
-"""The folders that an audit writes: the rows of all transactions with a summary, and what its stages hand on.
+"""The folders that an audit writes: the rows of all transactions with a summary, and the files between its stages.
 
-The first are Parquet files and what the audit says of the whole store; beside the other stands what tells whether the
-files in it are of the same audit.
+The first has Parquet files and the result for the whole store. The second has a key, by which another audit sees
+whether the files in it are its own.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def require_new(out: Path) -> None:
 
 
 def require_takes_files(option: str, path: Path) -> None:
-    """See before an audit that what it ends with can be put into its folder, which need not be there yet.
+    """See before an audit that its result can be put into its folder, which need not be there yet.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def move(source: Path, target: Path) -> None:
 def key_of(
     store: Path, log: CommitLog, saved: ConsumerOffsets, conf: BrokerConf, options: dict[str, Any]
 ) -> dict[str, Any]:
-    """What the files between the stages depend on: the store's files, the settings, some options and the sources."""
+    """The cache key of the files between the stages: the store's files, the settings, some options and the sources."""
     digest = hashlib.sha256()
     for package in (reference.format, spark_trace_analysis):
         for root in package.__path__:
@@ -141,26 +141,26 @@ def _size_and_time(path: Path) -> tuple[int, int]:
 
 
 def place_of(work: Path | None, out: Path | None) -> Path | None:
-    """Where the files between the stages go, if that has a name that the same command finds again."""
+    """The folder of the files between the stages, if it has a name that the same command finds again."""
     return work if work is not None or out is None else out.with_name(f".{out.name}.audit")
 
 
 def count_finished(folder: Path) -> int:
-    """How many tasks are finished, by the files of an audit that was begun."""
+    """The number of finished tasks, by the files of an audit that was begun."""
     return sum(1 for path in folder.glob("*.json") if path.name != _KEY and not path.name.startswith(("orphans", ".")))
 
 
 @contextmanager
 def work_folder(key: dict[str, Any], folder: Path | None) -> Iterator[Path]:
-    """The folder of the files between the stages; it is removed when the audit is done, and kept if it is cut short."""
+    """The folder of the files between the stages; removed when the audit is done, and left if it is cut short."""
     if folder is None:
         with temporary_folder() as temporary:
             yield temporary
         return
     folder = folder.absolute()
-    told = read_facts(folder / _KEY) if folder.is_dir() else None
-    if told != parse_json(json.dumps(key)):
-        if folder.exists() and told is None and (not folder.is_dir() or any(folder.iterdir())):
+    found_key = read_facts(folder / _KEY) if folder.is_dir() else None
+    if found_key != parse_json(json.dumps(key)):
+        if folder.exists() and found_key is None and (not folder.is_dir() or any(folder.iterdir())):
             message = f"--work {folder}: it holds other things than an audit's files; name a new directory"
             raise BadOptionError(message)
         shutil.rmtree(folder, ignore_errors=True)

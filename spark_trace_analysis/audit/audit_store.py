@@ -14,7 +14,7 @@ from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.frame import Frame
 from spark_trace_analysis.audit.audit import Audit, selected
 from spark_trace_analysis.audit.columns.row_tables import rows_chosen
-from spark_trace_analysis.audit.opened_store import OpenedStore, Question
+from spark_trace_analysis.audit.opened_store import OpenedStore, StoreQuestion
 from spark_trace_analysis.audit.rules.circumstances import LogFacts
 from spark_trace_analysis.audit.rules.consistency import Consistency
 from spark_trace_analysis.audit.rules.grouping import Grouping
@@ -38,10 +38,10 @@ def audit_store(
     store: Path | StorePaths,
     version: str | None = None,
     on_progress: Callable[[int, int], None] | None = None,
-    question: Question | None = None,
+    question: StoreQuestion | None = None,
     row_files: RowFiles | None = None,
 ) -> Audit:
-    """Say what became of every transaction in a store, and whether the specification explains it.
+    """Judge every transaction of a store, and say whether the specification explains it.
 
     Parameters
     ----------
@@ -61,26 +61,26 @@ def audit_store(
     ------
     reference.format.errors.StoreError
         It is not a store, or its ``broker.conf`` can't be understood.
-    NotJudgedError
+    StoreNotJudgedError
         Its halves lie in RocksDB.
     """
-    opened = OpenedStore(store, version, question or Question())
-    reading, audit = _read(opened, on_progress)
+    opened = OpenedStore(store, version, question or StoreQuestion())
+    log_pass, audit = _read(opened, on_progress)
     if audit.damage and opened.is_moving():
-        reading, audit = _read(opened.cut(), on_progress)
+        log_pass, audit = _read(opened.cut(), on_progress)
     if row_files is not None:
-        row_files.write(rows_chosen(audit.transactions, row_files.selection), reading.log)
+        row_files.write(rows_chosen(audit.transactions, row_files.selection), log_pass.log)
     return audit
 
 
-def _read(store: OpenedStore, on_progress: Callable[[int, int], None] | None) -> tuple[_Reading, Audit]:
-    reading = _Reading(store)
-    reading.read(on_progress)
-    return reading, reading.judge()
+def _read(store: OpenedStore, on_progress: Callable[[int, int], None] | None) -> tuple[_LogPass, Audit]:
+    log_pass = _LogPass(store)
+    log_pass.read(on_progress)
+    return log_pass, log_pass.judge()
 
 
-class _Reading:
-    """One pass over the log, and what it gathers."""
+class _LogPass:
+    """One pass over the log, with the histories and the damage that it gathers."""
 
     def __init__(self, store: OpenedStore) -> None:
         self.store = store

@@ -1,7 +1,7 @@
-"""Where a commit log ends that a broker may be writing: its last whole record, and what stands behind it.
+"""The end of a commit log that a broker may be writing: its last whole record, and the bytes behind it.
 
-Two looks at a log that nobody writes are the same. Where they differ, what stood behind the end at the first one was on
-its way, and no damage.
+Two looks at a log that nobody writes are the same. Where they differ, the bytes behind the end at the first look were
+being written, and are no damage.
 """
 
 from __future__ import annotations

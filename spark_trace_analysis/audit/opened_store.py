@@ -1,4 +1,4 @@
-"""A store as an audit begins with it: where its files lie, what they say of the broker, and what is asked about it."""
+"""A store as an audit begins with it: its paths, its settings and saved offsets, and the question about it."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What to ask of the specification.
+class StoreQuestion:
+    """The question to the specification about a store.
 
     Attributes
     ----------
     profiles
         The names and switches of the specifications to ask; those of the store's version if there are none.
     why
-        Why those are asked, where they were not named as they are.
+        The reason for these profiles, where they were not named.
     conf, conf_path
         Other settings than those of the store's own broker.conf, and the file that holds them.
     most_events
@@ -65,7 +65,7 @@ class Question:
 
 
 class OpenedStore:
-    """A store as an audit begins with it, and what is asked about it.
+    """A store as an audit begins with it, and the question about it.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class OpenedStore:
         The releases that could have saved its configuration last.
     """
 
-    def __init__(self, store: Path | StorePaths, version: str | None, question: Question) -> None:
+    def __init__(self, store: Path | StorePaths, version: str | None, question: StoreQuestion) -> None:
         self.paths = store_paths(store) if isinstance(store, Path) else store
         path = self.paths.root
         self.path, self.version, self.question = path, version, question
@@ -111,14 +111,14 @@ class OpenedStore:
         return other
 
     def is_moving(self) -> bool:
-        """Whether the log has grown since it was opened, so that damage may be what was on its way."""
+        """Whether the log has grown since it was opened, so that damage may be a record that was being written."""
         return not self.log.is_cut and self._tail.end > self.log.start and self._has_grown()
 
     def _has_grown(self) -> bool:
         return tail_of(CommitLog.open(replace(self.paths, end=None))) != self._tail
 
     def circumstances(self, facts: LogFacts, hidden: Iterable[int], *, is_damaged: bool) -> Circumstances:
-        """What the rules must know beside each history.
+        """The circumstances that the rules need beside each history.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class OpenedStore:
         return highest or self.conf.or_default("transactionCheckMax", version)
 
     def notes(self, facts: LogFacts) -> tuple[str, ...]:
-        """What a reader should know: of the records, where they do not look like the version's; of saved offsets."""
+        """Remarks for a reader: on records that do not look like the version's, and on saved offsets."""
         notes = [self.paths.note] if self.paths.note else []
         if self.log.is_cut or self._has_grown():
             last = self.log.frame_at(facts.last_offset)
@@ -279,12 +279,12 @@ class OpenedStore:
         """Hold the part of the earlier release against it; no file shows the state in which the later one began."""
         first, second = writers
         events = len(trace.events)
-        told = self._held(trace.before(second.start), replace(circumstances, version=first.version))
+        verdict = self._held(trace.before(second.start), replace(circumstances, version=first.version))
         reason = (
-            f"two releases wrote it, {first}, {second}. The first {told.events} records are {told.sentence()}; no "
-            f"record says in which state the other {events - told.events} began"
+            f"two releases wrote it, {first}, {second}. The first {verdict.events} records are {verdict.sentence()}; "
+            f"no record says in which state the other {events - verdict.events} began"
         )
-        return TraceVerdict(events, None, reason=reason, broker_conf=told.broker_conf)
+        return TraceVerdict(events, None, reason=reason, broker_conf=verdict.broker_conf)
 
     def _ask(self, trace: StoreTrace, circumstances: Circumstances) -> TraceVerdict:
         if self.saved.source is not None and self.saved.corrupt is None:
@@ -302,15 +302,15 @@ class OpenedStore:
             (name, switches, validation_settings(question.conf or self.conf, _release(version, name), check_max))
             for name, switches in profiles
         ]
-        told = judge_trace(trace, driver, asked, question.report)
-        if told.accepted is False and self.known_conf is None and question.conf is None:
-            reason = f"its broker.conf is missing, and with the default settings it is {told.sentence()}"
-            told = TraceVerdict(events, None, told.profile, reason)
+        held = judge_trace(trace, driver, asked, question.report)
+        if held.accepted is False and self.known_conf is None and question.conf is None:
+            reason = f"its broker.conf is missing, and with the default settings it is {held.sentence()}"
+            held = TraceVerdict(events, None, held.profile, reason)
         conf_path = self.conf_path if question.conf is None else question.conf_path
-        why = "" if question.profiles or told.profile is None else why_judged_by(told.profile, version)
-        return replace(told, why_profile=question.why or why, broker_conf=None if conf_path is None else str(conf_path))
+        why = "" if question.profiles or held.profile is None else why_judged_by(held.profile, version)
+        return replace(held, why_profile=question.why or why, broker_conf=None if conf_path is None else str(conf_path))
 
 
 def _release(version: str | None, profile: str) -> str:
-    """Whose defaults a store's broker had: those of its release, or of the profile where a range of them fits."""
+    """The release whose defaults a store's broker had: its own, or the profile's where a range of releases fits."""
     return profile if version is None or "-" in version else version

@@ -1,4 +1,4 @@
-"""Files with a line for each transaction: all that is said of it in flat columns, and what must be decided about."""
+"""Files with a line for each transaction: its row in flat columns, and the list of those that need a decision."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class RowFiles:
     Attributes
     ----------
     csv_path
-        Takes all that is said of each transaction.
+        Takes the row of each transaction.
     resend_path
         Takes those about which the producer's database must decide.
     selection
-        Of which transactions.
+        Chooses the transactions.
     """
 
     csv_path: Path | None = None
@@ -75,7 +75,7 @@ class RowFiles:
 
 @contextmanager
 def _lines(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """What writes a line; the file appears when the block ends well."""
+    """Gives a function that writes a line; the file appears when the block ends well."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with appearing(path) as unfinished, Path(unfinished).open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, columns)
@@ -85,14 +85,14 @@ def _lines(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[dict[str,
 
 def flat(row: TransactionRow) -> dict[str, Any]:
     """A row in `CSV_COLUMNS`."""
-    told: dict[str, Any] = {
+    derived: dict[str, Any] = {
         "advice": row.advice,
         "half_at": row.half_at,
         "first_offset": row.first_offset,
         "delivered_offsets": [f"{queue}:{offset}" for queue, offset in row.delivered_offsets],
         **{name: local_time(time) for name, time in row.moments._asdict().items()},
     }
-    values = {name: told[name] if name in told else getattr(row, name) for name in CSV_COLUMNS}
+    values = {name: derived[name] if name in derived else getattr(row, name) for name in CSV_COLUMNS}
     return {
         name: " ".join(map(str, value)) if isinstance(value, list | tuple) else value for name, value in values.items()
     }

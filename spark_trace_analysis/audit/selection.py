@@ -1,4 +1,4 @@
-"""Which transactions of an audit are asked for: by topic, group, state, time or key."""
+"""Selection of transactions of an audit: by topic, group, state, time or key."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.columns.bucket import Flags
 
 COLUMNS: Final = ["unique_key", "keys", "group", "topic", "state", "also", "last_at"]
-"""What a selection must see of a row."""
+"""The columns of a row by which a selection decides."""
 
 _UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What is asked for; a transaction must fit all that is given, and one of several values.
+    """A filter of transactions: each must fit all fields that are given, and one of several values of a field.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Selection:
 
     @property
     def is_everything(self) -> bool:
-        """Whether nothing is asked for, so that all transactions are meant."""
+        """Whether no field is given, so that all transactions are selected."""
         return self == Selection()
 
     @property
@@ -61,11 +61,11 @@ class Selection:
 
     @property
     def lists_plain(self) -> bool:
-        """Whether it names what may be plainly delivered, so that this is listed, too."""
+        """Whether it names states or keys, so that plainly delivered transactions are listed, too."""
         return bool(self.states or self.keys)
 
     def flags(self, table: pa.Table) -> Flags:
-        """Which rows of a table with `COLUMNS` are asked for."""
+        """For each row of a table with `COLUMNS`, whether it is selected."""
         chosen = np.ones(table.num_rows, bool)
         for name, wanted in (("topic", self.topics), ("group", self.groups)):
             if wanted:
@@ -106,9 +106,9 @@ def states_called(option: str, names: Sequence[str], besides: Sequence[str] = ()
     Parameters
     ----------
     option
-        Where the names stand, for the error.
+        The option that has the names, for the error.
     besides
-        What else may be named there.
+        Other names that may stand there.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def since(text: str, now: datetime) -> int:
     Parameters
     ----------
     now
-        What is meant by so long ago.
+        The time from which "so long ago" counts.
 
     Raises
     ------

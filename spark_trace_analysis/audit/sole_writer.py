@@ -1,4 +1,4 @@
-"""One audit at a time writes to a place; a second one is told so at once, not when its rows can't be named any more."""
+"""A lock by which one audit at a time writes to a place; a second one fails at once, and not when it is done."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def sole_writer(option: str, path: Path | None) -> Iterator[None]:
 
 
 def another(path: Path, option: str) -> BadOptionError:
-    """What is said of a place that another audit writes to."""
+    """The error for a place that another audit writes to."""
     return BadOptionError(f"{option} {path}: another audit is writing there; wait for it, or name another directory")
 
 

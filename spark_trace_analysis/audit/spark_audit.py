@@ -1,8 +1,8 @@
 """The audit as a Spark job, in stages that hand files on: no task holds more than a split or a bucket.
 
-Splits of the log become columns; op entries are joined to their halves; transactions are judged bucket by bucket. What
-only the whole log can say (a scan of all put-backs, whether anything is damaged) is learnt between the stages, and a
-stage is repeated where it needs it. Every stage writes files that appear by rename, so that a task may be started twice
+Splits of the log become columns; op entries are joined to their halves; transactions are judged bucket by bucket. The
+driver computes facts of the whole log (a scan of all put-backs, whether anything is damaged) between the stages, and
+repeats a stage that needs them. Every stage writes files that appear by rename, so that a task may be started twice
 and an audit that was killed goes on from what is there.
 """
 
@@ -25,7 +25,7 @@ from spark_trace_analysis.audit.audit_folders import (
     writing_audit,
 )
 from spark_trace_analysis.audit.columns.stage_files import read_findings
-from spark_trace_analysis.audit.opened_store import OpenedStore, Question
+from spark_trace_analysis.audit.opened_store import OpenedStore, StoreQuestion
 from spark_trace_analysis.audit.rules.damage import Damage, Rank, found
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.selection import Selection
@@ -63,8 +63,8 @@ _MOST_FILES_TIMES_BUCKETS = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How to audit.
+class SparkAuditOptions:
+    """The options of an audit by Spark.
 
     Attributes
     ----------
@@ -98,14 +98,14 @@ class Options:
     work: Path | None = None
     split_bytes: int = SPLIT_BYTES
     bucket_bytes: int = BUCKET_BYTES
-    question: Question = field(default_factory=Question)
+    question: StoreQuestion = field(default_factory=StoreQuestion)
     selection: Selection = field(default_factory=Selection)
     row_files: RowFiles | None = None
     on_progress: Callable[[int, int], None] | None = None
 
 
-def audit_by_spark(spark: SparkSession, store: Path | StorePaths, options: Options) -> Audit:
-    """Say what became of every transaction in a store; the same as :func:`audit_store`, for a store of any size.
+def audit_by_spark(spark: SparkSession, store: Path | StorePaths, options: SparkAuditOptions) -> Audit:
+    """Judge every transaction of a store; the same as :func:`audit_store`, for a store of any size.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def audit_by_spark(spark: SparkSession, store: Path | StorePaths, options: Optio
         It is not a store, or its ``broker.conf`` can't be understood.
     BadOptionError
         `out` exists already.
-    NotJudgedError
+    StoreNotJudgedError
         Its halves lie in RocksDB.
     """
     if options.out is not None:
@@ -130,7 +130,7 @@ class _LogGrewError(StoreError):
 
 
 class _Job:
-    def __init__(self, spark: SparkSession, store: OpenedStore, options: Options) -> None:
+    def __init__(self, spark: SparkSession, store: OpenedStore, options: SparkAuditOptions) -> None:
         self.spark = spark
         self.store = store
         self.options = options
@@ -207,7 +207,7 @@ class _Job:
         return sorted(joined, key=lambda split: (split.file, split.start))
 
     def _watching(self, splits: Sequence[Split], done: Callable[[Split], Path]) -> AbstractContextManager[None]:
-        """Tell now and then how many bytes were read: those of the splits whose file is there."""
+        """Report now and then how many bytes were read: those of the splits whose file is there."""
         on_progress = self.options.on_progress
         if on_progress is None:
             return nullcontext()

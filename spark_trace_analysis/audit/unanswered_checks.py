@@ -34,9 +34,9 @@ class UnansweredChecks(NamedTuple):
 
 
 def unanswered_checks(rows: Iterable[TransactionRow], received: frozenset[int] | None = None) -> list[UnansweredChecks]:
-    """By group what was checked and neither delivered nor rolled back, in the order of the rows.
+    """By group the checks of transactions that were neither delivered nor rolled back, in the order of the rows.
 
-    Of what is unknown the answer may be missing with the end of the log.
+    Unknown ones are left out: their answer may be missing with the end of the log.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Spark: its session, the Java that it needs, and what workers get of this project."""
+"""Spark: its session, the Java that it needs, and the parts of this project that workers get."""

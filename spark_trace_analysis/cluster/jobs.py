@@ -1,4 +1,4 @@
-"""Jobs of Spark: a task an item, those aside that an earlier run has finished; and how far a job has come."""
+"""Jobs of Spark: a task for each item that an earlier run has not finished; and the progress of a job."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run_stage(
 
 @contextmanager
 def watched(look: Callable[[], None], every_seconds: float) -> Iterator[None]:
-    """Look from beside, now and then while the block runs, how far a job has come: Spark blocks until it ends."""
+    """Report the progress of a job now and then, from another thread: Spark blocks until it ends."""
     over = Event()
 
     def watch() -> None:

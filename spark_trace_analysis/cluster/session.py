@@ -28,13 +28,13 @@ LOCAL_MASTER = "local[*]"
 _MASTER = re.compile(r"local(\[(\*|[1-9]\d*)(, *\d+)?\])?|spark://\S+:\d+(,\S+:\d+)*|yarn|k8s://\S+")
 _LOCAL_MASTER_WITHOUT_ATTEMPTS = re.compile(r"local(?:\[(\*|[1-9]\d*)\])?")
 _LOCAL_ATTEMPTS = 4
-"""How often a task is begun on this machine; Spark itself gives up after the first, and is told so by the master only.
+"""How often a task is begun on this machine; Spark gives up after the first unless the master's URL names more.
 
 A Python worker dies where the kernel kills it for want of memory, and its task does not deserve to end the job.
 """
 
 _LONG_METHODS = "-XX:-DontCompileHugeMethods"
-"""Spark writes methods that are longer than what Java compiles unless told so; interpreted they are slow."""
+"""Spark writes methods that are longer than Java compiles by default; interpreted they are slow."""
 
 _ON_THIS_MACHINE = f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 {_LONG_METHODS}"
 """What is costly is done by Python workers: Java's second compiler takes longer than it saves."""
@@ -73,7 +73,7 @@ def spark_session(
         ``local[*]``, ``local[2]``, ``spark://HOST:PORT``, ``yarn`` or ``k8s://URL``. On this machine a task whose
         worker was killed is begun again, up to three times; ``local[2,1]`` forbids it.
     work
-        Folder for Spark's own temporary files and its log, ``spark.log``; it is kept. Without one a temporary folder is
+        Folder for Spark's own temporary files and its log, ``spark.log``; it stays. Without one a temporary folder is
         made and removed.
     conf
         Settings of Spark's as ``KEY=VALUE``; they go before this project's own.
@@ -169,12 +169,12 @@ def require_java() -> Path:
 
 
 def _major_version(java: str) -> int | None:
-    """The feature release of an executable: 8 for ``1.8.0_392``, 17 for ``17.0.15``; None if it doesn't tell."""
+    """The feature release of an executable: 8 for ``1.8.0_392``, 17 for ``17.0.15``; None if it gives none."""
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):
         return None
-    match = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
     return int(match.group(1)) if match else None
 
 
@@ -232,7 +232,7 @@ def _start(master: str, folder: Path, given: dict[str, str]) -> SparkSession:
 
 
 def _of_a_user_without_a_name(folder: Path) -> dict[str, str]:
-    """What Hadoop and Ivy need where the machine does not know this user, as in a container; elsewhere nothing."""
+    """Settings for Hadoop and Ivy where the machine does not know this user, as in a container; elsewhere none."""
     try:
         pwd.getpwuid(os.getuid())
     except KeyError:

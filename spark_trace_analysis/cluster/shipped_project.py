@@ -1,4 +1,4 @@
-"""What the workers of a cluster get of this project: its packages as they are here, and kernels compiled already.
+"""The parts of this project that workers of a cluster get: its packages as they are here, and compiled kernels.
 
 Numba keeps compiled kernels beside their sources, named by line and processor and checked against the hash of the
 source; the machine code of an instance is a file of its own. A worker with another processor compiles for itself.

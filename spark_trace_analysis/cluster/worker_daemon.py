@@ -1,4 +1,4 @@
-"""The process that Spark forks its Python workers from, which has loaded before what every one of them needs.
+"""The process that Spark forks its Python workers from, which has loaded the modules that all of them need.
 
 Numba, PyArrow and the pandas that PyArrow asks for take a process more than a second, and Spark collects garbage after
 each task: what is loaded here is loaded once, shared by all workers, and frozen, so that no collection looks at it.

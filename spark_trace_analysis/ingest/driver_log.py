@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from files.content import parse_json
 from files.errors import BadContentError
 from files.reading import read_lines
-from model_check.trace_validation.observed import EndRequest, Outcome
+from model_check.trace_validation.observed import EndRequest, ObservedOutcome
 from reference.format.errors import NotAStoreError
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 NAMES = ("driver.jsonl", "driver.jsonl.gz")
 END_TRANSACTION = 37
-_OUTCOMES = {8: Outcome.COMMIT, 12: Outcome.ROLLBACK}
+_OUTCOMES = {8: ObservedOutcome.COMMIT, 12: ObservedOutcome.ROLLBACK}
 
 
 @dataclass(frozen=True, slots=True)
 class DriverLog:
-    """What the log says of END_TRANSACTIONs and checks.
+    """The END_TRANSACTIONs and the checks in the log.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
-"""What a recorded trace of a broker shows of the records that it wrote, as trace validation takes it.
+"""A broker's recorded trace as observed records, for trace validation.
 
-A row says nothing of a half's born time and immunity. The least is assumed that lets the broker have done what the rows
-say: a half was born when it was stored, or as much earlier as its first check wants; it has an immunity of its own if
-it was put back for one, of as few whole seconds as that takes.
+A row lacks a half's born time and immunity. The least is assumed that allows the rows: a half was born when it was
+stored, or as much earlier as its first check wants; it has an immunity of its own if it was put back for one, of as few
+whole seconds as that takes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ObservedRecording:
 
 @dataclass(slots=True)
 class _Life:
-    """What happened to one transaction's halves: when the first was stored, put back for immunity, and checked."""
+    """Times of one transaction's halves: when the first was stored, put back for immunity, and checked."""
 
     stored: int
     last_immune: int | None = None
@@ -63,8 +63,8 @@ class _Life:
 
 
 @dataclass(slots=True)
-class _Reader:
-    """Takes rows in their order."""
+class _EventCollector:
+    """Collects observed events from rows in their order."""
 
     timeout: int
     lives: dict[int, _Life]
@@ -163,7 +163,7 @@ def observed(recorded: RecordedTrace, timeout: int, *, with_discards: bool) -> O
         Whether a discard leaves a record in the version that is asked about.
     """
     rows = list(name_entries(recorded.rows))
-    reader = _Reader(timeout, _lives(rows), is_batched=any(row.event == "op_buffered" for row in rows))
+    reader = _EventCollector(timeout, _lives(rows), is_batched=any(row.event == "op_buffered" for row in rows))
     for row in rows:
         if with_discards or row.event != "half_discarded":
             reader.take(row)

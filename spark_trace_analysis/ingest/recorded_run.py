@@ -1,4 +1,4 @@
-"""Recorded traces as runs: what other tools wrote becomes the same Parquet and manifest as what simulate writes.
+"""Recorded traces as runs: files of other tools become the same Parquet and manifest as those of simulate.
 
 JSON lines (plain or compressed), Parquet with the fields of events, and counterexamples in the Informal Trace Format.
 Each file becomes a run of its own, named by the file. A line that is no event is left out and counted, not passed over
@@ -24,14 +24,14 @@ from model_check.instances import constants_for
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.manifest import (
     MANIFEST,
+    ManifestFile,
     Parameters,
-    Run,
-    TraceFile,
+    TraceRun,
     make_manifest,
     read_manifest,
     write_manifest,
 )
-from spark_trace_analysis.traces.recorded_trace import NAMES, Damage, RecordedTrace, Row, read_recorded_traces
+from spark_trace_analysis.traces.recorded_trace import NAMES, RecordedTrace, Row, UnreadableLines, read_recorded_traces
 from spark_trace_analysis.traces.runs import RunSettings, open_run, settings_of, write_settings
 from spark_trace_analysis.traces.schema import ACTIONS, EVENT_SCHEMA, to_batch
 from spec.events import EVENTS
@@ -48,7 +48,7 @@ _CODES = {name: {word: code for code, word in enumerate(words)} for name, words 
 
 @dataclass(frozen=True)
 class Recording:
-    """A file of traces as a run, and what was wrong with it.
+    """A file of traces as a run, and its unreadable lines.
 
     Attributes
     ----------
@@ -58,8 +58,8 @@ class Recording:
         The lines that were left out.
     """
 
-    run: Run
-    damage: Damage = field(default_factory=Damage)
+    run: TraceRun
+    damage: UnreadableLines = field(default_factory=UnreadableLines)
 
 
 def recorded_files(folder: Path) -> list[Path]:
@@ -77,14 +77,14 @@ def record_run(file: Path, folder: Path, profile: str, settings: RunSettings) ->
     folder
         Where the run goes; it must not exist.
     profile, settings
-        What the traces are of. A counterexample says that itself, and so does the manifest beside a simulated file.
+        The world of the traces. A counterexample names its own, and so does the manifest beside a simulated file.
 
     Raises
     ------
     BadTracesError
         There is no event in the file, or what is in it can't be read.
     """
-    damage = Damage()
+    damage = UnreadableLines()
     path, known = _counterexample(file), _simulated(file)
     if path is not None:
         profile, settings, rows = path
@@ -107,7 +107,7 @@ def record_run(file: Path, folder: Path, profile: str, settings: RunSettings) ->
             count += len(some)
             events += len(rows_of_some)
     content = read_bytes(target)
-    written = TraceFile(target.name, first or 0, count, events, len(content), hashlib.sha256(content).hexdigest())
+    written = ManifestFile(target.name, first or 0, count, events, len(content), hashlib.sha256(content).hexdigest())
     parameters = Parameters(profile, (file.name,), "recorded", seed=0, traces=count, steps=1, of="recorded")
     write_settings(folder, settings, sorted(seen))
     write_manifest(folder, make_manifest(parameters, (written,)))
@@ -137,11 +137,11 @@ def _batch(rows: Sequence[tuple[int, int, Row]]) -> pa.RecordBatch:
 
 
 def _simulated(file: Path) -> tuple[str, RunSettings] | None:
-    """What the manifest beside a simulated file says."""
+    """The parameters in the manifest beside a simulated file."""
     if not (file.parent / MANIFEST).is_file():
         return None
     manifest = read_manifest(file.parent)
-    return manifest.parameters.profile, settings_of(Run(file.parent, manifest))
+    return manifest.parameters.profile, settings_of(TraceRun(file.parent, manifest))
 
 
 def _counterexample(file: Path) -> tuple[str, RunSettings, tuple[Row, ...]] | None:
@@ -179,9 +179,9 @@ def _rows_of(file: Path, constants: Any, picked: Sequence[tuple[str, dict[str, i
             message = f"{file}: step {place + 1}, {action}, is not allowed by this specification ({refused})"
             raise BadTracesError(message)
         time += TICKS.get(step.action.event, 0)
-        told = {
+        values = {
             name: int(function(state, constants, *step.arguments[:1])) for name, function in step.action.shows.items()
         }
         absent: dict[str, Any] = dict.fromkeys(("transaction", "half", "copy", "op", "check_times"), NONE)
         absent |= {"trace": 0, "step": place, "time": time, "event": step.action.event, "action": action, "outcome": 0}
-        yield Row(**absent | told)
+        yield Row(**absent | values)

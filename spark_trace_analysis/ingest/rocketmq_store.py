@@ -6,11 +6,11 @@
     spark.read.format("rocketmq_store").load("/home/rocketmq/store").where("topic = 'Orders'")
 
 The commit log is shared out into splits; each is scanned by compiled kernels over mapped bytes. Conditions on `topic`,
-`queue_id`, `store_timestamp` and `physical_offset` reach the scan, so that only what fits is copied out of the file.
-Spark's interface tells a data source nothing of the columns that a query needs; `columns` says which to give.
+`queue_id`, `store_timestamp` and `physical_offset` reach the scan, so that only matching records are copied out of the
+file. Spark does not name the columns of a query to a data source; `columns` does.
 
-Damage is a row, too: its `problem` says what is wrong, and `file` and `position` say where. What could be read of it is
-in the row. A condition on a column that is null there drops such rows, as in any data frame; count them by
+Damage is a row, too: its `problem` says what is wrong, and `file` and `position` say where. The readable parts are in
+the row. A condition on a column that is null there drops such rows, as in any data frame; count them by
 ``where("problem is not null")``.
 
 Options
@@ -88,7 +88,7 @@ class RocketmqStore(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What ``format`` calls it."""
+        """Its name for ``format``."""
         return "rocketmq_store"
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
@@ -100,7 +100,7 @@ class RocketmqStore(DataSource):
         return ", ".join(f"{name} {SCHEMA[name]}" for name in self._columns)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """What reads it."""
+        """The reader of the store."""
         path = self.options.get("path")
         if not path:
             message = "rocketmq_store: no path is given; expected the directory with commitlog/ in it"
@@ -113,7 +113,7 @@ class RocketmqStore(DataSource):
         if checks not in ("true", "false"):
             message = f"rocketmq_store: checkBodies is {checks!r}, expected true or false"
             raise BadOptionError(message)
-        return _Reader(Path(path), tuple(schema.names), int(megabytes) << 20, checks_bodies=checks == "true")
+        return _StoreReader(Path(path), tuple(schema.names), int(megabytes) << 20, checks_bodies=checks == "true")
 
 
 def _columns(text: str | None) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ class _SplitPartition(InputPartition):
     split: Split
 
 
-class _Reader(DataSourceReader):
+class _StoreReader(DataSourceReader):
     def __init__(self, store: Path, columns: tuple[str, ...], split_bytes: int, *, checks_bodies: bool) -> None:
         self._store = store
         self._columns = columns
@@ -159,7 +159,7 @@ class _Reader(DataSourceReader):
                 yield one
 
     def partitions(self) -> Sequence[InputPartition]:
-        """The splits that can hold what is asked for."""
+        """The splits that can hold matching records."""
         log = CommitLog.open(self._store)
         return [
             _SplitPartition(split)
@@ -204,7 +204,7 @@ class _Reader(DataSourceReader):
         return np.flatnonzero(fits)
 
     def _has_topic(self, records: SplitRecords, topics: set[str]) -> Any:
-        """Which records have one of some topics: candidates by a hash, each of them compared."""
+        """For each record, whether it has one of some topics: candidates by a hash, each of them compared."""
         from spark_trace_analysis.records.bytes_kernels import are_bytes, hash_bytes
 
         o = records.outlines

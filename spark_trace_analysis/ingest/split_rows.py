@@ -145,7 +145,7 @@ class SplitRows:
 
 
 def _text(raw: pa.Array) -> pa.Array:
-    """Bytes as text; what is no UTF-8 becomes the replacement character."""
+    """Bytes as text; those that are no UTF-8 become the replacement character."""
     try:
         return raw.cast(pa.string())
     except pa.ArrowInvalid:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _PROGRESS_RECORDS = 10_000
 _NEVER_STORED = -2
-"""What a delivery's half is when no half stands where it was committed from."""
+"""The half of a delivery when no half stands where it was committed from."""
 
 
 class StoreTrace:
@@ -45,7 +45,7 @@ class StoreTrace:
     Parameters
     ----------
     timeout_ms
-        `transactionTimeOut`: what an unreadable immunity stands for.
+        `transactionTimeOut`, for which an unreadable immunity stands.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class StoreTrace:
         return part
 
     def add_saved_offsets(self, half: int, op: int) -> None:
-        """Take in what `config/consumerOffset.json` holds, behind all records."""
+        """Take in the offsets of `config/consumerOffset.json`, behind all records."""
         time = self.events[-1].time if self.events else 0
         self.events.append(ObservedEvent(kind=EventKind.OFFSETS_SAVED, time=time, half=half, op=op))
         self.commit_log_offsets.append(NONE)
@@ -170,7 +170,7 @@ def read_store_trace(
     ------
     reference.format.errors.StoreError
         It is no store, a record of it is damaged, or its log does not begin with a broker's first start.
-    NotJudgedError
+    StoreNotJudgedError
         Its halves lie in RocksDB.
     """
     paths = store if isinstance(store, StorePaths) else store_paths(store)

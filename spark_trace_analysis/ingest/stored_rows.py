@@ -1,4 +1,4 @@
-"""What of a trace a store shows: its halves, copies, deliveries, op messages and discards, as rows of one form.
+"""The part of a trace that a store shows: halves, copies, deliveries, op messages and discards, as rows of one form.
 
 A store does not say why a copy was put back, of which half, or which half was discarded; a recorded trace has more
 events, and one for each entry of an op message or one for all of them.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 PUT_BACK: Final = "put_back"
-"""A put-back of which it is not known what it was for."""
+"""A put-back for an unknown reason."""
 
 _COMMIT = OUTCOMES.index("commit")
 PUT_BACKS: Final = frozenset(
@@ -60,7 +60,7 @@ def _rows_of(event: ObservedEvent, transaction_of: dict[int, int]) -> Iterator[R
 
 
 def as_a_store_shows_it(trace: RecordedTrace, *, with_discards: bool) -> RecordedTrace:
-    """Those rows of a recorded trace that a store shows, with no more in them than there.
+    """The rows of a recorded trace that a store shows, with the fields that a store shows.
 
     Parameters
     ----------

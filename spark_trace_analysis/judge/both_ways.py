@@ -20,13 +20,13 @@ from pyspark.sql import SparkSession, functions
 from spark_trace_analysis.errors import BadTracesError, DisagreementError
 from spark_trace_analysis.judge import by_expressions, by_kernel
 from spark_trace_analysis.judge.properties import ALL, Invariant
-from spark_trace_analysis.traces.manifest import Run, source_fingerprint
-from spark_trace_analysis.traces.over_files import collected, count_kept, file_rows
+from spark_trace_analysis.traces.manifest import TraceRun, source_fingerprint
+from spark_trace_analysis.traces.over_files import collected, count_cached, file_rows
 from spark_trace_analysis.traces.runs import RunSettings, can_show, settings_of
 
 
 @dataclass(frozen=True)
-class Found:
+class ViolatingTraces:
     """How many traces of one run break one property; the first, and the shortest by the events up to the violation.
 
     Attributes
@@ -49,7 +49,7 @@ class Found:
 
         Examples
         --------
-        >>> str(Found(2, 4, 9, 12))
+        >>> str(ViolatingTraces(2, 4, 9, 12))
         '2 violating traces (the first: 4; the shortest: 9 with 12 events)'
         """
         shortest = "" if self.shortest is None else f"; the shortest: {self.shortest} with {self.events} events"
@@ -83,13 +83,13 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """What both ways of judging agree on, and the seconds that each took.
+class TraceJudgement:
+    """The result on which both ways of judging agree, and the seconds that each took.
 
     Attributes
     ----------
     not_shown
-        Profile, environment and property where the traces of a run don't tell what the property is about.
+        Profile, environment and property where the traces of a run lack the events that the property is about.
     files_found
         How many files a call that was cut short had judged by kernels, and this one went on from.
     """
@@ -113,17 +113,17 @@ class Judgement:
 
 def judge(
     spark: SparkSession,
-    runs: Sequence[Run],
+    runs: Sequence[TraceRun],
     invariants: Sequence[Invariant] = ALL,
     work: Path | None = None,
-) -> Judgement:
+) -> TraceJudgement:
     """Judge runs by kernels and by expressions, and compare.
 
     Parameters
     ----------
     work
-        A folder that the workers see. What is found in a file is kept in it until all is judged: a second call after
-        the first was killed goes on from there. Nothing is kept without one.
+        A folder that the workers see. It caches the results of each file until all is judged: a second call after the
+        first was killed goes on from there. Nothing is cached without one.
 
     Raises
     ------
@@ -136,11 +136,11 @@ def judge(
         with suppress(OSError):
             work.mkdir(parents=True, exist_ok=True)
     kernels, expressions = by_kernel.judge_file, by_expressions.judge_file
-    files_found = 0 if work is None else count_kept(runs, work, _asked(runs, invariants, kernels))
+    files_found = 0 if work is None else count_cached(runs, work, _asked(runs, invariants, kernels))
     began = perf_counter()
-    told_by_kernel = judge_files(spark, runs, invariants, kernels, work)
+    from_kernels = judge_files(spark, runs, invariants, kernels, work)
     between = perf_counter()
-    told_by_expression = judge_files(spark, runs, invariants, expressions, work)
+    from_expressions = judge_files(spark, runs, invariants, expressions, work)
     ended = perf_counter()
     counts = []
     not_shown = []
@@ -149,13 +149,13 @@ def judge(
         if not can_show(run, invariant.needs):
             not_shown.append(of_run)
             continue
-        found, other = (told[number, invariant.property_id] for told in (told_by_kernel, told_by_expression))
+        found, other = (way[number, invariant.property_id] for way in (from_kernels, from_expressions))
         _require_agreement(run, invariant, found, other)
         traces = run.parameters.traces
         counts.append(Count(*of_run, traces, found.violations, found.first, found.shortest, found.events))
     if work is not None:
         shutil.rmtree(work, ignore_errors=True)
-    return Judgement(
+    return TraceJudgement(
         sum(run.parameters.traces for run in runs),
         sum(run.manifest.events for run in runs),
         tuple(counts),
@@ -166,7 +166,9 @@ def judge(
     )
 
 
-def _require_agreement(run: Run, invariant: Invariant, kernel: Found, expression: Found) -> None:
+def _require_agreement(
+    run: TraceRun, invariant: Invariant, kernel: ViolatingTraces, expression: ViolatingTraces
+) -> None:
     if kernel != expression:
         message = (
             f"{invariant.property_id} in {run.folder} ({run.parameters.profile}, {run.parameters.environment_name}): "
@@ -197,12 +199,12 @@ _JUDGED = {
 
 def judge_files(
     spark: SparkSession,
-    runs: Sequence[Run],
+    runs: Sequence[TraceRun],
     invariants: Sequence[Invariant],
     judge_file: JudgeFile,
     work: Path | None = None,
-) -> dict[tuple[int, str], Found]:
-    """Judge each run by one way: what it finds of each run, by its place, and each property.
+) -> dict[tuple[int, str], ViolatingTraces]:
+    """Judge each run by one way; gives the violations of each run, by its place, and each property.
 
     Raises
     ------
@@ -223,11 +225,11 @@ def judge_files(
             ).alias("least"),
         )
     )
-    verdicts = {(number, each.property_id): Found() for number in range(len(runs)) for each in judged}
+    verdicts = {(number, each.property_id): ViolatingTraces() for number in range(len(runs)) for each in judged}
     seen = [(0, 0)] * len(runs)
     for row in rows:
         events, shortest = row["least"] or (None, None)
-        verdicts[row["run"], row["property"]] = Found(row["violations"], row["first"], shortest, events)
+        verdicts[row["run"], row["property"]] = ViolatingTraces(row["violations"], row["first"], shortest, events)
         seen[row["run"]] = row["traces"], row["events"]
     for run, (traces, events) in zip(runs, seen, strict=True):
         if (traces, events) != (run.parameters.traces, run.manifest.events):
@@ -239,8 +241,8 @@ def judge_files(
     return verdicts
 
 
-def _asked(runs: Sequence[Run], invariants: Sequence[Invariant], judge_file: JudgeFile) -> list[str]:
-    """A text for each run that changes with what this way says of the same file."""
+def _asked(runs: Sequence[TraceRun], invariants: Sequence[Invariant], judge_file: JudgeFile) -> list[str]:
+    """The cache keys of the runs: texts that change with this way's results of the same file."""
     names = " ".join(each.property_id for each in invariants)
     source = source_fingerprint("", ("spec", "spark_trace_analysis"))
     return [f"{judge_file.__module__} {names} {source} {settings_of(run)}" for run in runs]

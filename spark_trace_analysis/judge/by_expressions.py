@@ -1,7 +1,7 @@
-"""The other way of judging: Polars expressions over the rows of whole traces.
+"""The second way of judging: Polars expressions over the rows of whole traces.
 
-A property says what it asks of the rows before each row as running aggregates (`running_aggregates`); what several ask
-for is worked out once. Every row of every trace is looked at, but for those by which nothing but time passes.
+A property uses running aggregates of the rows before each row (`running_aggregates`); an aggregate of several
+properties is evaluated once. All rows of all traces are judged, but for those by which only time passes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from polars import col, when
 
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.judge.properties import Invariant
-from spark_trace_analysis.judge.running_aggregates import Over, with_all_that_is_known
+from spark_trace_analysis.judge.running_aggregates import Rows, with_all_that_is_known
 from spark_trace_analysis.traces import events
 from spark_trace_analysis.traces.runs import RunSettings
 from spark_trace_analysis.traces.schema import ACTIONS, null_in, out_of_order
@@ -22,7 +22,7 @@ from spec.events import EVENTS
 
 _CODES = {"event": EVENTS, "action": ACTIONS}
 _MOST = 1 << 62
-"""What a running aggregate of times has room for: what they lie apart, once for each row."""
+"""The most that a running aggregate of times can hold: their distance, once for each row."""
 
 _READ = ("trace", "step", "time", "event", "action", "transaction", "half", "copy", "check_times", "outcome")
 
@@ -30,7 +30,7 @@ _READ = ("trace", "step", "time", "event", "action", "transaction", "half", "cop
 def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], settings: RunSettings) -> Iterator[dict[str, Any]]:
     """One row a property."""
     rows = read_rows(content)
-    told = (
+    broken = (
         find_broken(rows, invariants, settings)
         .sort("events", "trace")
         .group_by("property")
@@ -41,7 +41,7 @@ def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], settings: Ru
             col("events").first().alias("shortest_events"),
         )
     )
-    found = {row["property"]: row for row in told.to_dicts()}
+    found = {row["property"]: row for row in broken.to_dicts()}
     traces = rows.select(col("trace").n_unique()).item()
     for invariant in invariants:
         name = invariant.property_id
@@ -58,12 +58,12 @@ def find_broken(rows: pl.DataFrame, invariants: Sequence[Invariant], settings: R
     """
     asked = [(each.property_id, each.broken(settings)) for each in invariants]
     known = list({column.name: column for _, broken in asked for column in broken.known}.values())
-    rules: dict[Over, dict[str, pl.Expr]] = {over: {} for over in Over}
+    rules: dict[Rows, dict[str, pl.Expr]] = {over: {} for over in Rows}
     for name, broken in asked:
         for over, rule in broken.when.items():
             rules[over][name] = rule
-    told = rows.filter((col("event") != events.time_passed) | (col("copy") >= 0))
-    frames = with_all_that_is_known(told, known, {over: list(mine.values()) for over, mine in rules.items()})
+    timeless = rows.filter((col("event") != events.time_passed) | (col("copy") >= 0))
+    frames = with_all_that_is_known(timeless, known, {over: list(mine.values()) for over, mine in rules.items()})
     found = [_broken_by(frames[over], mine) for over, mine in rules.items() if mine]
     return pl.concat(found).group_by("property", "trace").agg(col("events").min())
 

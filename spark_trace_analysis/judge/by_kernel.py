@@ -1,4 +1,4 @@
-"""The one way of judging: compiled kernels over the columns of whole traces."""
+"""The first way of judging: compiled kernels over the columns of whole traces."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

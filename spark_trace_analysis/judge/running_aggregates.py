@@ -1,7 +1,7 @@
-"""Running aggregates: what an expression may ask of the rows before it, of a trace, a transaction or a half.
+"""Running aggregates, as Polars expressions, over the rows of a trace, of a transaction or of a half.
 
-They are Polars expressions over rows that lie side by side: a running aggregate of each group is one of all rows, of
-which what it was when the group began is taken away. Polars' own windows do the same and take several times as long.
+The rows of a group lie side by side. An aggregate of a group is the running aggregate over all rows minus its value at
+the start of the group: a segmented prefix sum. Polars' own windows do the same and take several times as long.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -18,11 +18,11 @@ from spec.events import EVENTS, OUTCOMES
 COMMIT, ROLLBACK = OUTCOMES.index("commit"), OUTCOMES.index("rollback")
 
 FILLED = len(EVENTS)
-"""The event of the rows that `Over.HALF` has besides: one for each copy, under the queue offset that it fills."""
+"""The event of the rows that `Rows.HALF` adds: one for each copy, under the queue offset that it fills."""
 
 
-class Over(Enum):
-    """The rows that belong together.
+class Rows(Enum):
+    """The rows over which an aggregate runs, group by group.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Over(Enum):
         The rows of a trace that name one transaction.
     HALF
         The rows of a trace that name one queue offset of the half topic as ``half``; and, before the other fields of
-        the same event count, a row whose event is `FILLED` where a ``copy`` has this offset.
+        the same event count, an added row with the event `FILLED` where a ``copy`` has this offset.
     """
 
     TRACE = "trace"
@@ -42,7 +42,7 @@ class Over(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """One column: what is known at each row of those that belong together.
+    """A column with a running aggregate over the rows of each group.
 
     Attributes
     ----------
@@ -52,13 +52,13 @@ class Known:
         An expression over the fields of an event and over columns that are known already. A trace may ask for a column
         of a transaction or half; where a row has none, it is null.
     aggregate
-        Of what is not null, up to and with the row; or the value of the row ``itself``.
+        Over the values that are not null, up to and with the row; or the value of the row ``itself``.
     is_before
         Whether the row itself is left out.
     """
 
     name: str
-    over: Over
+    over: Rows
     of: pl.Expr
     aggregate: Literal["sum", "last", "first", "max", "min", "itself"]
     is_before: bool = False
@@ -66,17 +66,17 @@ class Known:
 
 @dataclass(frozen=True)
 class Broken:
-    """From which row on a trace is broken.
+    """Expressions for the rows that break a trace.
 
     Attributes
     ----------
     when
-        For some ways in which rows belong together, an expression that is true of the rows which break the trace.
+        For some kinds of rows, an expression that is true of those which break the trace.
     known
-        What these expressions ask for, each behind what it asks for itself.
+        The columns that these expressions use, each behind those that it uses itself.
     """
 
-    when: dict[Over, pl.Expr]
+    when: dict[Rows, pl.Expr]
     known: tuple[Known, ...]
 
 
@@ -94,37 +94,37 @@ def _is_among(column: str, codes: Iterable[int]) -> pl.Expr:
     return pl.any_horizontal([col(column) == lit(code, pl.Int16) for code in codes])
 
 
-def count(name: str, over: Over, rows: pl.Expr) -> Known:
+def count(name: str, over: Rows, rows: pl.Expr) -> Known:
     """How many such rows there were."""
     return total(name, over, rows)
 
 
-def total(name: str, over: Over, values: pl.Expr) -> Known:
+def total(name: str, over: Rows, values: pl.Expr) -> Known:
     """The sum of the values."""
     return Known(name, over, values.cast(pl.Int32).fill_null(0), "sum")
 
 
-def last(name: str, over: Over, values: pl.Expr, *, is_before: bool = False) -> Known:
+def last(name: str, over: Rows, values: pl.Expr, *, is_before: bool = False) -> Known:
     """The last value that is not null."""
     return Known(name, over, values, "last", is_before)
 
 
-def first(name: str, over: Over, values: pl.Expr) -> Known:
+def first(name: str, over: Rows, values: pl.Expr) -> Known:
     """The first value that is not null."""
     return Known(name, over, values, "first")
 
 
-def most(name: str, over: Over, values: pl.Expr, *, is_before: bool = False) -> Known:
+def most(name: str, over: Rows, values: pl.Expr, *, is_before: bool = False) -> Known:
     """The largest value."""
     return Known(name, over, values, "max", is_before)
 
 
-def least(name: str, over: Over, values: pl.Expr) -> Known:
+def least(name: str, over: Rows, values: pl.Expr) -> Known:
     """The smallest value."""
     return Known(name, over, values, "min")
 
 
-def mark(name: str, over: Over, rows: pl.Expr) -> Known:
+def mark(name: str, over: Rows, rows: pl.Expr) -> Known:
     """True at such rows and null at the others, so that a trace can ask which rows these are."""
     return Known(name, over, when(rows).then(lit(value=True)), "itself")
 
@@ -132,12 +132,12 @@ def mark(name: str, over: Over, rows: pl.Expr) -> Known:
 _ROW, _PLACE, _START, _GROUP = "row in the file", "row", "row where the group starts", "number of the group"
 _KEY = "what belongs together"
 
-Frames = dict[Over, pl.DataFrame]
-"""The rows of a file as they belong together, side by side and in order, with what is known at each."""
+Frames = dict[Rows, pl.DataFrame]
+"""The rows of a file of each kind, sorted by group, with the columns of their aggregates."""
 
 
 def with_all_that_is_known(
-    rows: pl.DataFrame, known: Sequence[Known], asked: Mapping[Over, Sequence[pl.Expr]]
+    rows: pl.DataFrame, known: Sequence[Known], asked: Mapping[Rows, Sequence[pl.Expr]]
 ) -> Frames:
     """Work out some columns.
 
@@ -146,35 +146,36 @@ def with_all_that_is_known(
     rows
         Of whole traces, in order: the columns of an event, words as numbers.
     known
-        The columns, each behind those that it asks for. One over a trace may ask for one over a transaction or half,
-        which asks for none of these in its turn.
+        The columns, each behind those that it uses. One over a trace may use one over a transaction or half, which uses
+        none over a trace in its turn.
     asked
-        For each way in which rows belong together what will be asked of them; their frame has the columns for that,
-        and not all others.
+        For each kind of rows the expressions that will be evaluated; its frame has the columns for these, and not
+        all others.
 
     Returns
     -------
     Frames
-        ``Over.TRANSACTION`` and ``Over.HALF`` have the rows that name one, sorted by it; `FILLED` rows among them.
+        Those of ``Rows.TRANSACTION`` and ``Rows.HALF`` have the rows that name one, sorted by it, with
+        `FILLED` rows among them.
     """
-    of_others = {each.name for each in known if each.over is not Over.TRACE}
+    of_others = {each.name for each in known if each.over is not Rows.TRACE}
     late: list[Known] = []
     for each in known:
-        if each.over is Over.TRACE and _roots([each.of]) & (of_others | {other.name for other in late}):
+        if each.over is Rows.TRACE and _roots([each.of]) & (of_others | {other.name for other in late}):
             late.append(each)
-    early = [each for each in known if each.over is Over.TRACE and each not in late]
+    early = [each for each in known if each.over is Rows.TRACE and each not in late]
     trace = _with_columns(_side_by_side(rows.with_row_index(_ROW).with_columns(col("trace").alias(_KEY))), early)
-    frames = {Over.TRACE: trace}
-    wanted = _roots([*asked[Over.TRACE], *(each.of for each in late)]) & of_others
-    for over in (Over.TRANSACTION, Over.HALF):
+    frames = {Rows.TRACE: trace}
+    wanted = _roots([*asked[Rows.TRACE], *(each.of for each in late)]) & of_others
+    for over in (Rows.TRANSACTION, Rows.HALF):
         mine = [each for each in known if each.over is over]
         needed = _roots([*asked[over], *(each.of for each in mine)]) - {each.name for each in mine}
         frames[over] = _with_columns(_side_by_side(_rows_over(over, trace, needed)), mine)
         named = [each.name for each in mine if each.name in wanted]
         if named:
-            told = frames[over].filter((col("event") != FILLED) & pl.any_horizontal(col(named).is_not_null()))
-            trace = trace.join(told.select(_ROW, *named), on=_ROW, how="left", maintain_order="left")
-    frames[Over.TRACE] = _with_columns(trace, late)
+            with_values = frames[over].filter((col("event") != FILLED) & pl.any_horizontal(col(named).is_not_null()))
+            trace = trace.join(with_values.select(_ROW, *named), on=_ROW, how="left", maintain_order="left")
+    frames[Rows.TRACE] = _with_columns(trace, late)
     return frames
 
 
@@ -183,23 +184,23 @@ def _roots(expressions: Sequence[pl.Expr]) -> set[str]:
     return {name for expression in expressions for name in expression.meta.root_names()}
 
 
-def _rows_over(over: Over, trace: pl.DataFrame, needed: Collection[str]) -> pl.DataFrame:
-    """The rows that name a transaction or a half, sorted by it within each trace, with the columns that are needed."""
-    column = "transaction" if over is Over.TRANSACTION else "half"
-    kept = sorted({_ROW, "trace", "step", "event", *needed})
+def _rows_over(over: Rows, trace: pl.DataFrame, needed: Collection[str]) -> pl.DataFrame:
+    """The rows that name a transaction or a half, sorted by it within each trace, with the needed columns."""
+    column = "transaction" if over is Rows.TRANSACTION else "half"
+    names = sorted({_ROW, "trace", "step", "event", *needed})
     key = col(_GROUP).cast(pl.Int64) * (col(column).max().cast(pl.Int64) + 1) + col(column)
     rows = trace.filter(col(column) >= 0)
-    if over is Over.HALF:
+    if over is Rows.HALF:
         fillings = trace.filter(col("copy") >= 0).with_columns(
             col("copy").alias("half"), lit(FILLED, pl.Int16).alias("event")
         )
         if fillings.height:
             rows = pl.concat([fillings, rows]).sort(_ROW, maintain_order=True)
-    return rows.select(key.alias(_KEY), *kept).sort(_KEY, maintain_order=True)
+    return rows.select(key.alias(_KEY), *names).sort(_KEY, maintain_order=True)
 
 
 def _side_by_side(rows: pl.DataFrame) -> pl.DataFrame:
-    """Say of each row where its group starts, and which group it is of."""
+    """Number the groups, and give each row the start of its group."""
     starts = (col(_KEY) != col(_KEY).shift(1)).fill_null(value=True)
     start = when(starts).then(_PLACE).forward_fill().alias(_START)
     group = starts.cast(pl.UInt32).cum_sum().alias(_GROUP)
@@ -207,7 +208,7 @@ def _side_by_side(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_columns(rows: pl.DataFrame, known: Sequence[Known]) -> pl.DataFrame:
-    """The rows with these columns; those that ask for none of the others are worked out at once."""
+    """The rows with these columns; those that use none of the others are evaluated at once."""
     waiting = list(known)
     while waiting:
         names = {each.name for each in waiting}
@@ -218,7 +219,7 @@ def _with_columns(rows: pl.DataFrame, known: Sequence[Known]) -> pl.DataFrame:
 
 
 def _running(known: Known) -> pl.Expr:
-    """The column, of rows that lie side by side."""
+    """The expression of a column: a segmented running aggregate over sorted rows."""
     values = known.of
     if known.aggregate == "itself":
         return values
@@ -238,7 +239,7 @@ def _running(known: Known) -> pl.Expr:
 
 
 def _extreme(values: pl.Expr, *, is_largest: bool) -> pl.Expr:
-    """The largest or smallest value so far: of values that grow from group to group, the largest of all rows so far."""
+    """The largest or smallest value of the group so far: values are shifted to grow from group to group."""
     upwards = values - values.min() + 1 if is_largest else values.max() - values + 1
     floor = col(_GROUP).cast(pl.Int64) * (values.max() - values.min() + 2)
     so_far = (upwards.fill_null(0) + floor).cum_max() - floor

@@ -1,6 +1,6 @@
-"""What a transaction's record says in its properties, as machine code and by columns.
+"""The fields in the properties of a transaction's record, by machine code and as columns.
 
-A record that is as a broker writes it is told by numbers and positions alone. One that is not (a property without a
+A record that is as a broker writes it is described by numbers and positions alone. Any other (a property without a
 name, text that is not ASCII, a count that is no number, an op message of another form) is marked as odd, and Python
 reads it.
 """
@@ -25,7 +25,7 @@ from spark_trace_analysis.records.bytes_kernels import (
 )
 from spark_trace_analysis.records.op_body_kernels import MOST_DIGITS, count_entries
 from spark_trace_analysis.records.record_kernels import Bytes, Columns, Outline, TopicKind
-from spark_trace_analysis.records.transaction_record import NOTHING, Feature, RecordKind, Told
+from spark_trace_analysis.records.transaction_record import NOTHING, Feature, RecordField, RecordKind
 
 _NAMES = (
     properties.CHECK_TIMES, properties.PREPARED_QUEUE_OFFSET, properties.WAIT_STORE_OK,
@@ -51,13 +51,13 @@ _NAMES = (
     _KEYS,
 ) = range(len(_NAMES))
 _WORDS = word_table([*(name.encode() for name in _NAMES), b"true", b"false", b"d"])
-"""What is looked for in properties: the names, and values that a broker writes."""
+"""The words that are looked for in properties: the names, and values that a broker writes."""
 
 _HASHES = np.array([hash_bytes(name.encode()) for name in _NAMES], np.int64)
 _TRUE, _FALSE, _D = range(len(_NAMES), len(_WORDS))
 _MOST_KEYS = 48
 _LONGEST_WRITE_MS = 60_000
-_FIELDS = len(Told)
+_FIELDS = len(RecordField)
 _LONGEST_HOST = 21
 """An address and a port, and the separator behind the last property."""
 
@@ -118,7 +118,7 @@ def _is_in_order(codes: Any, count: Any, initial: Any) -> bool:
 
 
 @cached_njit
-def _tell_one(
+def _read_one(
     data: Any,
     o: Any,
     i: Any,
@@ -132,15 +132,16 @@ def _tell_one(
     stays: Any,
     stays_at: Any,
 ) -> Any:
-    """One record; `o` are the outlines, `t` is what it tells, and what stays the same goes into `stays`."""
+    """Read one record; `o` are the outlines, `t` its fields, and the constant parts go into `stays`."""
     for field in range(_FIELDS):
         t[field, j] = 0
-    t[Told.CHECK_TIMES, j] = t[Told.IMMUNITY_SECONDS, j] = t[Told.PREPARED_QUEUE_OFFSET, j] = NOTHING
+    t[RecordField.CHECK_TIMES, j] = t[RecordField.IMMUNITY_SECONDS, j] = NOTHING
+    t[RecordField.PREPARED_QUEUE_OFFSET, j] = NOTHING
     topic_kind, sys_flag, flag = o[Outline.TOPIC_KIND, i], o[Outline.SYS_FLAG, i], o[Outline.FLAG, i]
     store_timestamp, born_timestamp = o[Outline.STORE_TIMESTAMP, i], o[Outline.BORN_TIMESTAMP, i]
     position, prepared = o[Outline.POSITION, i], o[Outline.PREPARED_TRANSACTION_OFFSET, i]
     if o[Outline.BODY_AT, i] == 0:
-        t[Told.IS_ODD, j] = 1
+        t[RecordField.IS_ODD, j] = 1
         return stays_at
     is_odd = not o[Outline.IS_BODY_SOUND, i] or o[Outline.IS_REPAIRED, i] != 0
     for at in range(o[Outline.TOPIC_AT, i], o[Outline.TOPIC_AT, i] + o[Outline.TOPIC_SIZE, i]):
@@ -190,11 +191,11 @@ def _tell_one(
         if which == _CHECK:
             number, is_number = _number(data, value_at, at)
             is_odd |= not is_number
-            t[Told.CHECK_TIMES, j] = number
+            t[RecordField.CHECK_TIMES, j] = number
         elif which == _PREPARED:
             number, is_number = _digits(data, value_at, at)
             is_odd |= not is_number
-            t[Told.PREPARED_QUEUE_OFFSET, j] = number
+            t[RecordField.PREPARED_QUEUE_OFFSET, j] = number
         elif which in (_WAIT, _TRAN):
             is_true = is_word(data, value_at, size, words, _TRUE)
             is_odd |= not is_true and not is_word(data, value_at, size, words, _FALSE)
@@ -203,18 +204,18 @@ def _tell_one(
             waits |= which == _WAIT and is_true
         elif which == _TOPIC:
             real_topic_at, real_topic_size = value_at, size
-            t[Told.FEATURES, j] |= Feature.REAL_TOPIC
+            t[RecordField.FEATURES, j] |= Feature.REAL_TOPIC
         elif which == _QUEUE:
             real_queue, is_number = _digits(data, value_at, at)
             is_odd |= not is_number
         elif which == _UNIQUE:
-            t[Told.KEY_AT, j], t[Told.KEY_SIZE, j] = value_at, size
+            t[RecordField.KEY_AT, j], t[RecordField.KEY_SIZE, j] = value_at, size
         elif which == _ID:
             identity_at, identity_size = value_at, size
-            t[Told.FEATURES, j] |= Feature.TRANSACTION_ID
+            t[RecordField.FEATURES, j] |= Feature.TRANSACTION_ID
         elif which == _GROUP:
             has_group = True
-            t[Told.GROUP_AT, j], t[Told.GROUP_SIZE, j] = value_at, size
+            t[RecordField.GROUP_AT, j], t[RecordField.GROUP_SIZE, j] = value_at, size
         elif which != _CRC and which != _DELAY:
             place = staying
             while place > 0 and names[places[place - 1, 0]] > name_hash:
@@ -227,22 +228,22 @@ def _tell_one(
             if which == _IMMUNITY:
                 number, is_number = _number(data, value_at, at)
                 is_odd |= not is_number
-                t[Told.IMMUNITY_SECONDS, j] = number
+                t[RecordField.IMMUNITY_SECONDS, j] = number
             elif which == _REGION:
-                t[Told.FEATURES, j] |= Feature.REGION
+                t[RecordField.FEATURES, j] |= Feature.REGION
             elif which == _KEYS:
-                t[Told.KEYS_AT, j], t[Told.KEYS_SIZE, j] = value_at, at - value_at
+                t[RecordField.KEYS_AT, j], t[RecordField.KEYS_SIZE, j] = value_at, at - value_at
             elif which == _TAGS:
-                t[Told.TAGS_AT, j], t[Told.TAGS_SIZE, j] = value_at, at - value_at
+                t[RecordField.TAGS_AT, j], t[RecordField.TAGS_SIZE, j] = value_at, at - value_at
                 is_d = is_word(data, value_at, size, words, _D)
                 value_code = np.uint32(0)
                 for index in range(value_at, at):
                     value_code = value_code * np.uint32(31) + np.uint32(data[index])
-                t[Told.TAGS_CODE, j] = np.int64(np.int32(value_code))
+                t[RecordField.TAGS_CODE, j] = np.int64(np.int32(value_code))
     if end > start and data[end - 1] == 2:
-        t[Told.FEATURES, j] |= Feature.TRAILING_SEPARATOR
+        t[RecordField.FEATURES, j] |= Feature.TRAILING_SEPARATOR
     if topic_kind == TopicKind.OP:
-        t[Told.KIND, j] = RecordKind.OP
+        t[RecordField.KIND, j] = RecordKind.OP
         is_odd |= count != 2 or not waits or not is_d
         is_odd |= flag != 0 or prepared != 0 or o[Outline.RECONSUME_TIMES, i] != 0
         is_odd |= sys_flag & ~(BORN_HOST_V6_FLAG | STORE_HOST_V6_FLAG) != 0
@@ -253,23 +254,23 @@ def _tell_one(
         body_at = o[Outline.BODY_AT, i]
         entries, is_list, has_comma = count_entries(data, body_at, body_at + o[Outline.BODY_SIZE, i])
         is_odd |= not is_list
-        t[Told.ENTRIES, j] = entries
-        t[Told.FEATURES, j] |= Feature.BATCHED if has_comma else 0
-        t[Told.IS_ODD, j] = is_odd
+        t[RecordField.ENTRIES, j] = entries
+        t[RecordField.FEATURES, j] |= Feature.BATCHED if has_comma else 0
+        t[RecordField.IS_ODD, j] = is_odd
         return stays_at
     if topic_kind == TopicKind.HALF:
-        is_put_back = t[Told.CHECK_TIMES, j] != NOTHING
-        t[Told.KIND, j] = RecordKind.PUT_BACK if is_put_back else RecordKind.FIRST_HALF
+        is_put_back = t[RecordField.CHECK_TIMES, j] != NOTHING
+        t[RecordField.KIND, j] = RecordKind.PUT_BACK if is_put_back else RecordKind.FIRST_HALF
     else:
-        t[Told.KIND, j] = RecordKind.DISCARDED if topic_kind == TopicKind.DISCARD else RecordKind.DELIVERED
-    key_at, key_size = t[Told.KEY_AT, j], t[Told.KEY_SIZE, j]
+        t[RecordField.KIND, j] = RecordKind.DISCARDED if topic_kind == TopicKind.DISCARD else RecordKind.DELIVERED
+    key_at, key_size = t[RecordField.KEY_AT, j], t[RecordField.KEY_SIZE, j]
     is_odd |= key_size == 0 or not has_group
     if identity_at:
         is_odd |= identity_size != key_size or not are_same(data, identity_at, key_at, min(identity_size, key_size))
     if topic_kind != TopicKind.DELIVERED:
         is_odd |= real_topic_at == 0 or real_queue < 0 or not has_tran or prepared != 0
-        is_odd |= t[Told.KIND, j] != RecordKind.FIRST_HALF and flag != 0
-        t[Told.TOPIC_AT, j], t[Told.TOPIC_SIZE, j] = real_topic_at, real_topic_size
+        is_odd |= t[RecordField.KIND, j] != RecordKind.FIRST_HALF and flag != 0
+        t[RecordField.TOPIC_AT, j], t[RecordField.TOPIC_SIZE, j] = real_topic_at, real_topic_size
     else:
         queue_id, topic_at, topic_size = o[Outline.QUEUE_ID, i], o[Outline.TOPIC_AT, i], o[Outline.TOPIC_SIZE, i]
         is_odd |= queue_id < 0 or (real_queue >= 0 and real_queue != queue_id)
@@ -277,12 +278,12 @@ def _tell_one(
         if real_topic_at:
             is_odd |= real_topic_size != topic_size
             is_odd |= not are_same(data, real_topic_at, topic_at, min(real_topic_size, topic_size))
-        t[Told.TOPIC_AT, j], t[Told.TOPIC_SIZE, j] = topic_at, topic_size
-    t[Told.KEY_HASH, j] = hash_of(data, key_at, key_at + key_size)
-    t[Told.BIRTH_HASH, j] = birth_hash(born_timestamp, hash_of(data, born_at, born_end), o[Outline.BODY_CRC, i])
-    t[Told.REAL_QUEUE, j] = real_queue
+        t[RecordField.TOPIC_AT, j], t[RecordField.TOPIC_SIZE, j] = topic_at, topic_size
+    t[RecordField.KEY_HASH, j] = hash_of(data, key_at, key_at + key_size)
+    t[RecordField.BIRTH_HASH, j] = birth_hash(born_timestamp, hash_of(data, born_at, born_end), o[Outline.BODY_CRC, i])
+    t[RecordField.REAL_QUEUE, j] = real_queue
     constants = (sys_flag & 0xFFFFFFF3) | (4 if has_wait else 0) | (8 if identity_at else 0)
-    t[Told.CONSTANTS, j] = np.int64(constants << 32) | (o[Outline.RECONSUME_TIMES, i] & 0xFFFFFFFF)
+    t[RecordField.CONSTANTS, j] = np.int64(constants << 32) | (o[Outline.RECONSUME_TIMES, i] & 0xFFFFFFFF)
     copy_bytes(data, born_at, born_end - born_at, stays, stays_at)
     stays_at += born_end - born_at
     for place in range(staying):
@@ -291,29 +292,29 @@ def _tell_one(
         stays[stays_at] = 2
         stays_at += 1
     if _is_in_order(codes, count, 16):
-        t[Told.FEATURES, j] |= Feature.SMALL_ORDER
+        t[RecordField.FEATURES, j] |= Feature.SMALL_ORDER
     if _is_in_order(codes, count, 128):
-        t[Told.FEATURES, j] |= Feature.LARGE_ORDER
-    t[Told.IS_ODD, j] = is_odd
+        t[RecordField.FEATURES, j] |= Feature.LARGE_ORDER
+    t[RecordField.IS_ODD, j] = is_odd
     return stays_at
 
 
 @cached_njit
-def _tell(data: Any, outlines: Any, chosen: Any, told: Any, words: Any, hashes: Any, stays: Any) -> Any:
+def _read_fields(data: Any, outlines: Any, chosen: Any, fields: Any, words: Any, hashes: Any, stays: Any) -> Any:
     names, codes = np.empty(_MOST_KEYS, np.int64), np.empty(_MOST_KEYS, np.uint32)
     places = np.empty((_MOST_KEYS, 3), np.int64)
     at = np.int64(0)
     for number in range(len(chosen)):
-        end = _tell_one(
-            data, outlines, chosen[number], told, number, names, places, codes, words, hashes, stays, at
+        end = _read_one(
+            data, outlines, chosen[number], fields, number, names, places, codes, words, hashes, stays, at
         )  # fmt: skip
-        told[Told.STAYS_AT, number], told[Told.STAYS_SIZE, number] = at, end - at
+        fields[RecordField.STAYS_AT, number], fields[RecordField.STAYS_SIZE, number] = at, end - at
         at = end
     return at
 
 
-def tell(data: Bytes, outlines: Columns, chosen: Columns) -> tuple[Columns, Bytes]:
-    """What some records tell.
+def read_fields(data: Bytes, outlines: Columns, chosen: Columns) -> tuple[Columns, Bytes]:
+    """The fields of some records.
 
     Parameters
     ----------
@@ -325,10 +326,10 @@ def tell(data: Bytes, outlines: Columns, chosen: Columns) -> tuple[Columns, Byte
     Returns
     -------
     tuple of Columns and Bytes
-        A row for each field of :class:`Told`, a column for each of the chosen. Then what else must be the same in all
-        records of a transaction: born host and properties, these in an order of their own, one record behind the other.
+        A row for each of :class:`RecordField`, a column for each of the chosen. Then the bytes that must be the same in
+        all records of a transaction: born host and properties, in an order of their own, one record behind the other.
     """
-    told = np.empty((_FIELDS, len(chosen)), np.int64)
+    fields = np.empty((_FIELDS, len(chosen)), np.int64)
     stays = np.empty(int(outlines[Outline.PROPERTIES_SIZE, chosen].sum()) + _LONGEST_HOST * len(chosen), np.uint8)
-    size = _tell(data, outlines, chosen, told, _WORDS, _HASHES, stays)
-    return told, stays[:size]
+    size = _read_fields(data, outlines, chosen, fields, _WORDS, _HASHES, stays)
+    return fields, stays[:size]

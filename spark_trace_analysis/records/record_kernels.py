@@ -63,7 +63,7 @@ class Outline(IntEnum):
 
 
 class TopicKind(IntEnum):
-    """What a topic and a system flag make of a record."""
+    """The part of a record in a transaction, by its topic and system flag."""
 
     ORDINARY = 0
     HALF = 1

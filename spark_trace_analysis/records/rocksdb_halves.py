@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROCKSDB_HALF_TOPIC: Final = b"RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC"
 
 
-class NotJudgedError(TraceAnalysisError):
+class StoreNotJudgedError(TraceAnalysisError):
     """Nothing may be wrong with the store, but its kind is not known well enough to judge it."""
 
 
@@ -31,7 +31,7 @@ def require_halves_in_the_log(store: Path, frame: Frame) -> None:
 
     Raises
     ------
-    NotJudgedError
+    StoreNotJudgedError
         It is one.
     """
     if frame.topic == ROCKSDB_HALF_TOPIC:
@@ -43,7 +43,7 @@ def require_no_rocksdb_queue(store: Path) -> None:
 
     Raises
     ------
-    NotJudgedError
+    StoreNotJudgedError
         It is.
     """
     queue = store / "consumequeue" / ROCKSDB_HALF_TOPIC.decode()
@@ -56,7 +56,7 @@ def require_deliveries_from_the_queue(store: Path, log: CommitLog, broken_links:
 
     Raises
     ------
-    NotJudgedError
+    StoreNotJudgedError
         One was.
     """
     start = {log.place(file.start)[0]: file.start for file in log.files}
@@ -66,9 +66,9 @@ def require_deliveries_from_the_queue(store: Path, log: CommitLog, broken_links:
             require_halves_in_the_log(store, half)
 
 
-def _not_judged(store: Path, seen: str) -> NotJudgedError:
+def _not_judged(store: Path, seen: str) -> StoreNotJudgedError:
     message = (
         f"{store}: not judged: its halves lie in RocksDB ({seen}), as transRocksDBEnable=true and "
         f"transWriteOriginTransHalfEnable=false have it; halfcheck knows halves in the half queue only"
     )
-    return NotJudgedError(message)
+    return StoreNotJudgedError(message)

@@ -37,7 +37,7 @@ _BLOCK_RECORDS = 1 << 14
 
 @dataclass(slots=True)
 class SplitRecords:
-    """What one split holds.
+    """The records of one split.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ def read_split(log: CommitLog, split: Split, *, checks_bodies: bool = True) -> S
 
 
 def _read_by_python(found: SplitRecords, position: int) -> tuple[Record | Frame | None, int]:
-    """What stands where the kernel stopped: a record at the end of a cut file, the end of the log, or damage."""
+    """Read on where the kernel stopped: a record at the end of a cut file, the end of the log, or damage."""
     reader = found.reader
     try:
         frame = read_frame(reader.data, position, reader.file.start)

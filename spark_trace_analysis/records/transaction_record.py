@@ -1,4 +1,4 @@
-"""What a record of the commit log is to a transaction, and what it says of it: kind, identity, checks, op entries."""
+"""The part of a commit log record in a transaction: kind, identity, checks, op entries."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def classify(record: Record) -> RecordKind:
 
 
 def identity_of(record: Record) -> Hashable:
-    """What all records of one transaction have in common: UNIQ_KEY and group, or what no put-back changes."""
+    """The identity of a record's transaction: UNIQ_KEY and group, or the parts that no put-back changes."""
     values = record.properties
     group = values.get(properties.PRODUCER_GROUP, "")
     unique_key = values.get(properties.UNIQUE_KEY)
@@ -145,11 +145,11 @@ NOTHING = -(1 << 62)
 """Where a record has no such number."""
 
 
-class Told(IntEnum):
-    """The fields of what a record tells: the rows of the columns that :mod:`property_kernels` fills.
+class RecordField(IntEnum):
+    """The fields of a transaction's record: the rows of the columns that :mod:`property_kernels` fills.
 
     Texts are given by their positions in the file, 0 and 0 if there are none. The hashes only share rows out and find
-    candidates: whatever they bring together is compared. Compiled kernels take the numbers for constants and are kept
+    candidates: all that they bring together is compared. Compiled kernels take the numbers for constants and are cached
     from run to run: a new field goes behind the others.
     """
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from files.reading import read_bytes
 from reference.format import properties
-from spark_trace_analysis.records.transaction_record import Feature, RecordKind, Told, is_batched
+from spark_trace_analysis.records.transaction_record import Feature, RecordField, RecordKind, is_batched
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -267,9 +267,9 @@ _MASK_OF_HALF = np.array(
 )
 
 
-def masks_of(told: Any) -> Any:
+def masks_of(fields: Any) -> Any:
     """For each record the releases that could have written it, as bits."""
-    kind, bits = told[Told.KIND], told[Told.FEATURES]
+    kind, bits = fields[RecordField.KIND], fields[RecordField.FEATURES]
     masks = _MASK_OF_HALF[bits & 31]
     masks = np.where(kind == RecordKind.DISCARDED, mask_of(WRITERS_OF_DISCARDS), masks)
     keeps, loses = (mask_of(writers_of_delivery(keeps_real_topic=keeps)) for keeps in (True, False))

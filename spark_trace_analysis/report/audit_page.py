@@ -28,10 +28,10 @@ def as_time(milliseconds: int | None) -> str:
     """
     if milliseconds is None:
         return ""
-    told = local_time(milliseconds)
-    if told is None:
+    text = local_time(milliseconds)
+    if text is None:
         return f"{milliseconds} ms"
-    return f"{told[:10]} {told[11:23]} {told[23:]}"
+    return f"{text[:10]} {text[11:23]} {text[23:]}"
 
 
 def breakable(path: str) -> Markup:

@@ -1,4 +1,4 @@
-"""Counterexamples as the page tells them, in steps and in messages; and a simulation's minimal violating traces."""
+"""Counterexamples on the page, as steps and as messages; and a simulation's minimal violating traces."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from model_check.counterexample.sequence_diagram import DiagramStep
     from model_check.counterexample.steps import Event
     from spark_trace_analysis.judge.both_ways import Count
-    from spark_trace_analysis.traces.manifest import Run
+    from spark_trace_analysis.traces.manifest import TraceRun
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A shortest schedule that breaks a property: told in steps, and drawn in messages."""
+    """A counterexample: its steps in words, and its messages as a drawing."""
 
     property_id: str
     clause: str
@@ -40,13 +40,13 @@ class Counterexample:
     command: str
 
 
-def minimal_traces(runs: Sequence[Run], counts: Sequence[Count]) -> tuple[Counterexample, ...]:
-    """Tell, for each property and environment, the trace of all runs that breaks it after the fewest events.
+def minimal_traces(runs: Sequence[TraceRun], counts: Sequence[Count]) -> tuple[Counterexample, ...]:
+    """Render, for each property and environment, the trace of all runs that breaks it after the fewest events.
 
     Parameters
     ----------
     runs
-        Those that are not walks of the specification have traces with numbers, but no steps that could be told.
+        Those that are not walks of the specification have traces with numbers, but no steps that could be shown.
     counts
         Those of all properties of the first run, then those of the second, and so on, as ``judge`` gives them.
 
@@ -55,7 +55,7 @@ def minimal_traces(runs: Sequence[Run], counts: Sequence[Count]) -> tuple[Counte
     ModelCheckError
         A trace is not the walk that its run's parameters say.
     """
-    shortest: dict[tuple[str, str], tuple[Run, Count]] = {}
+    shortest: dict[tuple[str, str], tuple[TraceRun, Count]] = {}
     of_a_run = len(counts) // max(len(runs), 1)
     for place, count in enumerate(counts):
         run = runs[place // of_a_run]
@@ -65,27 +65,26 @@ def minimal_traces(runs: Sequence[Run], counts: Sequence[Count]) -> tuple[Counte
         if key not in shortest or count.shortest_events < (shortest[key][1].shortest_events or 0):
             shortest[key] = (run, count)
     in_order = [one.property_id for one in ALL]
-    told = sorted(shortest, key=lambda key: (in_order.index(key[0]), key[1] != QUIET, key[1]))
-    return tuple(_told(*shortest[key]) for key in told)
+    keys = sorted(shortest, key=lambda key: (in_order.index(key[0]), key[1] != QUIET, key[1]))
+    return tuple(_counterexample(*shortest[key]) for key in keys)
 
 
-def _told(run: Run, count: Count) -> Counterexample:
-    told = run.parameters
-    path = walker_of(told).path(told.seed, count.shortest_trace or 0, told.steps)[: count.shortest_events]
-    constants = constants_for(told.profile, told.environment, told.instance)
+def _counterexample(run: TraceRun, count: Count) -> Counterexample:
+    of = run.parameters
+    path = walker_of(of).path(of.seed, count.shortest_trace or 0, of.steps)[: count.shortest_events]
+    constants = constants_for(of.profile, of.environment, of.instance)
     replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
     clause = next((clause for clause in replayed.violated if clause.identifier == count.property_id), None)
     sentence = next((one.sentence for one in ALL if one.property_id == count.property_id), "")
     return Counterexample(
         property_id=count.property_id,
         clause="" if clause is None else clause.clause,
-        rule=f"{as_sentence(sentence)} Trace {count.shortest_trace:,} of the run, seed {told.seed}.",
-        profile=told.profile,
-        environment=told.environment,
-        instance=told.instance,
+        rule=f"{as_sentence(sentence)} Trace {count.shortest_trace:,} of the run, seed {of.seed}.",
+        profile=of.profile,
+        environment=of.environment,
+        instance=of.instance,
         resembles=() if clause is None else resembled(TRANSACTIONAL_MESSAGES, constants, clause, path),
         steps=replayed.events,
         messages=drawn_path(replayed.events),
-        command=f"halfcheck replay {options_of(told.profile, told.instance, told.environment)}"
-        f' --steps "{write_path(path)}"',
+        command=f'halfcheck replay {options_of(of.profile, of.instance, of.environment)} --steps "{write_path(path)}"',
     )

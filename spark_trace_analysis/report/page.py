@@ -69,10 +69,10 @@ def render(data: ReportData) -> str:
         profiles=profiles,
         environments=environments,
         simulated=simulated,
-        rarest=[(run, told, one) for run, told in simulated for one in told.rarest],
+        rarest=[(run, figures, one) for run, figures in simulated for one in figures.rarest],
         invariants=ALL,
         not_shown=NOT_SHOWN,
-        all_traces=sum(told.traces for _, told in simulated),
+        all_traces=sum(figures.traces for _, figures in simulated),
         explained=sum(audit.explanation.accepted is True for audit in data.audits),
         killed=sum(bool(mutant.variable) for mutant in data.mutants.mutants) if data.mutants else 0,
         all_transactions=sum(sum(audit.counts.values()) for audit in data.audits),
@@ -99,8 +99,8 @@ def _choices(data: ReportData) -> tuple[list[str], list[str]]:
     profiles = [*(data.table.profiles if data.table else ()), *(one.profile for one in data.searches)]
     profiles += [run.profile for run in runs]
     environments = [environment_name(one.environment) for one in data.searches] + [run.environment for run in runs]
-    told = sorted(dict.fromkeys(environments), key=lambda name: name != QUIET)
-    return list(dict.fromkeys([*profiles, *(run.profile for run in data.lockstep)])), told
+    in_order = sorted(dict.fromkeys(environments), key=lambda name: name != QUIET)
+    return list(dict.fromkeys([*profiles, *(run.profile for run in data.lockstep)])), in_order
 
 
 def _pair_counts(data: ReportData) -> str:
@@ -108,7 +108,7 @@ def _pair_counts(data: ReportData) -> str:
     runs = data.simulation.statistics if data.simulation else ()
     names = sorted({name for run in runs for pair in run.pairs for name in pair})
     places = {name: place for place, name in enumerate(names)}
-    told = {
+    counted = {
         "names": names,
         "runs": [
             {
@@ -119,7 +119,7 @@ def _pair_counts(data: ReportData) -> str:
             for run in runs
         ],
     }
-    return json.dumps(told, separators=(",", ":")).replace("<", "\\u003c")
+    return json.dumps(counted, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _percent(hits: int, total: int) -> str:

@@ -36,8 +36,8 @@ if (pairCounts) {
         const cell = add(row, "td", "");
         if (!n) continue;
         cell.style.setProperty("--share", `${Math.round(8 + 92 * Math.log1p(n) / largest)}%`);
-        cell.dataset.told = `${words(first)}, then ${words(second)}: ${n.toLocaleString("en")} times`;
-        add(cell, "span", cell.dataset.told).className = "sr";
+        cell.dataset.tip = `${words(first)}, then ${words(second)}: ${n.toLocaleString("en")} times`;
+        add(cell, "span", cell.dataset.tip).className = "sr";
       }
     }
     place.replaceChildren(table);

@@ -67,7 +67,7 @@ def draw_lines(base: alt.Chart, profiles: Sequence[str]) -> str:
     """Draw points with lines between those of a profile."""
     lines = base.mark_line(strokeWidth=1.5).encode(description="series:N")
     marks = base.mark_point(filled=True, opacity=1).encode(
-        shape=by_profile(profiles, shape=True), size=nested(profiles), description="told:N"
+        shape=by_profile(profiles, shape=True), size=nested(profiles), description="words:N"
     )
     return svg(alt.layer(lines, marks).properties(width=WIDTH, height=150), profiles)
 

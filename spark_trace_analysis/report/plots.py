@@ -48,7 +48,7 @@ class Plot:
     """
 
     title: str
-    reading: str
+    caption: str
     legend: tuple[tuple[str, str, str], ...]
     drawings: tuple[Drawing, ...]
 
@@ -75,7 +75,7 @@ def draw_all(section: SimulationSection) -> list[Plot]:
     return [plot for plot in plots if plot is not None]
 
 
-def _plot(title: str, reading: str, rows: Sequence[_Row], draw: Any) -> Plot | None:
+def _plot(title: str, caption: str, rows: Sequence[_Row], draw: Any) -> Plot | None:
     """One drawing an environment, all with the same series."""
     if not rows:
         return None
@@ -84,7 +84,7 @@ def _plot(title: str, reading: str, rows: Sequence[_Row], draw: Any) -> Plot | N
         Drawing(environment, draw([row for row in rows if row["environment"] == environment], profiles))
         for environment in environment_names(row["environment"] for row in rows)
     )
-    return Plot(title, reading, tuple(legend(profiles)), drawings)
+    return Plot(title, caption, tuple(legend(profiles)), drawings)
 
 
 def _violation_rates(section: SimulationSection) -> Plot | None:
@@ -96,7 +96,7 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
             continue
         low, high = wilson(count.violations, count.traces)
         share = count.violations / count.traces
-        told = (
+        words = (
             f"{count.property_id}, {count.profile}, {count.environment}: "
             f"{count.violations:,} of {count.traces:,} random walks"
             f" ({share:.3%}; 95 % interval {low:.3%} to {high:.3%}), no rate of a real system"
@@ -109,7 +109,7 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
                 "share": share,
                 "low": low,
                 "high": high,
-                "told": told,
+                "words": words,
             }
         )
 
@@ -120,7 +120,7 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
             y=alt.Y("property:N", title=None, sort=distinct(row["property"] for row in here)),
             yOffset=alt.YOffset("profile:N", sort=profiles),
             color=by_profile(profiles),
-            description="told:N",
+            description="words:N",
         )
         axis = alt.Axis(values=ticks, labelExpr="format(100 * datum.value, '~g') + '%'", labelOverlap="greedy")
         across = alt.X(
@@ -133,27 +133,27 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
         chart = alt.layer(interval, point).properties(width=WIDTH - 20, height=alt.Step(9))
         return svg(chart, profiles)
 
-    reading = (
+    caption = (
         "A point is the share of random walks, its bar the 95 % interval (Wilson); the scale is logarithmic from "
         "0.01 % on."
         " Walks choose their steps by chance, faults too: no share is a rate of a real system."
     )
     if unseen:
-        reading += f" No walk breaks {', '.join(unseen)}."
+        caption += f" No walk breaks {', '.join(unseen)}."
     if any(count.environment.endswith(f"({GUIDED})") for count in section.counts):
-        reading += " Guided walks are no sample of others: their shares are those of what was kept."
-    return _plot("How many of the random walks break a property: no rate of a real system", reading, rows, draw)
+        caption += " Guided walks are no sample of others: their shares are those of what was kept."
+    return _plot("How many of the random walks break a property: no rate of a real system", caption, rows, draw)
 
 
-def _shares(runs: Sequence[RunStatistics], quantity: str, title: str, axis: str, reading: str) -> Plot | None:
+def _shares(runs: Sequence[RunStatistics], quantity: str, title: str, axis: str, caption: str) -> Plot | None:
     rows: list[_Row] = []
     for run in runs:
         distribution: Distribution = getattr(run, quantity)
         total = sum(distribution.values())
         for value, transactions in sorted(distribution.items()):
             share = transactions / total
-            told = f"{transactions:,} of {total:,} transactions ({share:.3%}) have {value}"
-            rows.append(_row(run, told) | {"value": value, "share": share})
+            words = f"{transactions:,} of {total:,} transactions ({share:.3%}) have {value}"
+            rows.append(_row(run, words) | {"value": value, "share": share})
 
     def draw(here: list[_Row], profiles: list[str]) -> str:
         ticks = powers_of_ten(row["share"] for row in here)
@@ -164,7 +164,7 @@ def _shares(runs: Sequence[RunStatistics], quantity: str, title: str, axis: str,
         )
         return draw_lines(base, profiles)
 
-    return _plot(title, reading, rows, draw)
+    return _plot(title, caption, rows, draw)
 
 
 def _within(runs: Sequence[RunStatistics], quantity: str, title: str, axis: str, what: str) -> Plot | None:
@@ -174,8 +174,8 @@ def _within(runs: Sequence[RunStatistics], quantity: str, title: str, axis: str,
         total, so_far = sum(distribution.values()), 0
         for ticks, transactions in sorted(distribution.items()):
             so_far += transactions
-            told = f"{so_far / total:.2%} of {total:,} {what} within {ticks} ticks"
-            rows.append(_row(run, told) | {"value": ticks, "share": so_far / total})
+            words = f"{so_far / total:.2%} of {total:,} {what} within {ticks} ticks"
+            rows.append(_row(run, words) | {"value": ticks, "share": so_far / total})
 
     def draw(here: list[_Row], profiles: list[str]) -> str:
         base = alt.Chart(alt.InlineData(values=here)).encode(
@@ -192,8 +192,8 @@ def _actions(runs: Sequence[RunStatistics]) -> Plot | None:
     rows: list[_Row] = []
     for run in runs:
         for action, times in run.actions.items():
-            told = f"{action} {times:,} times, {times / run.traces:.3g} a trace"
-            rows.append(_row(run, told) | {"action": action, "mean": times / run.traces})
+            words = f"{action} {times:,} times, {times / run.traces:.3g} a trace"
+            rows.append(_row(run, words) | {"action": action, "mean": times / run.traces})
 
     def draw(here: list[_Row], profiles: list[str]) -> str:
         across = alt.X(
@@ -212,7 +212,7 @@ def _actions(runs: Sequence[RunStatistics]) -> Plot | None:
                 color=by_profile(profiles),
                 shape=by_profile(profiles, shape=True),
                 size=nested(profiles),
-                description="told:N",
+                description="words:N",
             )
             .properties(width=WIDTH - 120, height=alt.Step(14))
         )
@@ -221,10 +221,10 @@ def _actions(runs: Sequence[RunStatistics]) -> Plot | None:
     return _plot("How often each action is taken", "The most frequent first.", rows, draw)
 
 
-def _row(run: RunStatistics, told: str) -> _Row:
+def _row(run: RunStatistics, words: str) -> _Row:
     return {
         "profile": run.profile,
         "environment": run.environment,
         "series": f"{run.profile}, {run.environment}",
-        "told": f"{run.profile}, {run.environment}: {told}",
+        "words": f"{run.profile}, {run.environment}: {words}",
     }

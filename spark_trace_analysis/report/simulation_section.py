@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from spark_trace_analysis.judge.both_ways import Count, Judgement
+    from spark_trace_analysis.judge.both_ways import Count, TraceJudgement
     from spark_trace_analysis.report.counterexamples import Counterexample
     from spark_trace_analysis.statistics.run_statistics import RunStatistics
     from spark_trace_analysis.statistics.states_seen import StatesSeen
-    from spark_trace_analysis.traces.manifest import Run
+    from spark_trace_analysis.traces.manifest import TraceRun
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class SimulationSection:
         Only of instances that are small enough to be searched.
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[TraceRun, ...]
     counts: tuple[Count, ...]
     statistics: tuple[RunStatistics, ...]
     seconds: Mapping[str, float]
@@ -51,8 +51,8 @@ class SimulationSection:
 
 def simulation_section(
     spark: SparkSession,
-    runs: Sequence[Run],
-    judgement: Judgement,
+    runs: Sequence[TraceRun],
+    judgement: TraceJudgement,
     command: str,
     seconds: MutableMapping[str, float],
     say: Callable[[str], None],
@@ -66,7 +66,7 @@ def simulation_section(
     seconds
         Time by phase; those of this function are added.
     say
-        Told what is being done.
+        Called with the phase that begins.
 
     Raises
     ------

@@ -244,7 +244,7 @@ def verdict_table(table: Table, schedules: Sequence[MinimalCounterexample]) -> V
             Guarantee(property_id, words, tuple(cell(profile, property_id) for profile in table.profiles))
             for property_id, words in GUARANTEES.items()
         ),
-        {address: _told(one, address.rpartition("-")[2]) for one, address in homes.items()},
+        {address: _counterexample(one, address.rpartition("-")[2]) for one, address in homes.items()},
         {name: plan.most_faults for name, plan in table.plan.items()},
         table.specification,
     )
@@ -264,7 +264,7 @@ def _taken(one: MinimalCounterexample, profile: str) -> tuple[Constants, Propert
     return constants, _RULES[one.clause], read_path(TRANSACTIONAL_MESSAGES, constants, one.steps)
 
 
-def _told(one: MinimalCounterexample, profile: str) -> Counterexample:
+def _counterexample(one: MinimalCounterexample, profile: str) -> Counterexample:
     constants, rule, path = _taken(one, profile)
     events = replay(TRANSACTIONAL_MESSAGES, constants, path).events
     return Counterexample(

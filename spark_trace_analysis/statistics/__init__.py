@@ -1,1 +1,1 @@
-"""What many traces look like in numbers: distributions, action pairs, states, intervals."""
+"""Statistics of many traces: distributions, action pairs, states, intervals."""

@@ -1,4 +1,4 @@
-"""Which action follows which in a trace, and the traces whose pairs are rarest."""
+"""Pairs of successive actions in traces, and the traces whose pairs are rarest."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Pairs = Mapping[tuple[str, str], int]
 
 MILLIONTHS: Final = 1_000_000
 RAREST: Final = 5
-"""So many of the rarest traces of each run are told; of equal ones, those with the lowest number."""
+"""So many of the rarest traces of each run are listed; of equal ones, those with the lowest number."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What engineers ask of many traces, counted inside Spark tasks: each result is small whatever the number of traces.
+"""Distributions over the transactions of a run, counted inside Spark tasks: small results for any number of traces.
 
 A transaction counts from the moment when its half is stored; one that never got that far is not in any distribution.
 Tasks count file by file, Spark adds up; what is collected grows with the number of different values, not of traces.
@@ -26,7 +26,7 @@ from spark_trace_analysis.statistics.action_pairs import (
     read_actions,
 )
 from spark_trace_analysis.statistics.transaction_tally import QUANTITIES, Fates, Records, tally
-from spark_trace_analysis.traces.manifest import Run
+from spark_trace_analysis.traces.manifest import TraceRun
 from spark_trace_analysis.traces.over_files import collected, file_rows
 from spark_trace_analysis.traces.whole_traces import read_whole_traces
 from spec.chapters.discarding import discard_half_unrecorded
@@ -86,7 +86,7 @@ class RunStatistics:
         return sum(times for value, times in self.deliveries.items() if value > 0)
 
 
-def statistics(spark: SparkSession, runs: Sequence[Run]) -> tuple[RunStatistics, ...]:
+def statistics(spark: SparkSession, runs: Sequence[TraceRun]) -> tuple[RunStatistics, ...]:
     """Aggregate each of some runs.
 
     Raises
@@ -109,7 +109,7 @@ def statistics(spark: SparkSession, runs: Sequence[Run]) -> tuple[RunStatistics,
     return tuple(_of_run(run, found[number], rare[number]) for number, run in enumerate(runs))
 
 
-def _keeps_discarded(run: Run) -> bool:
+def _keeps_discarded(run: TraceRun) -> bool:
     """Whether a discard leaves a record, as from 4.5.2 on; it does in a version that is not known."""
     try:
         return switches_of(run.parameters.profile).keeps_discarded
@@ -133,17 +133,17 @@ def _count(content: pa.Buffer, *, keeps_discarded: bool) -> Iterator[dict[str, A
     for traces in read_whole_traces(pa.BufferReader(content)):
         rows = slice(begin, begin + len(traces.trace))
         begin = rows.stop
-        told = tally(traces, recorded[rows], late[rows])
+        tallied = tally(traces, recorded[rows], late[rows])
         for quantity in QUANTITIES:
-            values, counts = np.unique(getattr(told, quantity), return_counts=True)
+            values, counts = np.unique(getattr(tallied, quantity), return_counts=True)
             quantities.update({(quantity, value): n for value, n in zip(values.tolist(), counts.tolist(), strict=True)})
-        sums.update({("fate", name): n for name, n in told.fates._asdict().items()})
-        sums.update({("written", name): n for name, n in told.written._asdict().items()})
+        sums.update({("fate", name): n for name, n in tallied.fates._asdict().items()})
+        sums.update({("written", name): n for name, n in tallied.written._asdict().items()})
     yield from ({"quantity": quantity, "value": value, "times": n} for (quantity, value), n in quantities.items())
     yield from ({"quantity": quantity, "name": name, "times": n} for (quantity, name), n in sums.items())
 
 
-def _rarest(spark: SparkSession, runs: Sequence[Run], pairs: Sequence[Pairs]) -> list[tuple[RareTrace, ...]]:
+def _rarest(spark: SparkSession, runs: Sequence[TraceRun], pairs: Sequence[Pairs]) -> list[tuple[RareTrace, ...]]:
     looks = [partial(_find_rarest, pairs=of_run) for of_run in pairs]
     by_rarity = Window.partitionBy("run").orderBy(functions.col("problem").desc_nulls_last(), "score", "trace")
     frame = file_rows(spark, runs, looks, _RARE).withColumn("place", functions.row_number().over(by_rarity))
@@ -160,7 +160,7 @@ def _find_rarest(content: pa.Buffer, *, pairs: Pairs) -> Iterator[dict[str, Any]
         yield {"trace": trace, "score": score}
 
 
-def _of_run(run: Run, found: Mapping[str, Mapping[Any, int]], rare: tuple[RareTrace, ...]) -> RunStatistics:
+def _of_run(run: TraceRun, found: Mapping[str, Mapping[Any, int]], rare: tuple[RareTrace, ...]) -> RunStatistics:
     def ordered(quantity: str) -> dict[Any, int]:
         return dict(sorted(found.get(quantity, {}).items()))
 

@@ -1,6 +1,6 @@
-"""What became of each transaction of some traces, in numbers: one pass of a compiled kernel.
+"""The tally of each transaction of some traces, by one pass of a compiled kernel.
 
-A transaction counts from the moment when its half is stored; one that never got that far is not told of.
+A transaction counts from the moment when its half is stored; one that never got that far is left out.
 """
 
 from functools import cache
@@ -122,10 +122,10 @@ def tally(traces: WholeTraces, recorded: npt.NDArray[np.bool_], late: npt.NDArra
     most = int(np.count_nonzero(traces.event == events.half_stored))
     table = np.zeros((most, _COLUMNS), np.int64)
     lags = np.zeros(int(np.count_nonzero(traces.event == events.op_buffered)), np.int64)
-    told, lagged, shared = _kernel()(
+    count, lagged, shared = _kernel()(
         traces.starts, traces.event, traces.transaction, traces.outcome, traces.time, recorded, late, table, lags
     )
-    table = table[:told]
+    table = table[:count]
     halves, real, copies, ops, discarded = (table[:, n] for n in (_HALVES, _REAL, _COPIES, _OPS, _RECORDED))
     is_undelivered_commit = (table[:, _IS_COMMIT] > 0) & (real == 0)
     return Tally(
@@ -184,7 +184,7 @@ def count_events(  # noqa: C901 (one branch an event)
     seen = np.zeros((largest + 1, _COLUMNS), np.int64)
     waiting_of = np.zeros(len(lags) + 1, np.int64)
     waiting_since = np.zeros(len(lags) + 1, np.int64)
-    told = lagged = shared = 0
+    count = lagged = shared = 0
     for n in range(len(starts) - 1):
         seen[:, :_SENT] = 0
         seen[:, _SENT:] = _NEVER
@@ -248,9 +248,9 @@ def count_events(  # noqa: C901 (one branch an event)
                 seen[t, _LATE] += 1
         for t in range(largest + 1):
             if seen[t, _HALVES] > 0:
-                table[told] = seen[t]
-                told += 1
-    return told, lagged, shared
+                table[count] = seen[t]
+                count += 1
+    return count, lagged, shared
 
 
 @cache

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
-from spec.language import NONE
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -27,7 +25,7 @@ TIME: Final = "time"
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """Where two traces part.
+    """The place where two traces part.
 
     Attributes
     ----------
@@ -59,7 +57,7 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class ComparedTraces:
-    """What was compared.
+    """The result of a comparison of traces.
 
     Attributes
     ----------
@@ -143,10 +141,3 @@ def _differing(left: Row | None, right: Row | None) -> str | None:
         if ours != theirs and not is_open:
             return name
     return None
-
-
-def told(row: Row | None) -> str:
-    """An event in words."""
-    if row is None:
-        return "nothing"
-    return str(row) if row.transaction != NONE or row.half != NONE else f"{row} (of no transaction)"

@@ -1,4 +1,4 @@
-"""Where the events of a run come from: the specification, walked here, or a source that the caller brings."""
+"""Sources of the events of a run: walks of the specification, or a source that the caller brings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Events(NamedTuple):
 
 @dataclass(frozen=True)
 class EventSource:
-    """What gives the events of a trace, whose number and whose run's parameters alone decide on them.
+    """A source of the events of traces, which depend on the trace's number and the run's parameters alone.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def remade_events(parameters: Parameters, number: int, source: "EventSource") ->
 
 
 def walker_of(parameters: Parameters) -> Walker:
-    """What makes the walks of a run; one for all runs of the same world and choice, as it may have learned.
+    """The walker of a run; one for all runs of the same world and choice, as it may have learned.
 
     Raises
     ------

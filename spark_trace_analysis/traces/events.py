@@ -1,6 +1,6 @@
 """The places of events in the vocabulary, by name: ``events.message_delivered``.
 
-Compiled kernels take them for constants, and are kept from run to run: a new event goes behind the others.
+Compiled kernels take them for constants, and are cached from run to run: a new event goes behind the others.
 """
 
 from spec.events import EVENTS

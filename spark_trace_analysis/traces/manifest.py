@@ -1,4 +1,4 @@
-"""What a folder of simulated traces says of itself: ``manifest.json`` beside the Parquet files.
+"""The manifest of a folder of simulated traces: ``manifest.json`` beside the Parquet files.
 
 From its parameters alone every trace can be made again; from its checksums a changed byte is found.
 """
@@ -37,7 +37,7 @@ class Parameters:
     choice
         How a step is chosen, one of ``model_check.walks.choices.CHOICES``, or ``model_check.walks.choices.GUIDED``.
     of
-        What the traces are of: the specification, or what else there is a source of events for.
+        The source of the events: the specification, or another that there is.
     """
 
     profile: str
@@ -65,7 +65,7 @@ class Parameters:
         return f"halfcheck simulate --traces {self.traces}{self._options}"
 
     def command_of(self, number: int) -> str:
-        """The command that makes one of these traces again, and tells it, without the others."""
+        """The command that makes one of these traces again, and prints it, without the others."""
         return f"halfcheck simulate --trace {number}{self._options}"
 
     @property
@@ -92,8 +92,8 @@ def options_of(profile: str, instance: str, faults: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class TraceFile:
-    """One Parquet file: whole traces, in order."""
+class ManifestFile:
+    """One Parquet file of the manifest: whole traces, in order."""
 
     name: str
     first: int
@@ -121,12 +121,12 @@ class Manifest:
     source: str
     parameters: Parameters
     events: int
-    files: tuple[TraceFile, ...]
+    files: tuple[ManifestFile, ...]
     checksum: str
 
 
 @dataclass(frozen=True)
-class Run:
+class TraceRun:
     """A folder of traces and its manifest."""
 
     folder: Path
@@ -134,12 +134,12 @@ class Run:
 
     @property
     def parameters(self) -> Parameters:
-        """What made the traces."""
+        """The parameters that made the traces."""
         return self.manifest.parameters
 
 
 def make_manifest(
-    parameters: Parameters, files: tuple[TraceFile, ...], packages: Sequence[str] = SOURCES_OF_WALKS
+    parameters: Parameters, files: tuple[ManifestFile, ...], packages: Sequence[str] = SOURCES_OF_WALKS
 ) -> Manifest:
     """Describe a finished run; ``checksum`` is the SHA-256 of the files' own, in order."""
     return Manifest(
@@ -159,7 +159,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     (folder / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
 
 
-def parameters_of(told: Mapping[str, Any]) -> Parameters:
+def parameters_of(content: Mapping[str, Any]) -> Parameters:
     """Parameters from the plain data of ``asdict``.
 
     Raises
@@ -167,7 +167,7 @@ def parameters_of(told: Mapping[str, Any]) -> Parameters:
     KeyError, TypeError
         A key is missing or unknown.
     """
-    return Parameters(**dict(told) | {"environment": tuple(told["environment"])})
+    return Parameters(**dict(content) | {"environment": tuple(content["environment"])})
 
 
 def other_parameter(there: Parameters, asked: Parameters) -> str | None:
@@ -189,22 +189,22 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     try:
-        told = read_json(path)
+        content = read_json(path)
     except FileNotFoundError:
         message = f"{folder}: there is no {MANIFEST} in it; expected what `halfcheck simulate --out` wrote"
         raise BadTracesError(message) from None
     except (OSError, ValueError) as failure:
         raise BadTracesError(str(failure)) from None
-    found = told.get("schema_version") if isinstance(told, dict) else None
+    found = content.get("schema_version") if isinstance(content, dict) else None
     if found != SCHEMA_VERSION:
         message = f"{path}: schema version {found}, this halfcheck reads version {SCHEMA_VERSION}; simulate again"
         raise BadTracesError(message)
     try:
         made = Manifest(
-            **{field.name: told[field.name] for field in fields(Manifest)}
+            **{field.name: content[field.name] for field in fields(Manifest)}
             | {
-                "parameters": parameters_of(told["parameters"]),
-                "files": tuple(TraceFile(**file) for file in told["files"]),
+                "parameters": parameters_of(content["parameters"]),
+                "files": tuple(ManifestFile(**file) for file in content["files"]),
             }
         )
     except (KeyError, TypeError) as failure:
@@ -240,7 +240,7 @@ def commit() -> str:
 def source_fingerprint(instance: str, packages: Sequence[str] = SOURCES_OF_WALKS) -> str:
     """Sixteen hexadecimal digits that change with the sources of some packages, or with an instance's own file.
 
-    Traces of an older specification are told from new ones by them.
+    By them traces of an older specification differ from new ones.
     """
     digest = hashlib.sha256()
     if Path(instance).suffix == ".toml" and Path(instance).is_file():
@@ -258,10 +258,10 @@ def _folders_of(package: str) -> Sequence[str]:
     return [] if found is None or found.submodule_search_locations is None else found.submodule_search_locations
 
 
-def to_json(run: Run) -> dict[str, Any]:
+def to_json(run: TraceRun) -> dict[str, Any]:
     """Give the facts of a run as plain data, as ``simulate --json`` prints them."""
-    told = asdict(run.parameters)
-    return told | {
+    parameters = asdict(run.parameters)
+    return parameters | {
         "environment": list(run.parameters.environment),
         "out": str(run.folder),
         "events": run.manifest.events,

@@ -1,6 +1,6 @@
 """One look at every file of some runs, inside Spark tasks, each file whole and as its manifest says.
 
-What a look says may be kept, file by file, so that a job which died does not look again.
+Rows of a look may be cached, file by file, so that a job which died does not look again.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from files.content import read_json
 from files.reading import read_bytes
 from files.writing import write_whole
 from spark_trace_analysis.errors import BadTracesError
-from spark_trace_analysis.traces.manifest import Run
+from spark_trace_analysis.traces.manifest import TraceRun
 
 Look = Callable[[pa.Buffer], Iterable[Mapping[str, Any]]]
 """From a Parquet file's bytes to a few rows."""
@@ -42,13 +42,13 @@ def collected(rows: DataFrame) -> list[Row]:
 
 def file_rows(
     spark: SparkSession,
-    runs: Sequence[Run],
+    runs: Sequence[TraceRun],
     looks: Sequence[Look],
     columns: Mapping[str, str],
-    kept: Path | None = None,
+    cache: Path | None = None,
     asked: Sequence[str] = (),
 ) -> DataFrame:
-    """Give what is said of every file of the runs as a data frame, for Spark to add up.
+    """Give the rows of a look at every file of the runs as a data frame, for Spark to add up.
 
     Each row has ``run``, the run's place in ``runs``, and ``problem`` where the file is damaged.
 
@@ -62,10 +62,10 @@ def file_rows(
         How to look at the files of each run; called in the workers.
     columns
         Names of the columns of its rows, and ``bigint`` or ``string`` for each; a row may leave some out.
-    kept
-        A folder that the workers see, for what was said of each file; nothing is kept without one.
+    cache
+        A folder that the workers see, for the rows of each file; nothing is cached without one.
     asked
-        For each run, a text that changes with what its look says of the same file.
+        For each run, a text that changes with the rows that its look gives of the same file.
     """
     files = [
         (number, str(run.folder.resolve() / file.name), file.sha256)
@@ -74,7 +74,7 @@ def file_rows(
     ]
     kinds = {**_ADDED, **columns}
     schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
-    answers = [None if kept is None else _Kept(kept, text) for text in asked] or [None] * len(runs)
+    answers = [None if cache is None else _LookCache(cache, text) for text in asked] or [None] * len(runs)
 
     def look_at_files(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -88,17 +88,17 @@ def file_rows(
     )
 
 
-def count_kept(runs: Sequence[Run], kept: Path, asked: Sequence[str]) -> int:
+def count_cached(runs: Sequence[TraceRun], cache: Path, asked: Sequence[str]) -> int:
     """How many files of the runs were looked at before; the rest as for :func:`file_rows`."""
     return sum(
-        _Kept(kept, text).find(str(run.folder.resolve() / file.name), file.sha256) is not None
+        _LookCache(cache, text).find(str(run.folder.resolve() / file.name), file.sha256) is not None
         for run, text in zip(runs, asked, strict=True)
         for file in run.manifest.files
     )
 
 
-class _Kept:
-    """What was said of files before; a file that has another size or time than then is looked at again."""
+class _LookCache:
+    """The rows of earlier looks; a file that has another size or time than then is looked at again."""
 
     def __init__(self, folder: Path, asked: str) -> None:
         self._folder = folder
@@ -106,28 +106,28 @@ class _Kept:
 
     def _place(self, path: str, sha256: str) -> Path:
         there = Path(path).stat()
-        told = f"{self._asked}\0{sha256}\0{there.st_size}\0{there.st_mtime_ns}"
-        return self._folder / f"{hashlib.sha256(told.encode()).hexdigest()[:32]}.json"
+        key = f"{self._asked}\0{sha256}\0{there.st_size}\0{there.st_mtime_ns}"
+        return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
 
     def find(self, path: str, sha256: str) -> list[Mapping[str, Any]] | None:
-        """What was said of the file, if it was looked at."""
+        """The rows of the file, if it was looked at."""
         try:
             found: list[Mapping[str, Any]] = read_json(self._place(path, sha256))
         except (OSError, ValueError):
             return None
         return found
 
-    def keep(self, path: str, sha256: str, rows: list[Mapping[str, Any]]) -> None:
-        """Keep what was said. A folder that takes no files keeps nothing, and that is no error."""
+    def store(self, path: str, sha256: str, rows: list[Mapping[str, Any]]) -> None:
+        """Cache rows, by rename. A folder that takes no files caches nothing, and that is no error."""
         try:
             write_whole(self._place(path, sha256), json.dumps(rows))
         except OSError:
             return
 
 
-def _rows(path: str, sha256: str, look: Look, kept: _Kept | None) -> list[Mapping[str, Any]]:
-    """Look at one file; damage is told in ``problem``, because an exception would come back as Java's words."""
-    found = None if kept is None else kept.find(path, sha256)
+def _rows(path: str, sha256: str, look: Look, cache: _LookCache | None) -> list[Mapping[str, Any]]:
+    """Look at one file; damage is a row with a ``problem``, because an exception would come back as Java's words."""
+    found = None if cache is None else cache.find(path, sha256)
     if found is not None:
         return found
     try:
@@ -138,6 +138,6 @@ def _rows(path: str, sha256: str, look: Look, kept: _Kept | None) -> list[Mappin
         rows = list(look(content))
     except (pa.ArrowException, OSError, BadTracesError) as damage:
         return [{"problem": f"{path}: {str(damage).splitlines()[0]}"}]
-    if kept is not None:
-        kept.keep(path, sha256, rows)
+    if cache is not None:
+        cache.store(path, sha256, rows)
     return rows

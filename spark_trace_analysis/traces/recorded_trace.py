@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PARQUET_MAGIC = b"PAR1"
-GZIP_MAGIC = b"\x1f\x8b"
 _ROWS_A_PIECE = 1 << 16
 
 
@@ -49,9 +48,9 @@ class Row:
         >>> str(Row(0, 4, 100, "message_delivered", "", 1, 3, -1, -1, -1, 1))
         'message_delivered transaction=1 half=3 outcome=commit'
         """
-        told = [f"{name}={getattr(self, name)}" for name in _PLACES if getattr(self, name) != -1]
+        given = [f"{name}={getattr(self, name)}" for name in _PLACES if getattr(self, name) != -1]
         outcome = [f"outcome={OUTCOMES[self.outcome]}"] if self.outcome else []
-        return " ".join([self.event, *told, *outcome])
+        return " ".join([self.event, *given, *outcome])
 
 
 _PLACES = ("transaction", "half", "copy", "op", "check_times")
@@ -68,7 +67,7 @@ class RecordedTrace:
 
 
 @dataclass(slots=True)
-class Damage:
+class UnreadableLines:
     """The lines of a file that are no events.
 
     Attributes
@@ -76,7 +75,7 @@ class Damage:
     lines
         How many there are.
     first
-        What is wrong with the first, and where.
+        The place of the first, and the problem.
     """
 
     lines: int = 0
@@ -88,7 +87,7 @@ class Damage:
         self.first = self.first or problem
 
 
-def read_recorded_traces(path: Path, damage: Damage | None = None) -> Iterator[RecordedTrace]:
+def read_recorded_traces(path: Path, damage: UnreadableLines | None = None) -> Iterator[RecordedTrace]:
     """Read a file of traces, one after the other.
 
     Parameters
@@ -127,7 +126,7 @@ def _in_pieces(rows: Iterable[Row]) -> Iterator[RecordedTrace]:
         yield RecordedTrace(held[0].trace, tuple(held))
 
 
-def _rows(path: Path, damage: Damage | None) -> Iterator[Row]:
+def _rows(path: Path, damage: UnreadableLines | None) -> Iterator[Row]:
     try:
         yield from _rows_of_parquet(path) if is_parquet(path) else _rows_of_lines(path, damage)
     except BadContentError as failure:
@@ -147,7 +146,7 @@ def _rows_of_parquet(path: Path) -> Iterator[Row]:
                 number += 1
 
 
-def _rows_of_lines(path: Path, damage: Damage | None) -> Iterator[Row]:
+def _rows_of_lines(path: Path, damage: UnreadableLines | None) -> Iterator[Row]:
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
@@ -173,8 +172,8 @@ def _row_of_line(line: bytes, where: str) -> Row:
 
 def _row(values: Any, where: str) -> Row:
     if not isinstance(values, dict) or set(values) != set(NAMES):
-        told = sorted(map(str, set(values) ^ set(NAMES))) if isinstance(values, dict) else [str(values)[:60]]
-        message = f"{where}: not an event with the fields {', '.join(NAMES)}: {', '.join(told)} missing or too much"
+        wrong = sorted(map(str, set(values) ^ set(NAMES))) if isinstance(values, dict) else [str(values)[:60]]
+        message = f"{where}: not an event with the fields {', '.join(NAMES)}: {', '.join(wrong)} missing or too much"
         raise BadTracesError(message)
     for name, value in values.items():
         is_right = isinstance(value, str) if name in _WORDS else type(value) is int

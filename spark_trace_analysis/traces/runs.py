@@ -1,7 +1,6 @@
-"""Finding runs on disk and believing them: every file is there, whole, and of the one schema.
+"""Finding runs on disk and checking them: every file is there, whole, and of the one schema.
 
-To what a broker was set when it wrote the traces of a run, a simulated run's parameters say; beside recorded traces
-stands ``world.json``.
+The settings of the broker are in the parameters of a simulated run, and in ``world.json`` beside recorded traces.
 """
 
 import json
@@ -14,13 +13,13 @@ from files.errors import BadContentError
 from files.parquet import parquet_file
 from model_check.instances import constants_for
 from spark_trace_analysis.errors import BadTracesError
-from spark_trace_analysis.traces.manifest import MANIFEST, Run, read_manifest
+from spark_trace_analysis.traces.manifest import MANIFEST, TraceRun, read_manifest
 from spark_trace_analysis.traces.schema import difference
 
 BESIDE_RECORDED = "world.json"
 
 
-def find_runs(folder: Path) -> list[Run]:
+def find_runs(folder: Path) -> list[TraceRun]:
     """Give the run in a folder, or the runs in its sub-folders in the order of their names.
 
     Raises
@@ -46,7 +45,7 @@ def find_runs(folder: Path) -> list[Run]:
     return [open_run(path) for path in found]
 
 
-def open_run(folder: Path) -> Run:
+def open_run(folder: Path) -> TraceRun:
     """Read one run's manifest and check each file's size, end and schema (not yet its checksum: judging reads it all).
 
     Raises
@@ -81,11 +80,11 @@ def open_run(folder: Path) -> Run:
     if strangers:
         message = f"{folder / strangers[0]}: not in the manifest; mixed runs can't be judged together"
         raise BadTracesError(message)
-    return Run(folder, manifest)
+    return TraceRun(folder, manifest)
 
 
 class RunSettings(NamedTuple):
-    """What judging must know of a broker: sizes of its instance, and switches as 0 or 1.
+    """The settings of a broker for judging: sizes of its instance, and switches as 0 or 1.
 
     Times are in the unit of the traces' clock: ticks when simulated, milliseconds when real.
     """
@@ -104,36 +103,36 @@ class RunSettings(NamedTuple):
         return cls(*(int(getattr(constants, name)) for name in cls._fields))
 
 
-def settings_of(run: Run) -> RunSettings:
+def settings_of(run: TraceRun) -> RunSettings:
     """The sizes and switches of a run.
 
     Raises
     ------
     BadTracesError
-        What stands beside recorded traces is damaged.
+        The file beside recorded traces is damaged.
     ModelCheckError
         The profile, a fault or the instance is unknown.
     """
-    told = _told(run)
-    if told is None:
+    recorded = _recorded_settings(run)
+    if recorded is None:
         parameters = run.parameters
         return RunSettings.of(constants_for(parameters.profile, parameters.environment, parameters.instance))
-    return told[0]
+    return recorded[0]
 
 
 def write_settings(folder: Path, settings: RunSettings, events: Iterable[str]) -> None:
-    """Write what recorded traces are of, and which events there are in them."""
+    """Write the settings of recorded traces, and the kinds of events in them."""
     content = json.dumps({"world": settings._asdict(), "events": list(events)}, indent=2)
     (folder / BESIDE_RECORDED).write_text(content + "\n", encoding="utf-8")
 
 
-def can_show(run: Run, event: str) -> bool:
-    """Whether the run's traces tell of an event, if one is named: a broker's own do not tell what producers do."""
-    told = _told(run)
-    return told is None or not event or event in told[1]
+def can_show(run: TraceRun, event: str) -> bool:
+    """Whether the run's traces have a kind of event, if one is named: a broker's own lack those of producers."""
+    recorded = _recorded_settings(run)
+    return recorded is None or not event or event in recorded[1]
 
 
-def _told(run: Run) -> tuple[RunSettings, list[str]] | None:
+def _recorded_settings(run: TraceRun) -> tuple[RunSettings, list[str]] | None:
     path = run.folder / BESIDE_RECORDED
     if not path.exists():
         return None

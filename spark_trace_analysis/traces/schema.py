@@ -74,7 +74,7 @@ def event_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int16]:
 
 
 def action_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int16]:
-    """Translate action names into their places in `ACTIONS`; what is none of them (an empty name, say) into -1."""
+    """Translate action names into their places in `ACTIONS`; other names (an empty one, say) into -1."""
     places = {name: place for place, name in enumerate(ACTIONS)}
     translation = np.array([places.get(name, -1) for name in column.dictionary.to_pylist()], dtype=np.int16)
     codes: npt.NDArray[np.int16] = translation[column.indices.to_numpy()]

@@ -24,7 +24,7 @@ from spark_trace_analysis.traces.event_source import WALKS, EventSource
 from spark_trace_analysis.traces.manifest import (
     MANIFEST,
     Parameters,
-    Run,
+    TraceRun,
     make_manifest,
     other_parameter,
     source_fingerprint,
@@ -66,14 +66,14 @@ _HOW: Any = {
 _SECONDS_BETWEEN_LOOKS = 0.2
 _TASK_ROW = "found bigint, problem string"
 _FOR_GOOD = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR}
-"""What no second attempt of a task can better."""
+"""Failures that no second attempt of a task can mend."""
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """What came out: the run, whether it was there already, how many files were, and the seconds that it took."""
+    """The result: the run, whether it was there already, how many files were, and the seconds that it took."""
 
-    run: Run
+    run: TraceRun
     reused: bool
     seconds: float
     files_found: int = 0
@@ -155,14 +155,14 @@ def simulate(
     spark
         Its workers must see ``out`` under the same path.
     parameters
-        What to make; the traces depend on nothing else but the sources.
+        The parameters of the traces, which depend on nothing else but the sources.
     out
-        A new or empty folder. It appears when all is written. What is half done when this is left, however it is left,
-        stays beside it as ``.NAME.partial``, and the next call with the same parameters goes on with it.
+        A new or empty folder. It appears when all is written. An unfinished run stays beside it as ``.NAME.partial``,
+        and the next call with the same parameters goes on with it.
     source
         Where the events come from.
     progress
-        Told of the traces written so far, about five times a second.
+        Called with the number of traces written so far, about five times a second.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def simulate(
             unfinished.rename(out)
     except OSError as failure:
         raise _cannot_write(out, failure) from failure
-    return Simulation(Run(out, manifest), reused=False, seconds=perf_counter() - began, files_found=found)
+    return Simulation(TraceRun(out, manifest), reused=False, seconds=perf_counter() - began, files_found=found)
 
 
 def _check(parameters: Parameters) -> None:
@@ -225,7 +225,7 @@ def _name(first: int) -> str:
 
 
 def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource, unfinished: UnfinishedRun) -> int:
-    """Let tasks make what is missing, the same bytes by however many; returns how many files were there.
+    """Let tasks make the missing files, the same bytes by however many; returns how many files were there.
 
     Raises
     ------

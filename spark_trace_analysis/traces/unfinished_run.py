@@ -1,8 +1,8 @@
-"""The folder of a run that is being written: what is finished in it, who writes it, and how it gets its name.
+"""The folder of a run that is being written: its finished files, its lock, and the rename at the end.
 
 It lies beside the run's folder as ``.NAME.partial`` and becomes it by one rename. Files appear in it by rename, each
-with a note of what the manifest has to say of it; so a job that died, in whatever moment, is gone on with by the next
-one, which makes what is missing. A file is believed only if its SHA-256 is the one in its note.
+with a note for the manifest; so the next job goes on where one died, and makes the missing files. A file is believed
+only if its SHA-256 is the one in its note.
 """
 
 import errno
@@ -23,7 +23,7 @@ from files.content import read_json
 from files.reading import read_bytes
 from files.writing import write_whole
 from spark_trace_analysis.errors import BadOptionError
-from spark_trace_analysis.traces.manifest import Parameters, TraceFile, other_parameter, parameters_of
+from spark_trace_analysis.traces.manifest import ManifestFile, Parameters, other_parameter, parameters_of
 
 WORK = ".simulate"
 """A folder within the run's, gone when the run is complete: lock, parameters, notes, and what is not whole yet."""
@@ -44,7 +44,7 @@ class UnfinishedRun:
         self.folder = folder
         self._work = folder / WORK
 
-    def write(self, name: str, content: pa.Buffer, first: int, traces: int, events: int) -> TraceFile:
+    def write(self, name: str, content: pa.Buffer, first: int, traces: int, events: int) -> ManifestFile:
         """Write one file, then its note; whoever dies in between leaves a file that is not believed, and is replaced.
 
         Raises
@@ -52,31 +52,31 @@ class UnfinishedRun:
         OSError
             It can't be written; what was written of it is removed.
         """
-        told = TraceFile(name, first, traces, events, content.size, hashlib.sha256(content).hexdigest())
+        note = ManifestFile(name, first, traces, events, content.size, hashlib.sha256(content).hexdigest())
         self._put(content, self.folder / name)
-        self._put(_as_json(asdict(told)), self._note_of(name))
-        return told
+        self._put(_as_json(asdict(note)), self._note_of(name))
+        return note
 
-    def find(self, name: str) -> TraceFile | None:
-        """Give what the note says of a file, if the file is finished and still is what was written."""
-        told = self._read_note(name)
-        if told is None:
+    def find(self, name: str) -> ManifestFile | None:
+        """Give the note of a file, if the file is finished and still as it was written."""
+        note = self._read_note(name)
+        if note is None:
             return None
         try:
             content = read_bytes(self.folder / name)
         except FileNotFoundError:
             return None
-        return told if hashlib.sha256(content).hexdigest() == told.sha256 else None
+        return note if hashlib.sha256(content).hexdigest() == note.sha256 else None
 
-    def noted(self, names: Iterator[str]) -> tuple[TraceFile, ...]:
+    def noted(self, names: Iterator[str]) -> tuple[ManifestFile, ...]:
         """Give the notes of files that are all finished."""
         found = []
         for name in names:
-            told = self._read_note(name)
-            if told is None:
+            note = self._read_note(name)
+            if note is None:
                 message = f"{self.folder / name}: was not written, though its task ended well"
                 raise AssertionError(message)
-            found.append(told)
+            found.append(note)
         return tuple(found)
 
     def count_finished(self) -> int:
@@ -85,12 +85,12 @@ class UnfinishedRun:
             return sum(1 for _ in found)
 
     def remove_unfinished(self) -> None:
-        """Remove what dead tasks left half written."""
+        """Remove the unfinished files of dead tasks."""
         shutil.rmtree(self._work / _UNFINISHED, ignore_errors=True)
         (self._work / _UNFINISHED).mkdir(exist_ok=True)
 
     def rename(self, out: Path) -> None:
-        """Give the folder its name; what served to write it goes."""
+        """Give the folder its name; its work folder is removed."""
         self.folder.replace(out)
         remove_work(out)
 
@@ -100,7 +100,7 @@ class UnfinishedRun:
         return (self._work / _PARAMETERS).is_file()
 
     def begin(self, parameters: Parameters, source: str) -> None:
-        """Note what the run is, or see that it is the one that was begun.
+        """Note the parameters of the run, or see that they are those of the one that was begun.
 
         Raises
         ------
@@ -143,9 +143,9 @@ class UnfinishedRun:
     def _note_of(self, name: str) -> Path:
         return self._work / _NOTES / f"{name}.json"
 
-    def _read_note(self, name: str) -> TraceFile | None:
-        told = _read_json(self._note_of(name))
-        return TraceFile(**told) if told else None
+    def _read_note(self, name: str) -> ManifestFile | None:
+        note = _read_json(self._note_of(name))
+        return ManifestFile(**note) if note else None
 
     def _put(self, content: pa.Buffer, path: Path) -> None:
         write_whole(path, content, within=self._work / _UNFINISHED)
@@ -183,7 +183,7 @@ def is_unfinished(out: Path) -> bool:
     return UnfinishedRun(_beside(out)).is_begun
 
 
-def count_kept(out: Path) -> int:
+def count_finished_files(out: Path) -> int:
     """How many files of a run that is to become this folder are finished; 0 if none was begun."""
     return UnfinishedRun(_beside(out)).count_finished() if is_unfinished(out) else 0
 
@@ -204,18 +204,18 @@ def discard(run: UnfinishedRun) -> None:
 
 
 def remove_work(folder: Path) -> None:
-    """Remove what served to write a run that is complete, if whoever wrote it died before it did so."""
+    """Remove the work folder of a complete run, if its writer died before it did so."""
     shutil.rmtree(folder / WORK, ignore_errors=True)
 
 
-def _as_json(told: Mapping[str, Any]) -> pa.Buffer:
-    return pa.py_buffer(json.dumps(told).encode())
+def _as_json(note: Mapping[str, Any]) -> pa.Buffer:
+    return pa.py_buffer(json.dumps(note).encode())
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    """What a file says; nothing if it is missing or damaged."""
+    """The content of a file; empty if it is missing or damaged."""
     try:
-        told = read_json(path)
+        note = read_json(path)
     except (FileNotFoundError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return note if isinstance(note, dict) else {}

@@ -140,5 +140,5 @@ def test_the_reader_finds_what_javap_prints() -> None:
             elif mnemonic.startswith("invoke"):
                 named = token[1]
                 assert isinstance(named, tuple)
-                told = rest.partition("// ")[2].partition(" ")[2].replace('"', "")
-                assert told in {f"{named[1]}.{named[2]}:{named[3]}", f"{named[2]}:{named[3]}"}
+                disassembled = rest.partition("// ")[2].partition(" ")[2].replace('"', "")
+                assert disassembled in {f"{named[1]}.{named[2]}:{named[3]}", f"{named[2]}:{named[3]}"}

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from conformance.golden_stores import GOLDEN, GoldenStore, golden_store, golden_stores, rocksdb_stores
+from conformance.golden_stores import GOLDEN, GoldenStore, golden_store, golden_stores
 from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import read_consumer_offsets
 from tests.conformance.decoded_store import consume_queue_entries, decoded_records
@@ -87,7 +87,7 @@ def test_the_readme_shows_the_same_counts() -> None:
 
 
 def test_every_store_can_be_opened_with_all_its_logs() -> None:
-    for store in [*STORES, *rocksdb_stores()]:
+    for store in [*STORES, *golden_stores(in_rocksdb=True)]:
         assert store.meta()["version"] == store.version
         assert store.driver_events()[0]["ev"] == "begin"
         assert sum(1 for _ in decoded_records(store)) > 0
@@ -102,7 +102,7 @@ def test_halves_in_rocksdb_are_none_of_the_half_queue() -> None:
     halves, ops = "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC"
     counts = {
         store.name: Counter(record.topic for record in CommitLog.open(store.path).records())
-        for store in rocksdb_stores()
+        for store in golden_stores(in_rocksdb=True)
     }
     assert counts == {
         "5.5.1/rocksdb_five": {halves: 5, ops: 4, "T5": 2},

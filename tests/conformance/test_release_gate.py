@@ -209,8 +209,8 @@ def test_a_new_release_is_one_command_from_what_must_be_looked_at(
     assert f"    check_round.pass_settled_half: {CHECK}\n" in out
     assert f"  switches\n    equal_age_is_young: {CHECK}\n" in out
     assert "evidence.toml" in out.splitlines()[-1]
-    told = json.loads(run(capsys, "5.5.2", "--json")[1])
-    assert [change["name"] for change in told["releases"][0]["changes"]] == [CHECK]
+    printed = json.loads(run(capsys, "5.5.2", "--json")[1])
+    assert [change["name"] for change in printed["releases"][0]["changes"]] == [CHECK]
     assert list(read_digests(project / "digests.toml")) == ["5.5.1"]
 
 

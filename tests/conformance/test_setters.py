@@ -104,10 +104,10 @@ def test_each_public_setter_of_a_class_that_startup_fills_is_a_key_with_its_type
 
 
 def test_what_is_written_is_read_again_and_a_difference_is_a_sentence(tmp_path: Path) -> None:
-    told = {"5.4.0": {"a": "int 1", "b": "String"}, "5.5.0": {"a": "int 2"}, "5.5.1": {"a": "long 2", "b": "String x"}}
-    write_keys(told, tmp_path / "keys.json")
-    assert read_keys(tmp_path / "keys.json") == told
-    assert different_keys(told, {"5.5.0": {"b": "String"}, "5.6.0": {"c": "int"}}) == [
+    keys = {"5.4.0": {"a": "int 1", "b": "String"}, "5.5.0": {"a": "int 2"}, "5.5.1": {"a": "long 2", "b": "String x"}}
+    write_keys(keys, tmp_path / "keys.json")
+    assert read_keys(tmp_path / "keys.json") == keys
+    assert different_keys(keys, {"5.5.0": {"b": "String"}, "5.6.0": {"c": "int"}}) == [
         "the key a of 5.5.0 is not there, and kept as int 2",
         "the key b of 5.5.0 is String, and kept as not there",
     ]

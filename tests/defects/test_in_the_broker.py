@@ -279,9 +279,9 @@ def test_the_test_that_is_named_to_the_user_is_this_one() -> None:
 
 
 @pytest.mark.parametrize(("affected", "repaired", "told"), [(False, False, "does not show"), (True, True, "shows")])
-def test_a_scenario_that_goes_another_way_is_told_with_what_was_seen(affected: bool, repaired: bool, told: str) -> None:
+def test_a_scenario_that_goes_another_way_is_told_with_what_was_seen(affected: bool, repaired: bool, says: str) -> None:
     older, newer = BrokerProfile.of("4.5.1"), BrokerProfile.of("4.9.7")
     seen = {older: Seen(affected, {"copies": (1, 2)}), newer: Seen(repaired, {"copies": (1, 2)})}
     scenario = replace(SCENARIOS["A06"], play=seen.__getitem__, affected=older, repaired_in=newer)
-    with pytest.raises(ScenarioError, match=f"{told} the defect: copies: 1, 2"):
+    with pytest.raises(ScenarioError, match=f"{says} the defect: copies: 1, 2"):
         play(scenario)

@@ -52,10 +52,10 @@ def require_the_wheel(python: Path, environment: dict[str, str]) -> None:
         From elsewhere than its own packages.
     """
     program = "import halfcheck, sysconfig; print(halfcheck.__file__); print(sysconfig.get_path('purelib'))"
-    told = subprocess.run(
+    done = subprocess.run(
         [python, "-c", program], cwd=EXAMPLE, env=environment, check=True, capture_output=True, text=True
     )
-    file, packages = told.stdout.splitlines()
+    file, packages = done.stdout.splitlines()
     if not file.startswith(packages):
         message = f"halfcheck was imported from {file}, expected it in {packages}, where the wheel is installed"
         raise PageIsWrongError(message)

@@ -47,10 +47,10 @@ def test_the_readme_counts_the_tests_and_names_those_that_find_a_bug() -> None:
 
 
 def test_make_example_carries_out_the_readme() -> None:
-    told = subprocess.run(
+    printed = subprocess.run(
         ["make", "--no-print-directory", "-n", "example"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
-    assert told.splitlines()[-1].split()[-3:] == [".venv/bin/python", "-m", "tests.example"]
+    assert printed.splitlines()[-1].split()[-3:] == [".venv/bin/python", "-m", "tests.example"]
 
 
 def test_what_is_built_is_removed_first_and_kept_out_of_the_repository() -> None:
@@ -87,11 +87,11 @@ def test_a_halfcheck_of_the_checkout_is_not_taken_for_the_wheels() -> None:
 
 def test_what_the_machine_lacks_is_an_error_of_one_line_and_nothing_is_skipped(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "base")]
-    told = subprocess.run(
+    done = subprocess.run(
         command, cwd=EXAMPLE, env={**os.environ, "PATH": str(tmp_path)}, capture_output=True, text=True, check=False
     )
-    errors = {line.partition(" - ")[0] for line in told.stdout.splitlines() if line.startswith("ERROR ")}
+    errors = {line.partition(" - ")[0] for line in done.stdout.splitlines() if line.startswith("ERROR ")}
     assert errors == {f"ERROR {each}" for each in claims_of_the_example()}
-    assert told.stdout.splitlines()[-1].startswith(f"{len(errors)} errors in")
-    assert "mvn is not on PATH: test_java.py builds the service with Maven 3; install it\n" in told.stdout
-    assert "go is not on PATH: test_go.py builds the service with Go 1.22 or newer; install it\n" in told.stdout
+    assert done.stdout.splitlines()[-1].startswith(f"{len(errors)} errors in")
+    assert "mvn is not on PATH: test_java.py builds the service with Maven 3; install it\n" in done.stdout
+    assert "go is not on PATH: test_go.py builds the service with Go 1.22 or newer; install it\n" in done.stdout

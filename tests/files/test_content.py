@@ -13,7 +13,7 @@ from files.errors import BadContentError
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "complaint"),
     [
         ("[" * 100_000, "nested deeper than 64"),
         ("[" * 100_000 + "]" * 100_000, "nested deeper than 64"),
@@ -28,13 +28,13 @@ from files.errors import BadContentError
         ("", "not JSON: Expecting value, line 1 column 1"),
     ],
 )
-def test_what_is_no_json_of_sense_is_said(text: str | bytes, told: str) -> None:
-    with pytest.raises(BadContentError, match=told):
+def test_what_is_no_json_of_sense_is_said(text: str | bytes, complaint: str) -> None:
+    with pytest.raises(BadContentError, match=complaint):
         parse_json(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "complaint"),
     [
         ("a = " + "[" * 10_000, "nested deeper than 64"),
         (".".join("a" * 5_000) + " = 1", "nested deeper than 64"),
@@ -43,8 +43,8 @@ def test_what_is_no_json_of_sense_is_said(text: str | bytes, told: str) -> None:
         ("a = [", "not TOML: "),
     ],
 )
-def test_what_is_no_toml_of_sense_is_said(text: str, told: str) -> None:
-    with pytest.raises(BadContentError, match=told):
+def test_what_is_no_toml_of_sense_is_said(text: str, complaint: str) -> None:
+    with pytest.raises(BadContentError, match=complaint):
         parse_toml(text)
 
 

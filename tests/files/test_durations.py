@@ -27,8 +27,8 @@ UNITS_MS = {"day": 86_400_000, "days": 86_400_000, "h": 3_600_000, "min": 60_000
 
 
 def milliseconds_of(words: str) -> int:
-    told = re.findall(r"([\d,.]+) (\w+)", words.replace(" and ", " "))
-    return sum(round(float(number.replace(",", "")) * UNITS_MS[unit]) for number, unit in told)
+    parts = re.findall(r"([\d,.]+) (\w+)", words.replace(" and ", " "))
+    return sum(round(float(number.replace(",", "")) * UNITS_MS[unit]) for number, unit in parts)
 
 
 def test_words_say_a_time_to_the_millisecond() -> None:

@@ -39,7 +39,7 @@ def bound_socket(path: Path) -> Path:
 
 @pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "complaint"),
     [
         (pipe, "a pipe; a regular file was expected: name another file"),
         (bound_socket, "a socket; a regular file was expected: name another file"),
@@ -50,8 +50,8 @@ def bound_socket(path: Path) -> Path:
         (lambda path: path / "\ud800", "not a name that a file can have: name another file"),
     ],
 )
-def test_what_is_no_file_is_said_at_once(read, make, told: str, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(UnreadableFileError, match=told) as refused:
+def test_what_is_no_file_is_said_at_once(read, make, complaint: str, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(UnreadableFileError, match=complaint) as refused:
         read(make(tmp_path / "one"))
     assert refused.value.exit_code == 150
     assert "\n" not in str(refused.value)
@@ -112,7 +112,7 @@ def test_what_was_never_written_at_the_end_of_a_file_is_left_out(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("read", "content", "told"),
+    ("read", "content", "complaint"),
     [
         (read_text, b"\xff", "not UTF-8 text, from byte 0 on: write it in UTF-8, or name another file"),
         (lambda path: read_bytes(path, 3), b"four", "4 bytes; a file of at most 3 was expected: name another file"),
@@ -129,11 +129,11 @@ def test_what_was_never_written_at_the_end_of_a_file_is_left_out(tmp_path: Path)
     ],
 )
 def test_what_a_file_holds_is_said_with_its_path_and_what_to_do(
-    read: Callable[[Path], object], content: bytes, told: str, tmp_path: Path
+    read: Callable[[Path], object], content: bytes, complaint: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "one"
     path.write_bytes(content)
-    with pytest.raises((BadContentError, UnreadableFileError), match=told) as refused:
+    with pytest.raises((BadContentError, UnreadableFileError), match=complaint) as refused:
         read(path)
     assert str(refused.value).startswith(f"{path}")
     assert "\n" not in str(refused.value)

@@ -1,4 +1,4 @@
-"""`halfcheck check --coverage` and `halfcheck coverage`: tables, JSON, exit codes."""
+"""`halfcheck coverage` and `halfcheck coverage`: tables, JSON, exit codes."""
 
 from __future__ import annotations
 

@@ -421,6 +421,6 @@ print(sorted({"numpy", "numba", "llvmlite", "networkx", "scipy", "pyarrow"} & se
 def test_two_releases_are_asked_of_a_comparison(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["defects", "4.9.7", "--version", "5.5.1"]) == ExitCode.BAD_OPTION
     assert capsys.readouterr().err == (
-        "halfcheck: 4.9.7 --version 5.5.1: name one release, or ask halfcheck check --compare 4.9.7 5.5.1\n"
+        "halfcheck: 4.9.7 --version 5.5.1: name one release, or ask halfcheck compare 4.9.7 5.5.1\n"
     )
     assert run(["defects", "5.5.1", "--version", "5.5.1"]) == ExitCode.OK

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.clauses import clauses_by_name, name_of
-from model_check.defects.switch_effects import Effect, find_effects, on_record, profiles_around
+from model_check.defects.switch_effects import ClauseEffect, find_effects, on_record, profiles_around
 from model_check.instances import load_instance
 from model_check.switches import switch_called, switch_records
 from model_check.verdicts.searches import CachedSearches, Searches
@@ -35,7 +35,7 @@ def test_the_repair_of_b01_mends_it_without_op_batches_and_leaves_it_broken_with
     record, tiny = switch_called("heeds_settled_originals"), load_instance("tiny")
     found = find_effects(record, tiny, searches(tmp_path), (OLDEST, OLD))
     mended = [one for one in found.effects if one.change == "mends" and one.clause is IMMUNE_HALF]
-    assert mended == [Effect(IMMUNE_HALF, release, NO_FAULTS, 16, None) for release in (OLDEST, OLD)]
+    assert mended == [ClauseEffect(IMMUNE_HALF, release, NO_FAULTS, 16, None) for release in (OLDEST, OLD)]
     assert (found.releases, found.cut_short) == ((OLDEST, OLD), ())
     assert IMMUNE_HALF not in found.still_broken
     left = [name_of(one.clause) for one in found.effects if one.change == "breaks"]
@@ -75,5 +75,5 @@ def test_a_switch_is_tried_in_every_release_that_has_what_it_needs() -> None:
     ("without", "with_it", "change"), [(5, None, "mends"), (None, 5, "breaks"), (5, 7, "later"), (7, 5, "sooner")]
 )
 def test_what_an_effect_comes_to(without: int | None, with_it: int | None, change: str) -> None:
-    effect = Effect(IMMUNE_HALF, Profile.of("5.4.0"), NO_FAULTS, without, with_it)
+    effect = ClauseEffect(IMMUNE_HALF, Profile.of("5.4.0"), NO_FAULTS, without, with_it)
     assert (effect.change, effect.to_json()["change"]) == (change, change)

@@ -13,9 +13,9 @@ from model_check.trace_validation.observed import EventKind, ObservedEvent, Trac
 from model_check.world import Profile
 from real_brokers.probe import __main__ as probe_real
 from real_brokers.probe import replay as replay_on_real
-from real_brokers.probe.outcomes import RELEASES, Outcome, read_replays, table_of, tasks_of
+from real_brokers.probe.outcomes import RELEASES, ReplayOutcome, read_replays, table_of, tasks_of
 from real_brokers.probe.page import PAGE, page_of
-from real_brokers.probe.replay import Written, settings_for, written_by_schedule, written_in
+from real_brokers.probe.replay import WrittenRecords, settings_for, written_by_schedule, written_in
 from real_brokers.rocketmq_rust import __main__ as probe_rust
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def test_each_counterexample_of_the_five_releases_has_its_row() -> None:
 
 def test_none_is_contradicted_and_at_least_sixty_are_seen() -> None:
     outcomes = Counter(replay.outcome for replay in table_of(read_replays()))
-    assert outcomes[Outcome.CONTRADICTED] == 0
-    assert outcomes[Outcome.SEEN] >= 60
+    assert outcomes[ReplayOutcome.CONTRADICTED] == 0
+    assert outcomes[ReplayOutcome.SEEN] >= 60
 
 
 def test_the_page_is_that_of_what_was_played() -> None:
@@ -60,7 +60,9 @@ def test_a_schedule_was_played_to_the_letter_if_its_records_come_first(
     tasks: dict[tuple[str, str, str], Task],
 ) -> None:
     written = written_by_schedule(tasks["5.3.3", "S1.immune_half", "quiet"])
-    assert written == Written((("half", 0), ("half", 0), ("delivered", 0), ("half", 0), ("delivered", 2)), frozenset())
+    assert written == WrittenRecords(
+        (("half", 0), ("half", 0), ("delivered", 0), ("half", 0), ("delivered", 2)), frozenset()
+    )
     events = [
         ObservedEvent(kind=EventKind.HALF_STORED, time=1, transaction=0, half=0),
         ObservedEvent(kind=EventKind.PUT_BACK, time=2, transaction=0, half=1),

@@ -112,11 +112,11 @@ def test_maven_brings_the_jars_once_and_they_appear_whole(tmp_path: Path, monkey
     monkeypatch.setattr(Release, "hashes", lambda _: hashes_of(tmp_path))
     maven(tmp_path / "bin", f"echo >> {tmp_path}/calls\n{BRINGS_A}", monkeypatch)
     monkeypatch.chdir(tmp_path)
-    kept = Path("kept")
+    jars = Path("kept")
     for _ in range(2):
-        assert [path.name for path in fetched_jars(RELEASES["5.4.0"], kept).iterdir()] == ["a.jar"]
+        assert [path.name for path in fetched_jars(RELEASES["5.4.0"], jars).iterdir()] == ["a.jar"]
     assert (tmp_path / "calls").read_text() == "\n"
-    assert [path.name for path in kept.iterdir()] == ["5.4.0"]
+    assert [path.name for path in jars.iterdir()] == ["5.4.0"]
 
 
 @pytest.mark.parametrize(
@@ -358,7 +358,7 @@ def test_a_bad_name_is_one_line_with_what_there_is(
     arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 151
-    told = capsys.readouterr()
-    assert told.err.startswith(complaint)
-    assert told.err.count("\n") == 1
-    assert told.out == ""
+    printed = capsys.readouterr()
+    assert printed.err.startswith(complaint)
+    assert printed.err.count("\n") == 1
+    assert printed.out == ""

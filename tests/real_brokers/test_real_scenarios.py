@@ -13,7 +13,16 @@ import pytest
 
 from conformance.golden_stores import golden_store
 from real_brokers.errors import RealBrokerError
-from real_brokers.rocketmq.client import COMMIT, UNKNOWN, Checks, Client, Half, Message, Plan, SendRefusedError
+from real_brokers.rocketmq.client import (
+    COMMIT,
+    UNKNOWN,
+    Checks,
+    Client,
+    ClientHalf,
+    ClientMessage,
+    ClientPlan,
+    SendRefusedError,
+)
 from real_brokers.rocketmq.scenarios import SCENARIOS
 from tests.conformance.decoded_store import decoded_records
 
@@ -31,13 +40,13 @@ class LedClient:
     def __init__(self, broker: LedBroker) -> None:
         self.broker = broker
 
-    def send(self, producer: str, message: Message, plan: Plan) -> Half:
+    def send(self, producer: str, message: ClientMessage, plan: ClientPlan) -> ClientHalf:
         self.broker.commands["send"] += 1
         self.broker.sent.append((message, plan))
-        return Half(offset := next(self.broker.offsets), offset * 300, f"K{offset}")
+        return ClientHalf(offset := next(self.broker.offsets), offset * 300, f"K{offset}")
 
-    def checks(self, message: Message) -> Checks:
-        return Checks(99, Half(1, 300, ""))
+    def checks(self, message: ClientMessage) -> Checks:
+        return Checks(99, ClientHalf(1, 300, ""))
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_, **__: self.broker.commands.update([name])
@@ -51,7 +60,7 @@ class LedBroker:
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self.settings = settings
-        self.sent: list[tuple[Message, Plan]] = []
+        self.sent: list[tuple[ClientMessage, ClientPlan]] = []
         self.commands: Counter[str] = Counter()
         self.offsets = itertools.count()
 
@@ -106,9 +115,9 @@ def test_what_a_scenario_sends_is_what_lies_in_the_golden_store(
 
 
 def test_a_plan_is_found_again_by_what_stands_before_the_stroke() -> None:
-    assert Message("T", "wide-h|zzz").key == "wide-h"
-    assert Message("T", b"wide-g|\xff\x00").key == "wide-g"
-    assert Message("T", "x" * 50).key == "x" * 40
+    assert ClientMessage("T", "wide-h|zzz").key == "wide-h"
+    assert ClientMessage("T", b"wide-g|\xff\x00").key == "wide-g"
+    assert ClientMessage("T", "x" * 50).key == "x" * 40
 
 
 # --- the pipe ---------------------------------------------------------------------------------------------------------
@@ -135,15 +144,15 @@ def client() -> Iterator[Client]:
 
 
 def test_an_answer_comes_back_as_what_it_says(client: Client) -> None:
-    assert client.send("P", Message("T", "b"), Plan.of(UNKNOWN, COMMIT)) == Half(3, 400, "K 1")
-    assert client.checks(Message("T", "b")) == Checks(0, None)
+    assert client.send("P", ClientMessage("T", "b"), ClientPlan.of(UNKNOWN, COMMIT)) == ClientHalf(3, 400, "K 1")
+    assert client.checks(ClientMessage("T", "b")) == Checks(0, None)
     with pytest.raises(KeyError, match="code"):
-        client.end("P", "label & more", Half(1, 2, "K"), COMMIT, group="g")
+        client.end("P", "label & more", ClientHalf(1, 2, "K"), COMMIT, group="g")
 
 
 def test_what_the_client_throws_is_told(client: Client) -> None:
     with pytest.raises(SendRefusedError, match="send_plain: MQClientException no route"):
-        client.send_plain("P", Message("T", "b"))
+        client.send_plain("P", ClientMessage("T", "b"))
 
 
 def test_a_client_that_is_gone_is_told_so(client: Client) -> None:

@@ -17,7 +17,7 @@ from real_brokers.loopback import Ports
 from real_brokers.rocketmq_rust.__main__ import main
 from real_brokers.rocketmq_rust.broker import SETTINGS, broker_toml
 from real_brokers.rocketmq_rust.crates import BROKER, CRATES, NAME_SERVER, CargoError, built, install_command
-from real_brokers.rocketmq_rust.difference import MOST_STEPS, Difference, Step, staged
+from real_brokers.rocketmq_rust.difference import MOST_STEPS, DifferenceStep, RustDifference, staged
 from real_brokers.rocketmq_rust.differences import DIFFERENCES
 from real_brokers.rocketmq_rust.observations import Observations, read_observations, write_observations
 from real_brokers.rocketmq_rust.page import PAGE, page_of
@@ -44,7 +44,7 @@ def our_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
         yield address
 
 
-def staged_on(address: Address, difference: Difference) -> list[tuple[str, str, str]]:
+def staged_on(address: Address, difference: RustDifference) -> list[tuple[str, str, str]]:
     """The steps that were answered in another way than RocketMQ does."""
     stage = Stage(address, longest_s=10.0)
     try:
@@ -171,7 +171,7 @@ def test_each_clause_that_is_named_is_one_of_the_guarantees() -> None:
     [each for each in sorted(DIFFERENCES, key=lambda each: each.is_last) if each.name != NEEDS_ITS_PROCESS],
     ids=lambda each: each.name,
 )
-def test_our_broker_answers_as_is_said_of_rocketmq(our_broker: Address, difference: Difference) -> None:
+def test_our_broker_answers_as_is_said_of_rocketmq(our_broker: Address, difference: RustDifference) -> None:
     assert staged_on(our_broker, difference) == []
 
 
@@ -188,8 +188,8 @@ def test_what_can_not_be_done_is_an_answer_and_the_schedule_goes_on(our_broker: 
     difference = replace(
         DIFFERENCES[0],
         steps=(
-            Step("commit what was never sent", lambda stage: stage.end("A", 8), "code 1"),
-            Step("a heartbeat", Stage.connect, "code 0"),
+            DifferenceStep("commit what was never sent", lambda stage: stage.end("A", 8), "code 1"),
+            DifferenceStep("a heartbeat", Stage.connect, "code 0"),
         ),
     )
     assert staged_on(our_broker, difference) == [

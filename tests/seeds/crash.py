@@ -65,8 +65,8 @@ class _LabellingDisk(MemoryDisk):
 def boundaries(scenario: Scenario, seed: int) -> list[Boundary]:
     """Every place at which the run of a seed, to rest and to its broker's stop, can be cut."""
     disk = _LabellingDisk()
-    told = begin(scenario, seed, disk)
-    cluster = told.cluster
+    begun = begin(scenario, seed, disk)
+    cluster = begun.cluster
     rounds, found = 0, []
     is_at_rest = cluster.is_at_rest
 
@@ -91,25 +91,25 @@ def _kind(label: str, topics: Iterator[str]) -> str:
 def crash(scenario: Scenario, seed: int, boundary: Boundary, manner: Manner) -> ScenarioRun:
     """The run of a seed, cut at a boundary, with its broker restarted and run to rest."""
     disk = MemoryDisk(loses_power=manner is Manner.POWER)
-    told = begin(scenario, seed, disk)
+    begun = begin(scenario, seed, disk)
     steps = boundary.steps
     if steps is not None:
-        cluster = told.cluster
+        cluster = begun.cluster
         cluster.scheduler.run(lambda: cluster.scheduler.steps >= steps)
         cluster.crash()
     else:
         disk.stops_after = boundary.writes
         disk.torn_bytes = _TORN_BYTES if manner is Manner.TORN else 0
-    return run_to_rest(told)
+    return run_to_rest(begun)
 
 
-def run_to_rest(told: ScenarioRun) -> ScenarioRun:
+def run_to_rest(begun: ScenarioRun) -> ScenarioRun:
     """Go on until nothing happens any more, whatever dies meanwhile, and stop the broker as one is told to."""
     is_stopped = False
     while not is_stopped:
-        told.cluster.scheduler.run(told.cluster.is_at_rest)
-        is_stopped = told.cluster.shutdown()
-    return told
+        begun.cluster.scheduler.run(begun.cluster.is_at_rest)
+        is_stopped = begun.cluster.shutdown()
+    return begun
 
 
 _TORN_BYTES = 100

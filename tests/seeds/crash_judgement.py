@@ -28,7 +28,7 @@ from reference.scenarios.scenario import FILE_SIZES, Scenario, ScenarioRun, begi
 from reference.store.message_store import MessageStore
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, validation_settings
-from spark_trace_analysis.audit.opened_store import Question
+from spark_trace_analysis.audit.opened_store import StoreQuestion
 from spark_trace_analysis.ingest.driver_log import read_driver_log
 from spark_trace_analysis.ingest.store_trace import read_store_trace
 from spark_trace_analysis.records.transaction_record import RecordKind, classify
@@ -103,27 +103,27 @@ def without_a_crash(scenario: Scenario, seed: int) -> Fates:
 def judge_crash(scenario: Scenario, seed: int, boundary: Boundary, manner: Manner) -> Judgement:
     """Crash a run at a boundary, run it to rest, and judge what is left."""
     try:
-        told = crash(scenario, seed, boundary, manner)
+        crashed = crash(scenario, seed, boundary, manner)
     except StoreError as error:
         return Judgement(wrong=[f"the store does not open again: {error}"])
-    judgement = Judgement(deaths=len(told.cluster.died_at))
-    _count(told, without_a_crash(scenario, seed), judgement, manner)
+    judgement = Judgement(deaths=len(crashed.cluster.died_at))
+    _count(crashed, without_a_crash(scenario, seed), judgement, manner)
     with tempfile.TemporaryDirectory() as folder:
-        write_store(told.cluster, Path(folder))
+        write_store(crashed.cluster, Path(folder))
         if manner is Manner.TORN:
-            _cut_behind_the_end(told, Path(folder))
-        _ask_the_specification(told, Path(folder), judgement, manner)
+            _cut_behind_the_end(crashed, Path(folder))
+        _ask_the_specification(crashed, Path(folder), judgement, manner)
     if judgement.doubled and not any(clause.startswith("S1.") for clause in judgement.clauses):
         judgement.wrong.append(f"{judgement.doubled} were delivered twice, and the path breaks no clause of S1")
     return judgement
 
 
-def _count(told: ScenarioRun, expected: Fates, judgement: Judgement, manner: Manner) -> None:
-    records = _records(told)
+def _count(crashed: ScenarioRun, expected: Fates, judgement: Judgement, manner: Manner) -> None:
+    records = _records(crashed)
     fates = Fates.of(records)
     acknowledged = {
         act["transactionId"]
-        for producer in told.cluster.producers.values()
+        for producer in crashed.cluster.producers.values()
         for act in producer.log
         if act["ev"] == "execLocal"
     }
@@ -151,18 +151,18 @@ def _count(told: ScenarioRun, expected: Fates, judgement: Judgement, manner: Man
     if judgement.deaths != 1:
         judgement.wrong.append(f"the process died {judgement.deaths} times")
     if manner is not Manner.POWER:
-        consumed = {consumption.unique_key for consumption in told.consumer.consumed}
+        consumed = {consumption.unique_key for consumption in crashed.consumer.consumed}
         unseen = {r.properties["UNIQ_KEY"] for r in records if classify(r) is RecordKind.DELIVERED} - consumed
         judgement.wrong += [f"{key} was delivered and never consumed" for key in sorted(unseen)]
         judgement.wrong += [f"{key} was acknowledged, and is not in the store" for key in acknowledged - body_of.keys()]
 
 
-def _cut_behind_the_end(told: ScenarioRun, folder: Path) -> None:
+def _cut_behind_the_end(crashed: ScenarioRun, folder: Path) -> None:
     """Take away the rest of a torn record behind the log's end, where nothing came to be written over it.
 
     Every recovery ends before it, and a reader who has no broker's memory to ask calls it damage.
     """
-    cluster = told.cluster
+    cluster = crashed.cluster
     end = MessageStore(cluster.switches, cluster.clock, cluster.disk.copy(), FILE_SIZES).max_phy_offset
     file = folder / "commitlog" / f"{end // _FILE_BYTES * _FILE_BYTES:020d}"
     with file.open("r+b") as log:
@@ -170,32 +170,32 @@ def _cut_behind_the_end(told: ScenarioRun, folder: Path) -> None:
         log.truncate(_FILE_BYTES)
 
 
-def _records(told: ScenarioRun) -> tuple[Record, ...]:
+def _records(crashed: ScenarioRun) -> tuple[Record, ...]:
     """The records as a broker finds them that opens the store once more."""
-    cluster = told.cluster
+    cluster = crashed.cluster
     return MessageStore(cluster.switches, cluster.clock, cluster.disk.copy(), FILE_SIZES).records()
 
 
-def _ask_the_specification(told: ScenarioRun, folder: Path, judgement: Judgement, manner: Manner) -> None:
+def _ask_the_specification(crashed: ScenarioRun, folder: Path, judgement: Judgement, manner: Manner) -> None:
     """Whether the specification has a path with just this crash, and what it breaks at that path's end.
 
     A loss of power may leave no log at all, where nothing was sent behind it; of that there is nothing to ask.
     """
-    if not told.cluster.disk.names("commitlog"):
+    if not crashed.cluster.disk.names("commitlog"):
         return
-    audit = audit_store(folder, told.scenario.version, question=Question(most_events=0))
+    audit = audit_store(folder, crashed.scenario.version, question=StoreQuestion(most_events=0))
     judgement.wrong += [str(region) for region in audit.corrupt]
     if audit.corrupt:
         return
     store, _ = read_store_trace(folder)
     saved = read_consumer_offsets(folder)
     store.add_saved_offsets(saved.get(HALF_TOPIC, 0) or 0, saved.get(OP_TOPIC, 0) or 0)
-    (profile,) = profiles_for(told.scenario.version)
+    (profile,) = profiles_for(crashed.scenario.version)
     conf = read_broker_conf(folder / "broker.conf")
     driver = read_driver_log(folder / "driver.jsonl")
     events = tuple(store.events)
     records = [event for event in events if event.kind is not EventKind.OFFSETS_SAVED]
-    crashes = tuple(sum(event.time <= died_at for event in records) for died_at in told.cluster.died_at)
+    crashes = tuple(sum(event.time <= died_at for event in records) for died_at in crashed.cluster.died_at)
     trace = Trace(events, driver.requests, driver.checked, tuple(gap for gap in crashes if gap))
     verdict = validate(trace, validation_settings(conf, profile), PROFILES[profile])
     judgement.faults = verdict.faults

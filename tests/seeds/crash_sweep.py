@@ -69,8 +69,8 @@ def _sweep(scenario: Scenario, seed: int, every: int) -> int:
         total.update(counts)
         print(f"  {manner_name:11} {kind:20}" + "".join(f"{counts[column]:13}" for column in _COLUMNS))
     print(f"  {'total':32}" + "".join(f"{total[column]:13}" for column in _COLUMNS))
-    told = ", ".join(f"{clause} {count}" for clause, count in sorted(clauses.items())) or "none"
-    print(f"  clauses broken, as the table of verdicts allows: {told}")
+    judged = ", ".join(f"{clause} {count}" for clause, count in sorted(clauses.items())) or "none"
+    print(f"  clauses broken, as the table of verdicts allows: {judged}")
     for line in wrong:
         print(f"  WRONG: {line}")
     return len(wrong)

@@ -12,7 +12,7 @@ from reference.format.record import TRANSACTION_COMMIT, Record
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.scenarios.scenario import rounds_ended
 from reference.scenarios.walk_throughs import CODE_WALK, WALK_GROUP, WALK_TOPIC
-from tests.seeds.told_store import SEEDS, tell
+from tests.seeds.played_store import SEEDS, play
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def kind(record: Record) -> tuple[str, str]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_records_of_the_walk(seed: int, tmp_path: Path) -> None:
-    store = tell(CODE_WALK, tmp_path, seed)
+    store = play(CODE_WALK, tmp_path, seed)
     assert [kind(record) for record in store.records] == [
         (HALF_TOPIC, "order 0"),
         (WALK_TOPIC, "order 0"),
@@ -43,7 +43,7 @@ def test_the_records_of_the_walk(seed: int, tmp_path: Path) -> None:
 
 
 def test_the_half_hides_its_topic_and_the_delivered_message_has_it_back(tmp_path: Path) -> None:
-    store = tell(CODE_WALK, tmp_path)
+    store = play(CODE_WALK, tmp_path)
     half, delivered = store.halves[0], store.of(WALK_TOPIC)[0]
     assert (half.queue_id, half.sys_flag, half.prepared_transaction_offset) == (0, 0, 0)
     assert half.properties["REAL_TOPIC"] == WALK_TOPIC
@@ -57,7 +57,7 @@ def test_the_half_hides_its_topic_and_the_delivered_message_has_it_back(tmp_path
 
 
 def test_the_check_asks_for_a_copy_and_the_answer_names_it(tmp_path: Path) -> None:
-    store = tell(CODE_WALK, tmp_path)
+    store = play(CODE_WALK, tmp_path)
     copy, delivered = store.halves[3], store.of(WALK_TOPIC)[1]
     assert copy.properties == store.halves[2].properties | {CHECK_TIMES: "1"}
     assert delivered.prepared_transaction_offset == copy.physical_offset
@@ -87,5 +87,5 @@ def test_the_op_offset_is_a_round_late_in_4_5_1_and_not_where_that_is_repaired(v
             version=version,
             is_over=lambda cluster, number=number: rounds_ended(cluster) >= number,  # type: ignore[misc]
         )
-        seen.append(tell(after, tmp_path / str(number)).saved)
+        seen.append(play(after, tmp_path / str(number)).saved)
     assert seen == OFFSETS_AFTER_EACH_ROUND[version]

@@ -52,11 +52,11 @@ def test_a_crash_of_each_kind_does_what_the_specification_allows(name: str) -> N
 @pytest.mark.parametrize("name", SWEPT)
 def test_every_write_is_a_boundary(name: str) -> None:
     scenario = SCENARIOS[name]
-    told = run_to_rest(begin(scenario, SEED))
+    at_rest = run_to_rest(begin(scenario, SEED))
     found = boundaries(scenario, SEED)
-    assert [b.writes for b in found if b.steps is None] == list(range(told.cluster.disk.write_count))
+    assert [b.writes for b in found if b.steps is None] == list(range(at_rest.cluster.disk.write_count))
     in_memory = [b for b in found if b.steps is not None]
-    assert len(in_memory) == told.cluster.recorder.counts["round_ended"] > 0
+    assert len(in_memory) == at_rest.cluster.recorder.counts["round_ended"] > 0
     kinds = {boundary.kind for boundary in found}
     assert {"half record", "delivered record", "op record", QUEUE_ENTRY, "offset file", OFFSET_IN_MEMORY} <= kinds
     assert RENAME in kinds, "of the offset file up to 5.0, of the counts of open halves from 5.2.0 on"
@@ -99,8 +99,8 @@ def test_a_half_that_was_stored_and_not_acknowledged_is_rolled_back_when_it_is_c
 
 def test_the_sweep_prints_a_table_and_refuses_a_name_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["code-walk", "--every", "97"]) == 0
-    told = capsys.readouterr().out
-    assert "code-walk (4.5.1), seed 1" in told
-    assert "WRONG" not in told
+    printed = capsys.readouterr().out
+    assert "code-walk (4.5.1), seed 1" in printed
+    assert "WRONG" not in printed
     assert main(["nothing"]) == 151
     assert "there is no walk-through 'nothing'" in capsys.readouterr().err

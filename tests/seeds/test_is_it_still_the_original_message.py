@@ -12,7 +12,7 @@ from reference.format.commit_log import CommitLog
 from reference.format.properties import CHECK_TIMES
 from reference.format.system_topics import HALF_TOPIC
 from reference.scenarios.walk_throughs import SAME_BODY, SAME_GROUP, SAME_MESSAGE, SAME_TOPIC
-from tests.seeds.told_store import SEEDS, ToldStore, tell
+from tests.seeds.played_store import SEEDS, PlayedStore, play
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from reference.format.record import Record
 
 
-def chain(store: ToldStore) -> list[Record]:
+def chain(store: PlayedStore) -> list[Record]:
     """The halves of the one message."""
     return [half for half in store.halves if half.body == SAME_BODY]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_queue_offset_goes_from_82_to_97(seed: int, tmp_path: Path) -> None:
-    store = tell(SAME_MESSAGE, tmp_path, seed)
+    store = play(SAME_MESSAGE, tmp_path, seed)
     assert [half.queue_offset for half in chain(store)] == list(range(82, 98))
     assert [half.properties.get(CHECK_TIMES) for half in chain(store)] == [None, *map(str, range(1, 16))]
     assert store.states()["parked"] == ["test"]
@@ -36,14 +36,14 @@ def test_the_queue_offset_goes_from_82_to_97(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_commit_log_offset_grows_by_394_bytes_a_check_and_395_with_two_digits(seed: int, tmp_path: Path) -> None:
-    copies = chain(tell(SAME_MESSAGE, tmp_path, seed))[1:]
+    copies = chain(play(SAME_MESSAGE, tmp_path, seed))[1:]
     growth = [after.physical_offset - before.physical_offset for before, after in pairwise(copies)]
     assert growth == [394] * 9 + [395] * 5
     assert [copy.total_size for copy in copies] == [394] * 9 + [395] * 6
 
 
 def test_the_records_have_the_sizes_that_a_real_broker_gave_them(tmp_path: Path) -> None:
-    store = tell(SAME_MESSAGE, tmp_path)
+    store = play(SAME_MESSAGE, tmp_path)
     golden = list(CommitLog.open(golden_store("5.3.3", "seed394").path).records())
     real = [record.total_size for record in golden if record.topic == HALF_TOPIC]
     assert [half.total_size for half in chain(store)] == real
@@ -53,7 +53,7 @@ def test_the_records_have_the_sizes_that_a_real_broker_gave_them(tmp_path: Path)
 
 
 def test_what_stays_and_what_changes(tmp_path: Path) -> None:
-    copies = chain(tell(SAME_MESSAGE, tmp_path))
+    copies = chain(play(SAME_MESSAGE, tmp_path))
     stays = {
         (half.body, half.body_crc, half.born_timestamp, half.born_host, half.properties["UNIQ_KEY"]) for half in copies
     }
@@ -67,7 +67,7 @@ def test_what_stays_and_what_changes(tmp_path: Path) -> None:
 
 
 def test_each_check_names_the_new_record(tmp_path: Path) -> None:
-    store = tell(SAME_MESSAGE, tmp_path)
+    store = play(SAME_MESSAGE, tmp_path)
     asked = [act["msg"]["queueOffset"] for act in store.run.cluster.producers[SAME_GROUP].log if act["ev"] == "check"]
     assert asked == list(range(83, 98))
     assert len(store.of(SAME_TOPIC)) == 82

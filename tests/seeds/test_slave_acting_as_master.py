@@ -28,7 +28,7 @@ from spec.language import NONE, Step, holds, take
 from spec.profiles import PROFILES
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from tests.seeds.told_store import SEEDS, ToldStore, read
+from tests.seeds.played_store import SEEDS, PlayedStore, read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 ESCAPED = (COMMITTED_LATER, ROLLED_BACK_LATER, SLOW)
 
 
-def tell_both(scenario: Scenario, folder: Path, seed: int = 1) -> tuple[ToldStore, ToldStore]:
+def tell_both(scenario: Scenario, folder: Path, seed: int = 1) -> tuple[PlayedStore, PlayedStore]:
     """The stores of the group whose master dies, and of the other master."""
-    told = run(scenario, seed)
-    other = told.cluster.other_master
+    played = run(scenario, seed)
+    other = played.cluster.other_master
     assert other is not None
-    return read(told, folder / "group"), read(replace(told, cluster=other), folder / "other")
+    return read(played, folder / "group"), read(replace(played, cluster=other), folder / "other")
 
 
-def bodies(store: ToldStore, topic: str) -> list[str]:
+def bodies(store: PlayedStore, topic: str) -> list[str]:
     return sorted(record.body.decode() for record in store.of(topic))
 
 
@@ -99,9 +99,9 @@ def test_b23_the_master_that_keeps_its_own_offsets_checks_the_halves_too_and_del
 
 
 def test_a_store_alone_does_not_show_that_its_halves_have_escaped(tmp_path: Path) -> None:
-    told = run(ACTING_SLAVE, 1)
-    write_store(told.cluster, tmp_path)
-    acts = sum(len(producer.log) for producer in told.cluster.producers.values())
+    played = run(ACTING_SLAVE, 1)
+    write_store(played.cluster, tmp_path)
+    acts = sum(len(producer.log) for producer in played.cluster.producers.values())
     assert len((tmp_path / "driver.jsonl").read_text(encoding="utf-8").splitlines()) == acts > 0
     trace = audit_store(tmp_path, "5.3.3").trace
     assert trace.accepted is False
@@ -162,7 +162,7 @@ def steps_elsewhere(row: dict[str, Any], t: int) -> list[list[tuple[str, int]]]:
 class Walk:
     """The specification, walked along the events of both brokers."""
 
-    def __init__(self, group: ToldStore, other: ToldStore, back: str) -> None:
+    def __init__(self, group: PlayedStore, other: PlayedStore, back: str) -> None:
         assert group.audit.trace.trace is not None
         trace = Trace(tuple(group.audit.trace.trace.events))
         faults = Faults(acting_slave=True, slow_local=True, slow_round=True, slow_dispatch=True, lose_end=True)

@@ -11,7 +11,7 @@ from reference.format.properties import CHECK_TIMES
 from reference.format.system_topics import DISCARD_TOPIC
 from reference.scenarios.scenario import rounds_ended
 from reference.scenarios.walk_throughs import SETTLED, STORAGE_FLOW, STORAGE_TOPIC
-from tests.seeds.told_store import SEEDS, ToldStore, tell
+from tests.seeds.played_store import SEEDS, PlayedStore, play
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 AFTER_THE_FIRST_ROUND = replace(STORAGE_FLOW, is_over=lambda cluster: rounds_ended(cluster) >= 1)
 
 
-def pulls_of_the_first_round(store: ToldStore) -> list[int]:
+def pulls_of_the_first_round(store: PlayedStore) -> list[int]:
     """The halves at which the first round read more op messages."""
     rows = store.run.cluster.recorder.rows
     end = next(i for i, row in enumerate(rows) if row["event"] == "round_ended")
@@ -28,7 +28,7 @@ def pulls_of_the_first_round(store: ToldStore) -> list[int]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_commit_and_each_rollback_has_an_op_message_of_its_own(seed: int, tmp_path: Path) -> None:
-    store = tell(STORAGE_FLOW, tmp_path, seed)
+    store = play(STORAGE_FLOW, tmp_path, seed)
     assert sorted(int(op.body) for op in store.ops) == list(range(SETTLED))
     assert [op.queue_offset for op in store.ops] == list(range(SETTLED))
     assert {op.properties["TAGS"] for op in store.ops} == {"d"}
@@ -42,7 +42,7 @@ def test_each_commit_and_each_rollback_has_an_op_message_of_its_own(seed: int, t
 def test_the_first_round_pulls_32_op_messages_and_the_others_when_it_meets_the_33rd_half(
     seed: int, tmp_path: Path
 ) -> None:
-    store = tell(AFTER_THE_FIRST_ROUND, tmp_path, seed)
+    store = play(AFTER_THE_FIRST_ROUND, tmp_path, seed)
     assert STORAGE_FLOW.settings.op_msg_pull_nums == 32 < SETTLED
     thirty_third = int(store.ops[32].body)
     assert pulls_of_the_first_round(store) == [thirty_third, SETTLED]
@@ -51,13 +51,13 @@ def test_the_first_round_pulls_32_op_messages_and_the_others_when_it_meets_the_3
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_done_list_is_complete_after_one_round_which_is_what_4_6_repaired(seed: int, tmp_path: Path) -> None:
     """The round ends at the copy that it has just stored; every op message's half was met by then."""
-    store = tell(AFTER_THE_FIRST_ROUND, tmp_path, seed)
+    store = play(AFTER_THE_FIRST_ROUND, tmp_path, seed)
     assert store.saved == (SETTLED + 1, SETTLED)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_stays_unknown_goes_to_the_discard_topic(seed: int, tmp_path: Path) -> None:
-    store = tell(STORAGE_FLOW, tmp_path, seed)
+    store = play(STORAGE_FLOW, tmp_path, seed)
     (discarded,) = store.discarded
     assert discarded.topic == DISCARD_TOPIC
     assert discarded.body == f"parcel {SETTLED}".encode()
@@ -67,7 +67,7 @@ def test_what_stays_unknown_goes_to_the_discard_topic(seed: int, tmp_path: Path)
 
 
 def test_before_4_5_2_there_is_no_such_topic(tmp_path: Path) -> None:
-    store = tell(replace(STORAGE_FLOW, version="4.5.1"), tmp_path)
+    store = play(replace(STORAGE_FLOW, version="4.5.1"), tmp_path)
     assert store.discarded == []
     assert store.states().get("parked") is None
     store.assert_accepted_without_a_fault()

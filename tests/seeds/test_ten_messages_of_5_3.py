@@ -20,7 +20,7 @@ from reference.scenarios.walk_throughs import (
     LATE_LOCAL_MS,
     TEN_MESSAGES,
 )
-from tests.seeds.told_store import SEEDS, tell
+from tests.seeds.played_store import SEEDS, play
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def hello(numbers: list[int]) -> list[str]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_three_are_committed_four_left_unknown_and_three_rolled_back(seed: int, tmp_path: Path) -> None:
-    store = tell(TEN_MESSAGES, tmp_path, seed)
+    store = play(TEN_MESSAGES, tmp_path, seed)
     assert store.states() == {
         "delivered": hello(COMMITTED),
         "pending": hello(LEFT_UNKNOWN),
@@ -47,13 +47,13 @@ def test_three_are_committed_four_left_unknown_and_three_rolled_back(seed: int, 
 
 
 def test_a_broker_whose_op_batch_thread_spins_makes_the_same_of_them(tmp_path: Path) -> None:
-    store = tell(replace(TEN_MESSAGES, version="5.5.1"), tmp_path)
+    store = play(replace(TEN_MESSAGES, version="5.5.1"), tmp_path)
     assert store.states()["delivered"] == hello(COMMITTED)
     assert store.states()["rolled_back"] == hello(ROLLED_BACK)
 
 
 def test_the_messages_are_those_of_the_demonstration(tmp_path: Path) -> None:
-    store = tell(TEN_MESSAGES, tmp_path)
+    store = play(TEN_MESSAGES, tmp_path)
     halves = store.halves[:10]
     assert [half.body.decode() for half in halves] == hello(list(range(10)))
     assert [half.properties["TAGS"] for half in halves] == [f"Tag{'ABCDE'[i % 5]}" for i in range(10)]
@@ -64,7 +64,7 @@ def test_the_messages_are_those_of_the_demonstration(tmp_path: Path) -> None:
 
 
 def test_all_are_unknown_at_first_and_answered_at_the_first_check_by_i_mod_3(tmp_path: Path) -> None:
-    store = tell(TEN_MESSAGES, tmp_path)
+    store = play(TEN_MESSAGES, tmp_path)
     ends = [act["header"] for act in store.run.cluster.producers[DEMO_GROUP].log if act["ev"] == "rpc.req"]
     direct = [end for end in ends if end["fromTransactionCheck"] == "false"]
     assert [end["commitOrRollback"] for end in direct] == ["0"] * 10
@@ -80,7 +80,7 @@ def test_all_are_unknown_at_first_and_answered_at_the_first_check_by_i_mod_3(tmp
 
 
 def test_the_delivered_record_of_number_4(tmp_path: Path) -> None:
-    (record,) = [record for record in tell(TEN_MESSAGES, tmp_path).of(DEMO_TOPIC) if record.body == b"Hello RocketMQ 4"]
+    (record,) = [record for record in play(TEN_MESSAGES, tmp_path).of(DEMO_TOPIC) if record.body == b"Hello RocketMQ 4"]
     assert record.total_size == 420
     assert record.body_crc == 601994070 == zlib.crc32(record.body) & 0x7FFFFFFF
     assert record.properties["REAL_TOPIC"] == DEMO_TOPIC
@@ -91,7 +91,7 @@ def test_the_delivered_record_of_number_4(tmp_path: Path) -> None:
 
 
 def test_one_op_message_names_what_one_interval_settled(tmp_path: Path) -> None:
-    store = tell(TEN_MESSAGES, tmp_path)
+    store = play(TEN_MESSAGES, tmp_path)
     settled = {
         half.queue_offset for half in store.halves[10:20] if half.body.decode() in hello(COMMITTED + ROLLED_BACK)
     }
@@ -100,14 +100,14 @@ def test_one_op_message_names_what_one_interval_settled(tmp_path: Path) -> None:
     assert {int(text) for text in op.body.decode().split(",")[:-1]} == settled
     first = min(record.store_timestamp for record in store.of(DEMO_TOPIC))
     assert op.store_timestamp >= first
-    per_end = tell(replace(TEN_MESSAGES, version="4.9.7"), tmp_path / "4.9.7")
+    per_end = play(replace(TEN_MESSAGES, version="4.9.7"), tmp_path / "4.9.7")
     assert sorted(int(op.body) for op in per_end.ops) == sorted(settled)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_late_commit_is_refused_with_illegal_operation(seed: int, tmp_path: Path) -> None:
     assert max(LATE_IMMUNITY_SECONDS * 1_000, LATE_COMMIT.settings.transaction_timeout_ms) < LATE_LOCAL_MS
-    store = tell(LATE_COMMIT, tmp_path, seed)
+    store = play(LATE_COMMIT, tmp_path, seed)
     ((code, _remark, request),) = store.run.cluster.refused
     assert code == ILLEGAL_OPERATION == 604
     assert not request.from_transaction_check
@@ -117,6 +117,6 @@ def test_a_late_commit_is_refused_with_illegal_operation(seed: int, tmp_path: Pa
 
 
 def test_before_5_1_1_the_late_commit_is_carried_out(tmp_path: Path) -> None:
-    store = tell(replace(LATE_COMMIT, version="4.9.7"), tmp_path)
+    store = play(replace(LATE_COMMIT, version="4.9.7"), tmp_path)
     assert store.run.cluster.refused == []
     assert [record.prepared_transaction_offset for record in store.of(DEMO_TOPIC)] == [0]

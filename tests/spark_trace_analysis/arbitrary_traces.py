@@ -114,24 +114,24 @@ def _edited(random: np.random.Generator) -> Columns:
     parts, counts = [], []
     for _ in range(SEQUENCES):
         rows = _by_hand()[random.integers(len(BY_HAND))]
-        kept = np.arange(len(rows["event"]))
+        chosen = np.arange(len(rows["event"]))
         for _ in range(random.integers(4)):
-            at, other = random.integers(len(kept), size=2)
+            at, other = random.integers(len(chosen), size=2)
             edit = random.integers(3)
-            if edit == 0 and len(kept) > 1:
-                kept = np.delete(kept, at)
+            if edit == 0 and len(chosen) > 1:
+                chosen = np.delete(chosen, at)
             elif edit == 1:
-                kept = np.insert(kept, other, kept[at])
+                chosen = np.insert(chosen, other, chosen[at])
             else:
-                kept[[at, other]] = kept[[other, at]]
-        part = {name: column[kept] for name, column in rows.items()}
+                chosen[[at, other]] = chosen[[other, at]]
+        part = {name: column[chosen] for name, column in rows.items()}
         lots = _fields(random, part["event"], part["action"], 2, 3)
-        lots |= {"event": random.integers(len(EVENTS), size=len(kept)), "action": random.permutation(part["action"])}
+        lots |= {"event": random.integers(len(EVENTS), size=len(chosen)), "action": random.permutation(part["action"])}
         for _ in range(random.integers(3)):
-            name, at = _EDITED[random.integers(len(_EDITED))], random.integers(len(kept))
+            name, at = _EDITED[random.integers(len(_EDITED))], random.integers(len(chosen))
             part[name][at] = lots[name][at]
         parts.append(part)
-        counts.append(len(kept))
+        counts.append(len(chosen))
     return _numbered({name: np.concatenate([part[name] for part in parts]) for name in parts[0]}, np.array(counts))
 
 
@@ -151,8 +151,8 @@ def as_parquet(columns: Mapping[str, Any]) -> pa.Buffer:
 def judged(columns: Mapping[str, Any], settings: RunSettings) -> tuple[Found, Found]:
     """What the kernels and the expressions say."""
     content = as_parquet(columns)
-    told = find_broken(read_rows(content), ALL, settings)
-    by_expressions = {(row["property"], row["trace"]): row["events"] for row in told.to_dicts()}
+    broken = find_broken(read_rows(content), ALL, settings)
+    by_expressions = {(row["property"], row["trace"]): row["events"] for row in broken.to_dicts()}
     by_kernels: Found = {}
     for traces in read_whole_traces(pa.BufferReader(content)):
         numbers = traces.trace[traces.starts[:-1]]
@@ -169,23 +169,23 @@ def difference(columns: Mapping[str, Any], settings: RunSettings) -> str:
     if not apart:
         return ""
     name, trace = apart[0]
-    kept = np.flatnonzero(columns["trace"] == trace)
+    chosen = np.flatnonzero(columns["trace"] == trace)
     row = 0
-    while row < len(kept):
-        fewer = np.delete(kept, row)
+    while row < len(chosen):
+        fewer = np.delete(chosen, row)
         found = judged(_rows(columns, fewer), settings) if len(fewer) else ({}, {})
         if found[0].get((name, 0)) != found[1].get((name, 0)):
-            kept = fewer
+            chosen = fewer
         else:
             row += 1
-    shortest = _rows(columns, kept)
+    shortest = _rows(columns, chosen)
     ways = [found.get((name, 0)) for found in judged(shortest, settings)]
     lines = [
         f"{EVENTS[shortest['event'][n]]} {_WORDS[shortest['action'][n]]} "
         + " ".join(
             f"{field}={shortest[field][n]}" for field in ("transaction", "half", "copy", "check_times", "outcome")
         )
-        for n in range(len(kept))
+        for n in range(len(chosen))
     ]
     return "\n".join([f"{name}: after {ways[0]} events by the kernel, {ways[1]} by the expression; {settings}", *lines])
 

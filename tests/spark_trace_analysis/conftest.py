@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
 
 from spark_trace_analysis.cluster.session import spark_session
-from spark_trace_analysis.traces.manifest import Parameters, Run, TraceFile, make_manifest, write_manifest
+from spark_trace_analysis.traces.manifest import ManifestFile, Parameters, TraceRun, make_manifest, write_manifest
 from spark_trace_analysis.traces.runs import open_run
 from spark_trace_analysis.traces.schema import ACTIONS, EVENT_SCHEMA, to_batch
 from spark_trace_analysis.traces.simulate import simulate
@@ -23,7 +23,7 @@ _ACTIONS = ("by_hand", *ACTIONS)
 BROKEN = ("op_write_failure", "offline_producer", "resume_discarded", "acting_slave", "wrong_end", "late_end")
 """Faults whose events no other run has."""
 
-WriteRun = Callable[..., Run]
+WriteRun = Callable[..., TraceRun]
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +33,7 @@ def spark() -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
-def simulated(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+def simulated(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[TraceRun]:
     folder = tmp_path_factory.mktemp("simulated")
     runs = []
     kinds: list[tuple[str, str, tuple[str, ...]]] = [
@@ -47,7 +47,7 @@ def simulated(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     return runs
 
 
-def event_rows(spark: SparkSession, runs: Sequence[Run]) -> DataFrame:
+def event_rows(spark: SparkSession, runs: Sequence[TraceRun]) -> DataFrame:
     """All events as one data frame: an event's fields, and ``run``, the place in ``runs``."""
     parts = [
         spark.read.parquet(*(str(run.folder / file.name) for file in run.manifest.files)).withColumn(
@@ -62,7 +62,7 @@ def event_rows(spark: SparkSession, runs: Sequence[Run]) -> DataFrame:
 def write_run() -> WriteRun:
     """Write traces, each a sequence of events, as one file with its manifest."""
 
-    def write(folder: Path, traces: Sequence[Sequence[Event]], profile: str = "5.3.3") -> Run:
+    def write(folder: Path, traces: Sequence[Sequence[Event]], profile: str = "5.3.3") -> TraceRun:
         rows = [
             fields_of(number, step, event) for number, trace in enumerate(traces) for step, event in enumerate(trace)
         ]
@@ -75,7 +75,7 @@ def write_run() -> WriteRun:
         with pq.ParquetWriter(path, EVENT_SCHEMA) as writer:
             writer.write_batch(batch)
         content = path.read_bytes()
-        file = TraceFile(path.name, 0, len(traces), len(rows), len(content), sha256(content).hexdigest())
+        file = ManifestFile(path.name, 0, len(traces), len(rows), len(content), sha256(content).hexdigest())
         parameters = Parameters(profile, (), "tiny", seed=0, traces=len(traces), steps=9)
         write_manifest(folder, make_manifest(parameters, (file,)))
         return open_run(folder)

@@ -174,18 +174,18 @@ def _spark_is_there(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("spark_trace_analysis.cluster.session.spark_session", shared)
 
 
-def told_by(store: Path, capfd: pytest.CaptureFixture[str], *more: str) -> tuple[int, dict[str, Any], list[str]]:
+def audited(store: Path, capfd: pytest.CaptureFixture[str], *more: str) -> tuple[int, dict[str, Any], list[str]]:
     """Exit code, JSON, and what is said as lines: of damage, of the trace, of each transaction that is listed."""
     exit_code = app.run(["audit", str(store), "--json", "--report", str(store.with_name("page.html")), *more])
-    told = json.loads(capfd.readouterr().out)
-    trace = told["trace"]
-    lines = [f"{region['file']}, byte {region['offset']}: {region['reason']}" for region in told["corrupt"]]
+    answer = json.loads(capfd.readouterr().out)
+    trace = answer["trace"]
+    lines = [f"{region['file']}, byte {region['offset']}: {region['reason']}" for region in answer["corrupt"]]
     if trace["divergence"]:
         event, guard = trace["divergence"]["event"], trace["divergence"]["guard"]
         lines.append(f"refused by the specification of {trace['profile']} at event {event['number']} {guard}")
-    rows = told["transactions"]
+    rows = answer["transactions"]
     lines += [f"{row['unique_key']} {row['state']} {row['deliveries']} {' '.join(row['resembles'])}" for row in rows]
-    return exit_code, told, lines
+    return exit_code, answer, lines
 
 
 @pytest.mark.untraced
@@ -199,14 +199,14 @@ def test_a_planted_fault_is_found_and_named(name: str, tmp_path: Path, capfd: py
     fault.store(store)
     ways: list[tuple[str, ...]] = [(), ("--master", "local[2]")]
     for way in ways:
-        exit_code, told, lines = told_by(store, capfd, *way)
-        assert (exit_code, told["corrupt"]) == (ExitCode.OK, [])
+        exit_code, answer, lines = audited(store, capfd, *way)
+        assert (exit_code, answer["corrupt"]) == (ExitCode.OK, [])
         assert not [line for line in lines if re.search(fault.says, line)], "it is said of the clean store, too"
         assert "No damage was found" in tmp_path.joinpath("page.html").read_text(encoding="utf-8")
     fault.plant(store)
     answers = []
     for way in ways:
-        exit_code, told, lines = told_by(store, capfd, *way)
+        exit_code, answer, lines = audited(store, capfd, *way)
         assert exit_code == fault.exit_code
         (named, *_) = [line for line in lines if re.search(fault.says, line)] or [""]
         assert named, "\n".join(lines)
@@ -216,6 +216,6 @@ def test_a_planted_fault_is_found_and_named(name: str, tmp_path: Path, capfd: py
         app.run(["audit", str(store), *way])
         table = capfd.readouterr().out
         assert all(word in table for word in re.split(r"[ ,:]+", named) if word)
-        told["corrupt"].sort(key=lambda region: (region["file"], region["offset"], region["reason"]))
-        answers.append(told)
+        answer["corrupt"].sort(key=lambda region: (region["file"], region["offset"], region["reason"]))
+        answers.append(answer)
     assert answers[0] == answers[1]

@@ -12,7 +12,7 @@ import pytest
 
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
-from model_check.any_length.bisimulation import Comparison, compare
+from model_check.any_length.bisimulation import Bisimulation, compare
 from model_check.any_length.page import NARROW, page
 from model_check.check import check
 from model_check.clauses import clauses_by_name
@@ -47,7 +47,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 def compared(
     profile: str, faults: tuple[str, ...], instance: Instance, machine: Machine = TRANSACTIONAL_MESSAGES
-) -> Comparison:
+) -> Bisimulation:
     return compare(explore(machine, World.of(profile, faults, instance).constants, most_states=MOST_STATES))
 
 

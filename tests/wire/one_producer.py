@@ -59,6 +59,12 @@ class OneProducer(BrokerChannel):
                 return None
             time.sleep(0.01)
 
+    @property
+    def own_address(self) -> str:
+        """Where the connection comes from, by which the broker knows it."""
+        host, port = self._socket.getsockname()[:2]
+        return f"{host}:{port}"
+
     def heartbeat(self, *consumers: str, group: str = GROUP) -> None:
         data = {
             "clientID": f"{self.own_address}@test",
@@ -106,7 +112,7 @@ class OneProducer(BrokerChannel):
             "transactionId": unique_key(half.key),
         }
         if oneway:
-            self.tell(RequestCode.END_TRANSACTION, fields)
+            self.send_oneway(RequestCode.END_TRANSACTION, fields)
             return None
         return self.ask(RequestCode.END_TRANSACTION, fields)
 

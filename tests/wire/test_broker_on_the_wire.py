@@ -97,11 +97,11 @@ def test_what_was_stored_outlives_a_crash_and_what_waited_in_memory_does_not(pro
 
 def test_offsets_below_none_outlive_a_restart_as_none(tmp_path: Path) -> None:
     """The Go client commits -1 for queues of which it has read nothing."""
-    told = [("readers", TOPIC, -1), ("readers", "Other", -7), ("CID_RMQ_SYS_TRANS", "RMQ_SYS_TRANS_HALF_TOPIC", -1)]
+    commits = [("readers", TOPIC, -1), ("readers", "Other", -7), ("CID_RMQ_SYS_TRANS", "RMQ_SYS_TRANS_HALF_TOPIC", -1)]
     with broker(tmp_path) as running:
         with OneProducer(running.address) as client:
             client.send_message("first", is_half=False)
-            for group, topic, offset in told:
+            for group, topic, offset in commits:
                 fields = {"consumerGroup": group, "topic": topic, "queueId": 1, "commitOffset": offset}
                 assert client.ask(RequestCode.UPDATE_CONSUMER_OFFSET, fields).code == ResponseCode.SUCCESS
             running.controller.push_clock(MINUTE)
@@ -202,8 +202,8 @@ def test_time_may_run_as_fast_as_a_test_likes(tmp_path: Path) -> None:
 
 def test_an_operator_changes_settings_that_bear_on_transactions_and_no_others(tmp_path: Path) -> None:
     with broker(tmp_path) as running, OneProducer(running.address) as client:
-        told = client.ask(RequestCode.GET_BROKER_CONFIG).body.decode()
-        assert "transactionCheckMax=15\n" in told
+        settings = client.ask(RequestCode.GET_BROKER_CONFIG).body.decode()
+        assert "transactionCheckMax=15\n" in settings
         assert client.ask(RequestCode.UPDATE_BROKER_CONFIG, {}, b"transactionCheckMax=1\n").code == 0
         assert client.ask(RequestCode.UPDATE_BROKER_CONFIG, {}, b"haListenPort=1\n").code == 1
         assert "transactionCheckMax=1\n" in client.ask(RequestCode.GET_BROKER_CONFIG).body.decode()

@@ -33,7 +33,7 @@ class Replay:
 
     def __init__(self, running: BrokerThread, serialization: Serialization) -> None:
         self.turns: list[Turn] = []
-        self.told_groups: set[str] = set()
+        self.notified_groups: set[str] = set()
         self._running = running
         self._serialization = serialization
         self._clients: dict[int, OneProducer] = {}
@@ -68,7 +68,7 @@ class Replay:
             self._leave_old_connection(turn)
         client = self.client(turn)
         if turn.request.is_oneway:
-            client.tell(turn.request.code, fields, turn.request.body)
+            client.send_oneway(turn.request.code, fields, turn.request.body)
             return
         opaque = client.begin(turn.request.code, fields, turn.request.body)
         if turn.answer is None:
@@ -86,7 +86,7 @@ class Replay:
         self._owners[owner] = turn.connection
 
     def _end(self, client: OneProducer) -> None:
-        self.told_groups |= {each.fields["consumerGroup"] for each in client.hear() if each.code == 40}
+        self.notified_groups |= {each.fields["consumerGroup"] for each in client.hear() if each.code == 40}
         client.close()
 
     def _compare(self, turn: Turn, ours: RemotingCommand) -> None:
@@ -177,6 +177,6 @@ def test_our_broker_answers_a_real_client_as_the_real_broker_did(name: str, tmp_
         finally:
             replay.close()
     assert delivered(replay.turns) == delivered(turns)
-    told = {turn.request.fields["consumerGroup"] for turn in turns if turn.request.code == 40}
-    assert replay.told_groups == told
+    notified = {turn.request.fields["consumerGroup"] for turn in turns if turn.request.code == 40}
+    assert replay.notified_groups == notified
     assert {turn.request.code for turn in turns} >= {34, 310, 37, 39, 11, 36, 14, 38, 41, 35, 105}

@@ -143,7 +143,7 @@ class BrokerChannel:
             raise NoAnswerError(message)
         return came
 
-    def tell(self, code: int, fields: Mapping[str, object] | None = None, body: bytes = b"") -> None:
+    def send_oneway(self, code: int, fields: Mapping[str, object] | None = None, body: bytes = b"") -> None:
         """Send a request that nobody answers.
 
         Raises
@@ -159,12 +159,6 @@ class BrokerChannel:
             return self._requests.get_nowait()
         except queue.Empty:
             return None
-
-    @property
-    def own_address(self) -> str:
-        """Where the connection comes from, by which the broker knows it."""
-        host, port = self._socket.getsockname()[:2]
-        return f"{host}:{port}"
 
     @property
     def is_open(self) -> bool:

@@ -69,14 +69,14 @@ class NameServerError(WireError):
 
 @dataclass(frozen=True, slots=True)
 class LogStretch:
-    """From where on a commit log may be walked.
+    """The start of a walk through a commit log.
 
     Attributes
     ----------
     begin
         The commit log offset of a message.
     file_size
-        ``mappedFileSizeCommitLog``: what is left at the end of a file is passed over.
+        ``mappedFileSizeCommitLog``: the rest at the end of a file is passed over.
     """
 
     begin: int
@@ -108,7 +108,7 @@ def walk_log(channel: BrokerChannel, stretch: LogStretch) -> Iterator[Record]:
 def unpullable(channel: BrokerChannel, topic: str, begin: int, stretch: LogStretch | None) -> list[Record]:
     """The messages of queue 0 from an offset on where no pull gives them: 4.x has no config of the op topic.
 
-    By the entries of the consume queue; 4.5 tells none (``AdminBrokerProcessor#queryConsumeQueue``), so that its log is
+    By the entries of the consume queue; 4.5 gives none (``AdminBrokerProcessor#queryConsumeQueue``), so that its log is
     walked. A message that can't be found is passed over, as by a pull.
 
     Raises
@@ -198,7 +198,7 @@ class OtherClockError(WireError):
 
 
 def release_and_settings(channel: BrokerChannel) -> tuple[str | None, tuple[Setting, ...] | None]:
-    """The release that a broker calls itself, and its settings; None for what it does not tell.
+    """The release that a broker calls itself, and its settings; None for either that it does not give.
 
     Raises
     ------

@@ -31,7 +31,7 @@ _AUTO_CREATED_TOPIC: Final = "TBW102"
 
 @dataclass(frozen=True, slots=True)
 class HalfName:
-    """By what END_TRANSACTION names a half: `tranStateTableOffset`, `commitLogOffset`, and the client's ids."""
+    """The name of a half in END_TRANSACTION: `tranStateTableOffset`, `commitLogOffset`, and the client's ids."""
 
     queue_offset: int
     commit_log_offset: int
@@ -51,7 +51,7 @@ def heartbeat(channel: BrokerChannel, client_id: str, group: str) -> None:
 
 
 def heartbeat_body(client_id: str, group: str) -> bytes:
-    """What the heartbeat of a producer says (``HeartbeatData``)."""
+    """The body of a producer's heartbeat (``HeartbeatData``)."""
     heartbeat = {"clientID": client_id, "producerDataSet": [{"groupName": group}], "consumerDataSet": []}
     return json.dumps(heartbeat).encode()
 
@@ -107,7 +107,7 @@ def end_transaction(
     """
     fields = end_transaction_fields(group, half, outcome, answers_check=answers_check)
     if outcome == UNKNOWN:
-        channel.tell(RequestCode.END_TRANSACTION, fields)
+        channel.send_oneway(RequestCode.END_TRANSACTION, fields)
         return int(ResponseCode.SUCCESS)
     return channel.ask(RequestCode.END_TRANSACTION, fields).code
 

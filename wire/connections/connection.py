@@ -1,4 +1,4 @@
-"""One connection of a client: frames in, frames out, and what is known of who is on the other side."""
+"""One connection of a client: frames in, frames out, and the identity of the other side."""
 
 from __future__ import annotations
 

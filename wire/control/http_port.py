@@ -42,7 +42,7 @@ class ControlPort:
     Parameters
     ----------
     token
-        What a request must show as ``Authorization: Bearer TOKEN``; without one it is drawn.
+        The token that a request must show as ``Authorization: Bearer TOKEN``; drawn if not given.
 
     Attributes
     ----------

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from reference.broker.broker_settings import BrokerRole
 from wire.errors import BadOrderError
 from wire.node.faults import fault_of
-from wire.remoting.codes import RequestCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -196,6 +195,3 @@ ORDERS: Final[dict[str, ControlOrder]] = {
     "clear": ControlOrder({}, _clear, "no fault any more; what was held back goes on"),
 }
 """By name."""
-
-REQUESTS: Final = tuple(code.name for code in RequestCode)
-"""The kinds of request that a refusal may name."""

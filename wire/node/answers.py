@@ -1,6 +1,6 @@
 """Answers of a run, beside its trace: checks that clients got and answered or not, and refused END_TRANSACTIONs.
 
-A real broker's log has neither: it hands a check to a channel, and what the client makes of it stays there.
+A real broker's log has neither: it hands a check to a channel, and hears nothing more of it.
 """
 
 from __future__ import annotations

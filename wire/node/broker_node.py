@@ -1,4 +1,4 @@
-"""The broker's process and what is around it: its clock, its store, its clients, its death and its return."""
+"""The broker's process and its surroundings: its clock, its store, its clients, its death and its return."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole
 from reference.client.producer_messages import RemotingError
 from reference.cluster.broker_threads import BrokerThreads
+from reference.cluster.cluster import until_death
 from reference.errors import BrokerIsDownError
 from reference.format.errors import DiskHasStoppedError
-from reference.simulation.scheduler import Scheduler, Sleep, Steps
+from reference.simulation.scheduler import Scheduler, Sleep
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.message_store import MessageStore
 from reference.store.store_checkpoint import StoreCheckpoint
@@ -44,9 +45,9 @@ class BrokerNode:
     Attributes
     ----------
     start
-        What it was started with.
+        Its release, settings and store.
     version
-        What it calls itself in answers.
+        The version that it puts into answers.
     clock, pace, scheduler
         Its time, how that goes, and its threads.
     connections
@@ -54,13 +55,13 @@ class BrokerNode:
     recorder
         Takes the rows of the trace.
     answers
-        What clients answered to checks, and what was refused.
+        The clients' answers to checks, and the refused END_TRANSACTIONs.
     channels, consumers, pulls, faults
-        Its producers, its consumers, the pulls that wait, and what is done to it.
+        Its producers, its consumers, the pulls that wait, and the faults.
     died, booted_at
         How often its process died, and when the one that serves began, by its clock.
     role, settings
-        What a process is to its group, and its settings, also as an operator has changed them.
+        The role of a process in its group, and its settings, also as an operator has changed them.
     on_death, on_settle, on_return, on_failure
         Called when the process has died, to wait until its port and its connections are gone, when the next one serves,
         and when none can.
@@ -69,7 +70,7 @@ class BrokerNode:
     is_pushed
         Whether time is pushed just now: clients wait until it has passed.
     say
-        Takes what an operator would find in the broker's log, a line each.
+        Takes the lines of the broker's log.
     """
 
     def __init__(self, start: Start, say: Callable[[str], None]) -> None:
@@ -151,7 +152,7 @@ class BrokerNode:
         threads["save delays"] = save_delay_offsets(broker, self.serve)
         threads["wake pulls"] = self.pulls.wake(broker)
         for name, steps in threads.items():
-            self.scheduler.start(name, _until_death(steps), broker)
+            self.scheduler.start(name, until_death(steps), broker)
         self._broker = broker
         self.booted_at = self.clock.now
 
@@ -190,7 +191,7 @@ class BrokerNode:
         self._returning.add_done_callback(self.note_end)
 
     def note_end(self, task: asyncio.Task[None]) -> None:
-        """A task of the broker is over, which is a failure unless it was cancelled or has done what it was for."""
+        """A task of the broker is over, which is a failure unless it was cancelled or has ended its work."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self.on_failure(error)
 
@@ -317,11 +318,3 @@ class BrokerNode:
 
 async def _nothing() -> None:
     """Nobody waits."""
-
-
-def _until_death(steps: Steps[None]) -> Steps[None]:
-    """A thread of the broker ends where its process dies."""
-    try:
-        yield from steps
-    except RemotingError:
-        return

@@ -16,11 +16,10 @@ from reference.format.stored_message import encode_message, host_bytes, topic_fi
 from wire.errors import MalformedFrameError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 _BATCH_HEAD = struct.Struct(">iiiii")
 _SHORT = struct.Struct(">h")
-_MOST_PROPERTIES = 0x7FFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +72,6 @@ def decode_records(body: bytes) -> tuple[Record, ...]:
     return tuple(records)
 
 
-def encode_batch(messages: Iterable[BatchedMessage]) -> bytes:
-    """The body of a batch (``MessageDecoder#encodeMessages``).
-
-    Raises
-    ------
-    MalformedFrameError
-        The properties of a message are too long.
-    """
-    return b"".join(map(_encode_batched, messages))
-
-
 def decode_batch(body: bytes) -> tuple[BatchedMessage, ...]:
     """The messages of a batch (``MessageDecoder#decodeMessages``); magic code and checksum are not looked at there.
 
@@ -116,16 +104,6 @@ def properties_text(properties: Mapping[str, str]) -> str:
     'TAGS\x01a\x02WAIT\x01true\x02'
     """
     return "".join(f"{key}{NAME_VALUE_SEPARATOR}{value}{PROPERTY_SEPARATOR}" for key, value in properties.items())
-
-
-def _encode_batched(message: BatchedMessage) -> bytes:
-    properties = message.properties_text.encode()
-    if len(properties) > _MOST_PROPERTIES:
-        too_long = f"{len(properties)} bytes of properties; a message has room for {_MOST_PROPERTIES}"
-        raise MalformedFrameError(too_long)
-    size = _BATCH_HEAD.size + len(message.body) + _SHORT.size + len(properties)
-    head = _BATCH_HEAD.pack(size, 0, 0, message.flag, len(message.body))
-    return head + message.body + _SHORT.pack(len(properties)) + properties
 
 
 def _slice(body: bytes, at: int, length: int) -> tuple[bytes, int]:

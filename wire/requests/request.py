@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request of a connection; `version` is what the broker calls itself in answers."""
+    """One request of a connection; `version` is that of the answers."""
 
     command: RemotingCommand
     connection: Connection

@@ -26,14 +26,14 @@ CLAIMS_A_FUNCTION = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedPlace:
     """The meaning of a number in the counts: an action's conjunct at a place, or its whole guard (no place)."""
 
     action: str
     place: tuple[int, ...] | None
 
 
-def coverage_source(machine: Machine, constants: object, packing: Packing) -> tuple[str, tuple[Counted, ...]]:
+def coverage_source(machine: Machine, constants: object, packing: Packing) -> tuple[str, tuple[CountedPlace, ...]]:
     """The text of a module with `cover(states, first, last, K, counts)`, and the meaning of the numbers in `counts`.
 
     For each step the counts have one number a conjunct and one for the whole guard; a number a clause and a witness
@@ -41,13 +41,13 @@ def coverage_source(machine: Machine, constants: object, packing: Packing) -> tu
     """
     emitter = Emitter(machine, constants, packing)
     module = emitter.module
-    counted: list[Counted] = []
+    counted: list[CountedPlace] = []
     functions: list[str] = []
     for step in emitter.steps:
         action = emitter.lowering.action(step)
         functions.append(_guard_function(module, len(functions), action, len(counted)))
-        counted += [Counted(action.name, conjunct.place) for conjunct in action.guard]
-        counted.append(Counted(action.name, None))
+        counted += [CountedPlace(action.name, conjunct.place) for conjunct in action.guard]
+        counted.append(CountedPlace(action.name, None))
     claims = list(enumerate(emitter.claims(), len(counted)))
     for first in range(0, len(claims), CLAIMS_A_FUNCTION):
         functions.append(_claims_function(module, len(functions), claims[first : first + CLAIMS_A_FUNCTION]))

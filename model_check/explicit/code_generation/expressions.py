@@ -26,13 +26,13 @@ from model_check.explicit.code_generation.runs import (
     extracted_byte,
     stored_byte,
 )
-from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, is_boolean, parts
+from model_check.front_end.terms import Apply, Expression, Int, LocalTerm, Read, Switch, is_boolean, parts
 from spec.language import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from model_check.explicit.code_generation.packing import Packing, Path, Place
+    from model_check.explicit.code_generation.packing import PackedPlace, Packing, Path
     from spec.language import Slot
 
 HALF_WORD = 32
@@ -59,7 +59,7 @@ def range_of(term: Expression, packing: Packing, names: Mapping[str, Range]) -> 
     match term:
         case Int(value):
             return value, value
-        case Local(name):
+        case LocalTerm(name):
             return names[name]
         case Read(path, _):
             if path not in packing.places:
@@ -292,7 +292,7 @@ class Function:
         match term:
             case Int(value):
                 return self.constant(value)
-            case Local(name):
+            case LocalTerm(name):
                 return self.names[name]
             case Read(path, index):
                 return self._read(path, index)
@@ -372,7 +372,7 @@ class Function:
             value = self.select(is_here, self._load(place, index), value)
         return value
 
-    def _gather(self, places: tuple[Place, ...], index: Expression) -> str:
+    def _gather(self, places: tuple[PackedPlace, ...], index: Expression) -> str:
         """The element of an array at an index that differs from lane to lane: selected from all elements."""
         at, value = self.number(index), ""
         for place in reversed(places):
@@ -381,7 +381,7 @@ class Function:
                 value = self.select(self.operation("icmp eq", at, i), element, value) if value else element
         return value
 
-    def _load(self, place: Place, index: Expression | None) -> str:
+    def _load(self, place: PackedPlace, index: Expression | None) -> str:
         if place.width == 0:
             return self.constant(place.low)
         if self.bits < WORD_BITS:
@@ -391,7 +391,7 @@ class Function:
         bits = self.operation("and", bits, (1 << place.width) - 1)
         return self.operation("add", bits, place.low) if place.low else bits
 
-    def _part(self, place: Place, shift: str | int) -> str:
+    def _part(self, place: PackedPlace, shift: str | int) -> str:
         """The bits of a word from `shift` on, as many as a lane has: extracted once for all fields that lie in them."""
         if isinstance(shift, str):
             raise AssertionError(place)  # see `bits_for`
@@ -415,7 +415,7 @@ class Function:
             return stored_byte(self.code, self.packing.words, word, number)
         return extracted_byte(self.code, word, number)
 
-    def shift(self, place: Place, index: Expression | None) -> str | int:
+    def shift(self, place: PackedPlace, index: Expression | None) -> str | int:
         """The lowest bit of an element of an array in its word; a number where it is known."""
         if index is None:
             return place.shift
@@ -437,7 +437,7 @@ class Function:
         return self.operation("and", amount, self.bits - 1)
 
 
-def place_of(places: tuple[Place, ...], index: Int) -> Place:
+def place_of(places: tuple[PackedPlace, ...], index: Int) -> PackedPlace:
     """The part of an array in which a known index lies."""
     return next(p for p in places if p.first <= index.value < p.first + p.length)
 

@@ -19,7 +19,7 @@ Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PackedPlace:
     """A field, or the part of an array that lies in one word.
 
     Attributes
@@ -59,7 +59,7 @@ class Packing:
     """
 
     words: int
-    places: dict[Path, tuple[Place, ...]]
+    places: dict[Path, tuple[PackedPlace, ...]]
     slots: tuple[Slot, ...]
     clock: int
 
@@ -99,7 +99,7 @@ class Packing:
                 cells.append((place.word, shift, (1 << place.width) - 1, place.low))
         return tuple(cells)
 
-    def _place(self, slot: Slot) -> Place:
+    def _place(self, slot: Slot) -> PackedPlace:
         index = slot.index or 0
         return next(p for p in self.places[slot.path] if p.first <= index < p.first + p.length)
 
@@ -127,14 +127,14 @@ def pack_machine(machine: Machine, constants: object) -> Packing:
             length = min(most, len(members) - first)
             pieces.append((-width * length, order, path, first, length))
     free: list[int] = []
-    places: dict[Path, list[Place]] = {path: [] for path in arrays}
+    places: dict[Path, list[PackedPlace]] = {path: [] for path in arrays}
     for negative_size, _, path, first, length in sorted(pieces):
         size, slot = -negative_size, arrays[path][0]
         word = next((w for w, left in enumerate(free) if left >= size), len(free))
         if word == len(free):
             free.append(WORD_BITS)
         width = (slot.high - slot.low).bit_length()
-        places[path].append(Place(word, WORD_BITS - free[word], width, first, length, slot.low, slot.high))
+        places[path].append(PackedPlace(word, WORD_BITS - free[word], width, first, length, slot.low, slot.high))
         free[word] -= size
     ordered = {path: tuple(sorted(found, key=lambda p: p.first)) for path, found in places.items()}
     return Packing(max(len(free), 1), ordered, slots, clock)

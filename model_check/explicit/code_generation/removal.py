@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from model_check.explicit.code_generation.expressions import Function
-    from model_check.explicit.code_generation.packing import Path, Place
+    from model_check.explicit.code_generation.packing import PackedPlace, Path
 
 
 @dataclass
@@ -89,7 +89,7 @@ def emit_removal(f: Function, array: str, removed: int) -> None:
 # --- moving up --------------------------------------------------------------------------------------------------------
 
 
-def _move_up(f: Function, path: Path, places: Sequence[Place], removed: int, shifts: dict[int, _Shifts]) -> None:
+def _move_up(f: Function, path: Path, places: Sequence[PackedPlace], removed: int, shifts: dict[int, _Shifts]) -> None:
     """Plan the shifts of the elements behind the removed one; the last one gets its initial value."""
     slack = f.slack(path) if f.module.is_instant(path) else None
     behind = [*(_element(f, place, place.first) for place in places[1:]), None]
@@ -105,7 +105,7 @@ def _move_up(f: Function, path: Path, places: Sequence[Place], removed: int, shi
                 of_word.floors[slack] = of_word.floors.get(slack, 0) | 1 << top
 
 
-def _element(f: Function, place: Place, i: int) -> str:
+def _element(f: Function, place: PackedPlace, i: int) -> str:
     """The stored bits of element i of the array."""
     shifted = f.operation("lshr", f.word(place.word), place.shift + place.width * (i - place.first))
     return f.operation("and", shifted, (1 << place.width) - 1)
@@ -175,7 +175,7 @@ def _correction(f: Function, word: str, references: Sequence[_Reference]) -> tup
     return decrements, back(f.operation("sub", at_it, at_low_ends(at_it)))
 
 
-def _elements(places: Sequence[Place]) -> Iterable[tuple[Place, int]]:
+def _elements(places: Sequence[PackedPlace]) -> Iterable[tuple[PackedPlace, int]]:
     """The elements of an array: the part in which each lies, and its lowest bit there."""
     return ((place, place.shift + place.width * i) for place in places for i in range(place.length))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from model_check.explicit.code_generation.expressions import Function
-    from model_check.explicit.code_generation.packing import Path, Place
+    from model_check.explicit.code_generation.packing import PackedPlace, Path
 
 OUT_OF_RANGE = "out_of_range"
 
@@ -100,7 +100,7 @@ def _emit_write(f: Function, path: Path, index: Expression | None, value: Expres
         _scatter(f, places, index, distance)
 
 
-def _check_index(f: Function, places: tuple[Place, ...], index: Expression) -> None:
+def _check_index(f: Function, places: tuple[PackedPlace, ...], index: Expression) -> None:
     """A write beside the array would change its neighbours."""
     length = places[-1].first + places[-1].length
     least, most = f.range(index)
@@ -108,7 +108,7 @@ def _check_index(f: Function, places: tuple[Place, ...], index: Expression) -> N
         _leave_if(f, f.operation("icmp uge", f.number(index), length))
 
 
-def _distance(f: Function, path: Path, place: Place, value: Expression) -> str:
+def _distance(f: Function, path: Path, place: PackedPlace, value: Expression) -> str:
     """The distance of the value from the low end of the field's range."""
     low, high = place.low, place.high
     least, most = f.range(value)
@@ -130,12 +130,12 @@ def _distance(f: Function, path: Path, place: Place, value: Expression) -> str:
     return distance
 
 
-def _store(f: Function, place: Place, index: Expression | None, distance: str) -> None:
+def _store(f: Function, place: PackedPlace, index: Expression | None, distance: str) -> None:
     if place.width:
         f.words[place.word] = _stored(f, place, index, distance)
 
 
-def _stored(f: Function, place: Place, index: Expression | None, distance: str) -> str:
+def _stored(f: Function, place: PackedPlace, index: Expression | None, distance: str) -> str:
     """The word of a place with the distance stored there."""
     mask, word, shift = (1 << place.width) - 1, f.word(place.word), f.shift(place, index)
     if isinstance(shift, int):
@@ -148,7 +148,7 @@ def _stored(f: Function, place: Place, index: Expression | None, distance: str) 
     return f.operation("or", others, f.operation("shl", distance, shift))
 
 
-def _scatter(f: Function, places: tuple[Place, ...], index: Expression, distance: str) -> None:
+def _scatter(f: Function, places: tuple[PackedPlace, ...], index: Expression, distance: str) -> None:
     """Store in the one of several words in which the index lies."""
     at = f.number(index)
     for place in places:
@@ -195,7 +195,7 @@ def emit_tick_back(f: Function) -> None:
         f.words[place.word] = code.value(f"add i64 {word}, {signed(1 << shift)}")
 
 
-def _instants(f: Function) -> Iterator[tuple[Path, Place, int]]:
+def _instants(f: Function) -> Iterator[tuple[Path, PackedPlace, int]]:
     """Each instant: its path, its place, and its lowest bit."""
     for path, places in f.packing.places.items():
         if places and f.module.is_instant(path):

@@ -219,9 +219,9 @@ class StateStore:
         """What the search held, and what to do."""
         ways = ["give more (--memory)"]
         if not self.resources.spill:
-            ways.append("let states go to the disk (no --no-disk)")
+            ways.append("let states go to the disk (no --disk none)")
         if self.has_numbers:
-            ways.append("keep fingerprints only (--fingerprints)")
+            ways.append("keep fingerprints only (--engine fingerprints)")
         held = int(self.counts.sum())
         return OutOfRoom(
             f"{written(self.memory)} of memory are too little {what}: {held:,} states were found, "

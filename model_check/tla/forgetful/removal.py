@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.front_end.open_terms import Constant, Named, Number
+from model_check.front_end.open_terms import Constant, Named, OpenNumber
 from model_check.tla.uses import is_moved
-from model_check.tla.values import Except, Index, Local, Mapping, Noted, Range, Select, Update, Value
+from model_check.tla.values import Except, Index, Mapping, Noted, Range, Select, TlaLocal, Update, Value
 from spec.language import NONE, Kind
 from spec.language.fields import Field
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from model_check.tla.values import Accessors
     from spec.language import Machine
 
-STATE, PLACE, TURN, FIRST = Local("s"), Local("place"), Local("i"), Local("First")
+STATE, PLACE, TURN, FIRST = TlaLocal("s"), TlaLocal("place"), TlaLocal("i"), TlaLocal("First")
 
 
 def removal(machine: Machine, array: str) -> Value:
@@ -51,7 +51,7 @@ def _moved_up(way: Accessors) -> Value:
 
 
 def _each(length: str, body: Value) -> Value:
-    return Mapping(TURN.name, Range(Number(0), Constant(length, is_truth=False)), body)
+    return Mapping(TURN.name, Range(OpenNumber(0), Constant(length, is_truth=False)), body)
 
 
 def _followed(reference: Value, field: Field) -> Value:
@@ -59,5 +59,5 @@ def _followed(reference: Value, field: Field) -> Value:
         return Noted("FollowMembers", (reference, PLACE))
     if field.is_position:
         return Noted("FollowPosition", (reference, PLACE))
-    gone = Named("NONE", NONE) if field.low.offset == NONE else Number(field.low.offset)
+    gone = Named("NONE", NONE) if field.low.offset == NONE else OpenNumber(field.low.offset)
     return Noted("Follow", (reference, PLACE, gone))

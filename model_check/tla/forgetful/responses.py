@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from model_check.front_end.open_terms import OpenFunction
-    from model_check.tla.effects import Effect
+    from model_check.tla.effects import TlaEffect
     from model_check.tla.expressions import Meaning
     from spec.language import Action, Fairness, Machine, Property, Response
 
@@ -59,7 +59,7 @@ class DefinerWithGuards(DefinerOfStates):
         guard = junction("/\\", self._items[function]) or ["TRUE"]
         return parameters, [f"{_applied(self.guards[function], parameters)} ==", *indented(guard), "", *text]
 
-    def guard(self, point: Effect, opened: OpenFunction, meaning: Meaning) -> list[Block]:
+    def guard(self, point: TlaEffect, opened: OpenFunction, meaning: Meaning) -> list[Block]:
         """The conjuncts of a guard; of an action's the one that it is true."""
         parameters = [self.printer.flat(meaning[p.name]) for p in opened.parameters]
         items = super().guard(point, opened, meaning)

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.tla.effects import Effect
+from model_check.tla.effects import TlaEffect
 from model_check.tla.loops import carry_out_loop, turn_by_turn
 from model_check.tla.pending import Pending
-from model_check.tla.values import Binding, Except, Local, Range, Update, Value, Variable, Without, operation
+from model_check.tla.values import Binding, Except, Range, TlaLocal, Update, Value, Variable, Without, operation
 
 if TYPE_CHECKING:
-    from model_check.front_end.open_terms import If, Loop, OpenFunction, Remove, Run, Statement
+    from model_check.front_end.open_terms import Loop, OpenFunction, OpenIf, OpenRemove, Run, Statement
     from model_check.tla.expressions import Meaning
 
 
-class Successor(Effect):
+class Successor(TlaEffect):
     """Carries out statements on such a state."""
 
     def whole(self) -> Value:
@@ -35,11 +35,11 @@ class Successor(Effect):
 
     def stand_on(self, state: Value) -> None:
         """Go on in another state, by a name."""
-        if not isinstance(state, Local | Variable):
+        if not isinstance(state, TlaLocal | Variable):
             local = self.names.give("s")
             self.made_up.add(local)
             self.bindings.append(Binding(local, state))
-            state = Local(local)
+            state = TlaLocal(local)
         self.state = state
         self.pending = {name: Pending(self.origin(name)) for name in self.pending}
 
@@ -48,11 +48,11 @@ class Successor(Effect):
         del call, following
         return False
 
-    def remove(self, statement: Remove, meaning: Meaning) -> None:
+    def remove(self, statement: OpenRemove, meaning: Meaning) -> None:
         """Take a place out of the arrays of a length."""
         self.stand_on(Without(self.whole(), statement.array, self.value(statement.place, meaning)))
 
-    def branch(self, statement: If, meaning: Meaning, within: OpenFunction) -> None:
+    def branch(self, statement: OpenIf, meaning: Meaning, within: OpenFunction) -> None:
         """Carry out an `if`; where something is removed, it decides between two states."""
         if not self.uses.removes([statement]):
             super().branch(statement, meaning, within)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from model_check.front_end.open_terms import OpenFunction
-    from model_check.tla.effects import Effect
+    from model_check.tla.effects import TlaEffect
     from model_check.tla.expressions import Meaning
     from spec.language import Machine, Property
 
@@ -49,7 +49,7 @@ class DefinerOfStates(Definer):
         """Whether the first parameter of a definition is a state."""
         return function not in self.actions and bool(self.uses.reads(function) or self.uses.writes(function))
 
-    def point(self, function: Callable[..., Any]) -> Effect:
+    def point(self, function: Callable[..., Any]) -> TlaEffect:
         """Where a definition begins."""
         names = LocalNames(self.taken)
         state: Value | None = None
@@ -60,7 +60,7 @@ class DefinerOfStates(Definer):
             state = STATE
         return Successor(self.reader, self.uses, names, state)
 
-    def statements(self, point: Effect, opened: OpenFunction, meaning: Meaning) -> Block:
+    def statements(self, point: TlaEffect, opened: OpenFunction, meaning: Meaning) -> Block:
         """A guard, and the state that an effect reaches."""
         items = self.guard(point, opened, meaning)
         if not isinstance(point, Successor) or (not opened.effect and opened.function not in self.actions):

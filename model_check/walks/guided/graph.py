@@ -32,7 +32,7 @@ SWEEPS_BETWEEN: Final = 5
 
 
 @dataclass(frozen=True)
-class Graph:
+class WalkGraph:
     """What a search in breadth found, cut off where its quota ended.
 
     Attributes
@@ -94,7 +94,7 @@ class Graph:
         return found
 
 
-def search_graph(space: StateSpace, quota: int) -> Graph:
+def search_graph(space: StateSpace, quota: int) -> WalkGraph:
     """Search an instance in breadth until so many states are found or all.
 
     Raises
@@ -121,7 +121,7 @@ def search_graph(space: StateSpace, quota: int) -> Graph:
     order = np.argsort(np.concatenate(sources), kind="stable")
     firsts = np.searchsorted(np.concatenate(sources)[order], np.arange(expanded + 1))
     found = states[:count].copy()
-    return Graph(
+    return WalkGraph(
         space,
         found,
         expanded,

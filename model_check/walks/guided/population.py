@@ -42,7 +42,7 @@ BY_VIOLATION: Final = 0.05
 LEVELS: Final = 20
 
 
-class Place(NamedTuple):
+class WalkPlace(NamedTuple):
     """The walks behind one step.
 
     Attributes
@@ -81,7 +81,7 @@ class Population:
     shares: Numbers
     first: Words
     met: Words
-    places: list[Place] = field(repr=False)
+    places: list[WalkPlace] = field(repr=False)
 
     def lineage(self, walks: Words) -> Words:
         """Which walk each of these was at each place, shape (walks, places)."""
@@ -136,7 +136,7 @@ def walk_together(space: StateSpace, promises: Promises | None, length: int, dra
         initial,
         initial,
     )
-    places: list[Place] = []
+    places: list[WalkPlace] = []
     expanded = 0
     for _ in range(length):
         after, new, cost = _gone_on(space, walks)
@@ -151,7 +151,7 @@ def walk_together(space: StateSpace, promises: Promises | None, length: int, dra
             promised = promises.of(space, after.states, walks.promises[after.origins])
             after = after._replace(promises=np.where(are_violated(after.met, bits), 0.0, promised))
         walks = _thinned(after, are_violated(after.met, bits), draws)
-        places.append(Place(walks.states, walks.steps, walks.origins))
+        places.append(WalkPlace(walks.states, walks.steps, walks.origins))
     return Population(expanded, shares, first, walks.met, places)
 
 

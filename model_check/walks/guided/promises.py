@@ -14,7 +14,7 @@ from model_check.walks.guided.views import Grain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.walks.guided.graph import Graph, Numbers
+    from model_check.walks.guided.graph import Numbers, WalkGraph
     from model_check.walks.guided.state_space import StateSpace
     from model_check.walks.guided.views import Hashes, Words
 
@@ -66,7 +66,7 @@ MESSAGES: Final = int(Grain.MESSAGES)
 QUEUES: Final = int(Grain.QUEUES)
 
 
-def learn(graphs: Sequence[Graph], clauses: Sequence[int]) -> Promises:
+def learn(graphs: Sequence[WalkGraph], clauses: Sequence[int]) -> Promises:
     """The mean chance of all states that have a view; the larger one where several graphs know it."""
     learned = [_by_view(graph, graph.chances(clauses)) for graph in graphs]
     keys = np.unique(np.concatenate([some for some, _ in learned]))
@@ -80,7 +80,7 @@ def learn(graphs: Sequence[Graph], clauses: Sequence[int]) -> Promises:
     return Promises(np.array(clauses, dtype=np.int64), slots, rows, chances)
 
 
-def _by_view(graph: Graph, chances: Numbers) -> tuple[Hashes, Numbers]:
+def _by_view(graph: WalkGraph, chances: Numbers) -> tuple[Hashes, Numbers]:
     views = graph.space.views(graph.states[: graph.expanded])
     keys, rows = np.unique(views, return_inverse=True)
     means, _ = means_by_view(rows.reshape(len(chances), -1), chances, len(keys))

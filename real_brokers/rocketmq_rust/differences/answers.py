@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from real_brokers.rocketmq_rust.difference import (
     END_TRANSACTION,
-    Difference,
-    Step,
+    DifferenceStep,
+    RustDifference,
     connected,
     delivery,
     end,
@@ -36,7 +36,7 @@ def _offset_of_nobody(name: str, **more: object) -> Callable[[Stage], str]:
 
 
 ANSWERS: Final = (
-    Difference(
+    RustDifference(
         name="commit-of-nothing",
         says="A commit that names no message is answered SUCCESS; a rollback is refused, as it should be.",
         source="end_transaction_processor.rs, process_command_inner: OperationResult::default()",
@@ -56,14 +56,14 @@ ANSWERS: Final = (
         to_do="do not take SUCCESS of END_TRANSACTION for a delivery; keep fileReservedTime well above the checks",
         breaks=("S10", "L5"),
     ),
-    Difference(
+    RustDifference(
         name="unknown-is-answered",
         says="An END_TRANSACTION of unknown outcome that waits for an answer gets one.",
         source="end_transaction_processor.rs, process_shared",
         steps=(
             connected(),
             half("A"),
-            Step(
+            DifferenceStep(
                 "END_TRANSACTION of unknown outcome for half A, not one-way",
                 lambda stage: stage.end_and_wait("A", UNKNOWN),
                 NO_ANSWER,
@@ -73,7 +73,7 @@ ANSWERS: Final = (
         ),
         matters="no message; a client that waits learns at once what RocketMQ lets it wait for until its timeout",
     ),
-    Difference(
+    RustDifference(
         name="optional-fields",
         says="A request without a field that RocketMQ does without is refused, an END_TRANSACTION without msgId, too.",
         source="decode_command_custom_header of rocketmq-protocol: the field is no Option there",
@@ -90,13 +90,13 @@ ANSWERS: Final = (
                 transactionId=None,
             ),
             delivery("A", "delivered"),
-            Step(
+            DifferenceStep(
                 "send a half without defaultTopic",
                 lambda stage: stage.send("B", c=None),
                 "code 0",
                 "SendMessageRequestHeaderV2#decode, SendMessageProcessor#parseRequestHeader",
             ),
-            Step(
+            DifferenceStep(
                 "pull without subVersion",
                 lambda stage: stage.pull(subVersion=None),
                 "code 0",
@@ -107,7 +107,7 @@ ANSWERS: Final = (
         to_do="let the client send msgId and transactionId in each END_TRANSACTION",
         breaks=("L5",),
     ),
-    Difference(
+    RustDifference(
         name="missing-fields",
         says="What is missing or out of range in a request is answered by other codes.",
         source="decode_command_custom_header of rocketmq-protocol, and the error table of rocketmq-transport",
@@ -116,15 +116,19 @@ ANSWERS: Final = (
             half("A"),
             end("A", COMMIT, "code 1", " without commitLogOffset", commitLogOffset=None),
             end("A", COMMIT, "code 1", " with commitOrRollback=x", commitOrRollback="x"),
-            Step("send a half without queueId", lambda stage: stage.send("B", e=None), "code 1", _SEND_HEADER),
-            Step("send a half without bornTimestamp", lambda stage: stage.send("B", g=None), "code 1", _SEND_HEADER),
-            Step(
+            DifferenceStep(
+                "send a half without queueId", lambda stage: stage.send("B", e=None), "code 1", _SEND_HEADER
+            ),
+            DifferenceStep(
+                "send a half without bornTimestamp", lambda stage: stage.send("B", g=None), "code 1", _SEND_HEADER
+            ),
+            DifferenceStep(
                 "send a half to queue 9 of 4",
                 lambda stage: stage.send("B", e=9),
                 "code 29",
                 "AbstractSendMessageProcessor#msgCheck: INVALID_PARAMETER",
             ),
-            Step(
+            DifferenceStep(
                 "pull queue 1 of the half topic, which has one queue",
                 lambda stage: stage.pull(queueId=1),
                 "code 29",
@@ -137,15 +141,17 @@ ANSWERS: Final = (
             "another way (DefaultMQProducer: its retryResponseCodes have 1, and not 29)"
         ),
     ),
-    Difference(
+    RustDifference(
         name="pull-without-subscription",
         says="A pull that brings no subscription is served if an earlier one of its group brought one.",
         source="pull_message_processor.rs",
         steps=(
             connected(),
             half("A"),
-            Step("pull with sysFlag 4, which says that the request brings a subscription", Stage.pull, "code 0"),
-            Step(
+            DifferenceStep(
+                "pull with sysFlag 4, which says that the request brings a subscription", Stage.pull, "code 0"
+            ),
+            DifferenceStep(
                 "pull with sysFlag 0, which says that it brings none; the group has sent no heartbeat",
                 lambda stage: stage.pull(sysFlag=0),
                 "code 24",
@@ -155,13 +161,15 @@ ANSWERS: Final = (
         ),
         matters="no transaction; a consumer whose heartbeat was lost reads on instead of registering again",
     ),
-    Difference(
+    RustDifference(
         name="bare-header",
         says="A JSON header without serializeTypeCurrentRPC ends the connection.",
         source="rocketmq-protocol, RemotingCommand: the field has no default when a header is read",
         steps=(
-            Step("GET_MAX_OFFSET in a JSON header with serializeTypeCurrentRPC", Stage.ask_full_header, "code 0"),
-            Step(
+            DifferenceStep(
+                "GET_MAX_OFFSET in a JSON header with serializeTypeCurrentRPC", Stage.ask_full_header, "code 0"
+            ),
+            DifferenceStep(
                 "the same in a JSON header without it",
                 Stage.ask_bare_header,
                 "code 0",
@@ -171,54 +179,56 @@ ANSWERS: Final = (
         matters="clients that leave it out, such as the Go client 2.1.2, can't connect at all: every request times out",
         to_do="let the client use the binary (ROCKETMQ) header encoding, or add the field to its JSON",
     ),
-    Difference(
+    RustDifference(
         name="settings-at-run-time",
         says="The transaction settings can't be changed while the broker runs, and it does not tell them.",
         source="config/transaction.rs, RuntimeBrokerConfigPatch",
         steps=(
-            Step(
+            DifferenceStep(
                 "UPDATE_BROKER_CONFIG of transactionTimeOut, to what it is",
                 asked(RequestCode.UPDATE_BROKER_CONFIG, {}, body=b"transactionTimeOut=3000"),
                 "code 0",
                 "AdminBrokerProcessor#updateBrokerConfig",
             ),
-            Step(
+            DifferenceStep(
                 "UPDATE_BROKER_CONFIG of transactionCheckMax, to what it is",
                 asked(RequestCode.UPDATE_BROKER_CONFIG, {}, body=b"transactionCheckMax=5"),
                 "code 0",
                 "AdminBrokerProcessor#updateBrokerConfig",
             ),
-            Step(
+            DifferenceStep(
                 "GET_BROKER_CONFIG: what the timeout is called",
                 Stage.name_of_timeout,
                 "transactionTimeOut",
                 "BrokerConfig",
             ),
-            Step("the release that an answer's header names", Stage.release, "5.5.0", "MQVersion#CURRENT_VERSION"),
+            DifferenceStep(
+                "the release that an answer's header names", Stage.release, "5.5.0", "MQVersion#CURRENT_VERSION"
+            ),
         ),
         matters=(
             "no message; tools that speed checks up, and the probe without --profile and --broker-conf, do not work"
         ),
         to_do="set them in its TOML and start it again; give the probe --profile and --broker-conf",
     ),
-    Difference(
+    RustDifference(
         name="absent-offset",
         says="The offset of a group that has none is told in another way.",
         source="consumer_manage_processor.rs, query_consumer_offset",
         steps=(
-            Step(
+            DifferenceStep(
                 "QUERY_CONSUMER_OFFSET of an unknown group, setZeroIfNotFound=false",
                 _offset_of_nobody("nobody", setZeroIfNotFound=False),
                 "code 22, offset=",
                 "ConsumerManageProcessor#queryConsumerOffset",
             ),
-            Step(
+            DifferenceStep(
                 "the same without setZeroIfNotFound",
                 _offset_of_nobody("nobody"),
                 "code 0, offset=0",
                 "ConsumerManageProcessor#queryConsumerOffset",
             ),
-            Step(
+            DifferenceStep(
                 "the same with setZeroIfNotFound=true",
                 _offset_of_nobody("nobody", setZeroIfNotFound=True),
                 "code 0, offset=0",

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from real_brokers.rocketmq_rust.difference import Difference, Step, awaited, check_came, connected, end, half
+from real_brokers.rocketmq_rust.difference import (
+    DifferenceStep,
+    RustDifference,
+    awaited,
+    check_came,
+    connected,
+    end,
+    half,
+)
 from real_brokers.rocketmq_rust.stage import Stage, properties_in_words
 from wire.client.transactions import COMMIT, ROLLBACK
 
@@ -26,7 +34,7 @@ def _orders(stage: Stage) -> str:
 
 
 RECORDS: Final = (
-    Difference(
+    RustDifference(
         name="delivered-properties",
         says="A delivered message has lost TRAN_MSG.",
         source="end_transaction_processor.rs, process_command_inner: clear_property makes the stored text anew",
@@ -34,13 +42,13 @@ RECORDS: Final = (
             connected(),
             half("A"),
             end("A", COMMIT, "code 0"),
-            Step(
+            DifferenceStep(
                 "the delivered A: TRAN_MSG",
                 lambda stage: properties_in_words(stage.delivered("A"), "TRAN_MSG"),
                 "TRAN_MSG=true",
                 _DELIVERY,
             ),
-            Step(
+            DifferenceStep(
                 "the delivered A: REAL_TOPIC and REAL_QID",
                 lambda stage: properties_in_words(stage.delivered("A"), "REAL_TOPIC", "REAL_QID"),
                 "without REAL_TOPIC and REAL_QID",
@@ -49,7 +57,7 @@ RECORDS: Final = (
         ),
         matters="consumers that tell transactional messages by TRAN_MSG no longer do",
     ),
-    Difference(
+    RustDifference(
         name="op-properties",
         says="An op message carries a UNIQ_KEY.",
         source="transactional_message_bridge.rs, make_op_message_inner",
@@ -58,7 +66,7 @@ RECORDS: Final = (
             half("A"),
             end("A", ROLLBACK, "code 0"),
             awaited("an op message that names A", lambda stage: stage.op_names("A"), "came", "did not come"),
-            Step(
+            DifferenceStep(
                 "the op message: whether it has a UNIQ_KEY",
                 lambda stage: "with" if "UNIQ_KEY" in stage.ops()[-1].properties else "without",
                 "without",
@@ -67,7 +75,7 @@ RECORDS: Final = (
         ),
         matters="no message; an op message takes some 50 bytes more of the log",
     ),
-    Difference(
+    RustDifference(
         name="check-without-id",
         says="A check names no offsetMsgId.",
         source="default_transactional_message_service.rs, put_back_half_msg_queue: the append result has no id",
@@ -75,13 +83,13 @@ RECORDS: Final = (
             connected(),
             half("A"),
             check_came("A"),
-            Step(
+            DifferenceStep(
                 "the check's offsetMsgId",
                 lambda stage: "an id" if stage.checks("A")[-1][0].fields.get("offsetMsgId") else "empty",
                 "an id",
                 "TransactionalMessageServiceImpl#putBackHalfMsgQueue",
             ),
-            Step(
+            DifferenceStep(
                 "WAIT of the message that the check carries",
                 lambda stage: properties_in_words([stage.checks("A")[-1][1]], "WAIT"),
                 "WAIT=false",
@@ -92,16 +100,16 @@ RECORDS: Final = (
         matters="a check listener that logs or looks its message up by the offset message id has none",
         to_do="use the UNIQ_KEY (transactionId) of the check",
     ),
-    Difference(
+    RustDifference(
         name="copy-keeps-flag",
         says="A half that is put back for a check keeps the flag of its message.",
         source="transactional_message_bridge.rs, renew_half_message_inner: the whole message is copied",
         steps=(
             connected(),
-            Step("send half A with flag 7", lambda stage: stage.send("A", h=7), "code 0"),
+            DifferenceStep("send half A with flag 7", lambda stage: stage.send("A", h=7), "code 0"),
             check_came("A"),
             end("A", COMMIT, "code 0", " as the check asks", answers_check=True),
-            Step(
+            DifferenceStep(
                 "the delivered A: its flag",
                 lambda stage: " ".join(f"flag {record.flag}" for record in stage.delivered("A")) or "not delivered",
                 "flag 0",
@@ -111,13 +119,13 @@ RECORDS: Final = (
         matters="the message that is delivered is the one that was sent (RocketMQ: B32)",
         keeps=("S6.flag_of_a_copy",),
     ),
-    Difference(
+    RustDifference(
         name="property-order",
         says="The properties of messages that were sent alike are stored in different orders.",
         source="rocketmq-protocol, message_properties_to_string: a HashMap with a random seed",
         steps=(
             connected(),
-            Step(
+            DifferenceStep(
                 f"send {_MESSAGES_ALIKE} halves alike, and look at the order of their properties",
                 _orders,
                 "1 order",
@@ -126,7 +134,7 @@ RECORDS: Final = (
         ),
         matters="no message; stores can't be compared byte by byte, and `halfcheck audit` takes the order for damage",
     ),
-    Difference(
+    RustDifference(
         name="preset-checks",
         says="A TRANSACTION_CHECK_TIMES of the producer that is no number counts as none; RocketMQ takes it for -1.",
         source="default_transactional_message_service.rs, need_discard",
@@ -134,7 +142,7 @@ RECORDS: Final = (
             connected(),
             half("A", TRANSACTION_CHECK_TIMES="x"),
             check_came("A"),
-            Step(
+            DifferenceStep(
                 "the copy's TRANSACTION_CHECK_TIMES",
                 lambda stage: properties_in_words(stage.halves("A"), "TRANSACTION_CHECK_TIMES"),
                 "TRANSACTION_CHECK_TIMES=0",

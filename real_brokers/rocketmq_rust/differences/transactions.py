@@ -6,8 +6,8 @@ from typing import Final
 
 from real_brokers.rocketmq_rust.difference import (
     END_TRANSACTION,
-    Difference,
-    Step,
+    DifferenceStep,
+    RustDifference,
     awaited,
     check_came,
     connected,
@@ -45,7 +45,7 @@ def _settled_offset(stage: Stage) -> str:
 
 
 TRANSACTIONS: Final = (
-    Difference(
+    RustDifference(
         name="word-true",
         says="A half whose TRAN_MSG is spelled TRUE or True is no half: it is lost, or delivered at once.",
         source="send_message_processor.rs, send_message: value.parse::<bool>() takes nothing but true",
@@ -55,7 +55,7 @@ TRANSACTIONS: Final = (
             place("A", "in the half topic", _SEND),
             end("A", COMMIT, "code 0"),
             delivery("A", "delivered", END_TRANSACTION),
-            Step("send half B with TRAN_MSG=True and sysFlag 0", _send_without_flag, "code 0"),
+            DifferenceStep("send half B with TRAN_MSG=True and sysFlag 0", _send_without_flag, "code 0"),
             place("B", "in the half topic", _SEND),
             end("B", ROLLBACK, "code 0"),
             delivery("B", "not delivered", END_TRANSACTION),
@@ -68,7 +68,7 @@ TRANSACTIONS: Final = (
         to_do="let the client send TRAN_MSG=true in lower case",
         breaks=("L1", "L5", "S5.no_commit_arrived", "S3.not_decided", "S2"),
     ),
-    Difference(
+    RustDifference(
         name="commit-of-a-delivery",
         says="A commit that names a delivered message in place of a half is carried out.",
         source="end_transaction_processor.rs, end_message_transaction: unwrap_or_default() of REAL_TOPIC and REAL_QID",
@@ -76,7 +76,7 @@ TRANSACTIONS: Final = (
             connected(),
             half("A"),
             end("A", COMMIT, "code 0"),
-            Step(
+            DifferenceStep(
                 "commit, naming the delivered A by its own queue offset and commit log offset",
                 lambda stage: stage.end_delivered("A", COMMIT),
                 "code 1",
@@ -85,7 +85,7 @@ TRANSACTIONS: Final = (
         ),
         matters="the client is told SUCCESS; by the source, a message is stored whose topic has no name",
     ),
-    Difference(
+    RustDifference(
         name="one-client-id",
         says=(
             "A second connection with the client id of the first takes its place: the first group has no producer left."
@@ -94,14 +94,14 @@ TRANSACTIONS: Final = (
         steps=(
             connected(),
             half("A"),
-            Step(
+            DifferenceStep(
                 "a heartbeat of another group with the same clientID, from a second connection",
                 Stage.connect_again,
                 "code 0",
                 _CLIENTS,
             ),
-            Step("the first connection", Stage.state_of_first, "open", _CLIENTS),
-            Step(
+            DifferenceStep("the first connection", Stage.state_of_first, "open", _CLIENTS),
+            DifferenceStep(
                 "await a check of A on the first connection",
                 lambda stage: stage.await_check("A"),
                 "a check",
@@ -116,13 +116,13 @@ TRANSACTIONS: Final = (
         to_do="give each process a clientID of its own (instanceName, unitName)",
         breaks=("L2.nobody_to_ask",),
     ),
-    Difference(
+    RustDifference(
         name="two-client-ids",
         says="A second client id on one connection is refused.",
         source="client_manage_processor.rs, ensure_known_cross_role_session_identity",
         steps=(
             connected(),
-            Step(
+            DifferenceStep(
                 "a heartbeat with another clientID on the same connection",
                 Stage.connect_as_another,
                 "code 0",
@@ -131,7 +131,7 @@ TRANSACTIONS: Final = (
         ),
         matters="no client of RocketMQ does so; a proxy that shares a connection among clients would",
     ),
-    Difference(
+    RustDifference(
         name="stop-behind-a-commit",
         says="A broker that is told to stop writes the op entries that wait in its batch.",
         source="transactional_op_batch_service.rs, run: drain_operation_queues",
@@ -140,8 +140,8 @@ TRANSACTIONS: Final = (
             half("A"),
             end("A", COMMIT, "code 0"),
             place("A", "in the half topic and in its own topic"),
-            Step("stop the broker (SIGTERM), and start it again", Stage.restart, "started"),
-            Step(
+            DifferenceStep("stop the broker (SIGTERM), and start it again", Stage.restart, "started"),
+            DifferenceStep(
                 "whether an op message names A",
                 lambda stage: "named" if stage.op_names("A") else "not named",
                 "not named",
@@ -152,7 +152,7 @@ TRANSACTIONS: Final = (
         settings=(("transactionOpBatchInterval", "20000"),),
         keeps=("S10.op_entry_dies_with_the_process",),
     ),
-    Difference(
+    RustDifference(
         name="set-back",
         says="UPDATE_CONSUMER_OFFSET does not set the check service back, though it is answered SUCCESS.",
         source="consumer_offset_manager.rs, commit_offset: a lower offset is dropped",
@@ -166,7 +166,7 @@ TRANSACTIONS: Final = (
                 "passed",
                 "not passed",
             ),
-            Step(
+            DifferenceStep(
                 "UPDATE_CONSUMER_OFFSET for CID_RMQ_SYS_TRANS on the half topic, one back",
                 lambda stage: stage.move_check_service(HALF_TOPIC, -1),
                 "code 0",
@@ -183,7 +183,7 @@ TRANSACTIONS: Final = (
         matters="nobody can have settled transactions put back and checked again (RocketMQ: B57)",
         keeps=("S9", "S1"),
     ),
-    Difference(
+    RustDifference(
         name="set-forward",
         says=(
             "A check service that was set behind the end of its queue never comes back: no half is ever checked again."
@@ -191,13 +191,13 @@ TRANSACTIONS: Final = (
         source="consumer_offset_manager.rs, commit_offset, which the check service itself goes through",
         steps=(
             connected(),
-            Step(
+            DifferenceStep(
                 "UPDATE_CONSUMER_OFFSET for CID_RMQ_SYS_TRANS on the half topic, 1,000 ahead",
                 lambda stage: stage.move_check_service(HALF_TOPIC, 1_000),
                 "code 0",
                 _OFFSETS,
             ),
-            Step(
+            DifferenceStep(
                 "await some rounds: where the check service stands then",
                 _settled_offset,
                 _CAME_BACK,

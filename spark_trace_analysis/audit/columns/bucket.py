@@ -1,4 +1,4 @@
-"""The transactions of one bucket as columns: which records and op entries each has, and what they say together."""
+"""The transactions of one bucket as columns: their records, their op entries, and aggregates of these."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Bucket:
         self.has_namesakes[:-1] |= same
 
     def _agree(self) -> Flags:
-        """Whether the records of each transaction say the same where they must."""
+        """Whether the records of each transaction agree in their constant parts."""
         agrees = self._are_one(_numbers(self._records.column("topic")))
         for name in ("born_timestamp", "body_crc", "constants", "real_queue"):
             agrees &= self._are_one(self.column(name))

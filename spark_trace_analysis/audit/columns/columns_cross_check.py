@@ -14,7 +14,7 @@ import numpy as np
 from reference.format.consume_queue import ENTRY_BYTES, PRE_BLANK_SIZE, ConsumeQueue, open_consume_queues
 from reference.format.cross_check import INNER_BATCH_FLAG, CrossCheck, wrong_count
 from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT
-from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record, found, order_of
+from spark_trace_analysis.audit.rules.damage import DamageFinding, Rank, at_record, found, order_of
 from spark_trace_analysis.records.bytes_kernels import are_bytes
 from spark_trace_analysis.records.record_kernels import Outline
 from spark_trace_analysis.records.transaction_record import NOTHING
@@ -41,18 +41,18 @@ _EDGE = 3
 
 @dataclass(slots=True)
 class Checked:
-    """What the cross-check says of one split.
+    """The result of the cross-check of one split.
 
     Attributes
     ----------
     missing
         Records without an entry; damage only if later records have theirs.
     facts
-        What all splits together must know.
+        The facts that are judged over all splits.
     """
 
-    findings: list[Finding] = field(default_factory=list)
-    missing: list[Finding] = field(default_factory=list)
+    findings: list[DamageFinding] = field(default_factory=list)
+    missing: list[DamageFinding] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -113,7 +113,7 @@ class _Columns:
         return [[int(self.physical[number]), int(times[number])] for number in numbers]
 
     def _take(self, number: int, rank: Rank = Rank.RECORD) -> None:
-        """Take over what the rules have found of one record."""
+        """Take over the findings of the rules for one record."""
         at = int(self.physical[number])
         for rule, region in enumerate(self.rules.found):
             self.checked.findings.append(found(rank, order_of(at, rule), region))

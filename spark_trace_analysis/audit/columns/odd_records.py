@@ -1,4 +1,4 @@
-"""Records that are not as a broker writes them: Python decodes each and fills in what the kernels could not tell."""
+"""Records that are not as a broker writes them: Python decodes them and fills in their fields."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from reference.format import properties
 from reference.format.stored_message import host_bytes
 from spark_trace_analysis.audit.rules.consistency import is_in_a_known_order, wrong_form
-from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record
+from spark_trace_analysis.audit.rules.damage import DamageFinding, Rank, at_record
 from spark_trace_analysis.records.bytes_kernels import hash_bytes
 from spark_trace_analysis.records.property_kernels import birth_hash
 from spark_trace_analysis.records.transaction_record import (
     NOTHING,
     Feature,
+    RecordField,
     RecordKind,
-    Told,
     check_times,
     classify,
     identity_of,
@@ -34,55 +34,55 @@ class OddRecords:
     Parameters
     ----------
     timeout_ms
-        What an unreadable immunity stands for.
+        The immunity that an unreadable one stands for.
 
     Attributes
     ----------
     findings
-        What a record of its kind never looks like.
+        Records of a form that their kind never has.
     ops
         Commit log offset of each odd op message, and the half offsets in its body.
     texts
-        Place of each other record to its unique key, group, real topic, KEYS and TAGS; without a unique key to what
-        else names its transaction, and None.
+        Place of each other record to its unique key, group, real topic, KEYS and TAGS; without a unique key to another
+        identity of its transaction, and None.
     """
 
     def __init__(self, log: CommitLog, timeout_ms: int) -> None:
         self._log = log
         self._timeout_ms = timeout_ms
-        self.findings: list[Finding] = []
+        self.findings: list[DamageFinding] = []
         self.ops: list[tuple[int, list[int]]] = []
         self.texts: dict[int, tuple[str | None, ...]] = {}
 
-    def tell(self, record: Record, told: Any, place: int) -> int:
-        """Fill in what a record tells; gives the releases that could have written it as bits.
+    def fill(self, record: Record, fields: Any, place: int) -> int:
+        """Fill in the fields of a record; gives the releases that could have written it as bits.
 
         Parameters
         ----------
-        told
-            Its column, a number for each field of :class:`~spark_trace_analysis.records.transaction_record.Told`.
+        fields
+            Its column, a number for each of `RecordField`.
         place
             The number of that column.
         """
         kind = classify(record)
         at = record.physical_offset
         values = record.properties
-        told[Told.KIND], told[Told.IS_ODD] = kind, 1
+        fields[RecordField.KIND], fields[RecordField.IS_ODD] = kind, 1
         checks = check_times(record)
-        told[Told.CHECK_TIMES] = NOTHING if checks is None else checks
+        fields[RecordField.CHECK_TIMES] = NOTHING if checks is None else checks
         immunity = immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms)
-        told[Told.IMMUNITY_SECONDS] = NOTHING if immunity is None else immunity
-        told[Told.TAGS_CODE] = properties.tags_code_of(values)
-        told[Told.BIRTH_HASH] = birth_hash(
+        fields[RecordField.IMMUNITY_SECONDS] = NOTHING if immunity is None else immunity
+        fields[RecordField.TAGS_CODE] = properties.tags_code_of(values)
+        fields[RecordField.BIRTH_HASH] = birth_hash(
             record.born_timestamp, hash_bytes(host_bytes(record.born_host)), record.body_crc
         )
-        told[Told.ENTRIES] = 0
-        told[[Told.KEY_SIZE, Told.GROUP_SIZE, Told.TOPIC_SIZE, Told.STAYS_SIZE, Told.KEYS_SIZE, Told.TAGS_SIZE]] = 0
+        fields[RecordField.ENTRIES] = 0
+        fields[[field for field in RecordField if field.name.endswith("_SIZE")]] = 0
         self.findings.extend(
             at_record(self._log, Rank.FORM, at, reason, rule) for rule, reason in enumerate(wrong_form(record, kind))
         )
         if kind is RecordKind.OP:
-            self._tell_op(record)
+            self._take_op(record)
         elif kind is not RecordKind.OTHER:
             unique_key = values.get(properties.UNIQUE_KEY)
             name, group = (
@@ -90,14 +90,14 @@ class OddRecords:
                 if unique_key
                 else (repr(identity_of(record)), None)
             )
-            told[Told.KEY_HASH] = hash_bytes(name.encode())
+            fields[RecordField.KEY_HASH] = hash_bytes(name.encode())
             topic = values.get(properties.REAL_TOPIC, record.topic)
             keys, tags = values.get(properties.KEYS, ""), values.get(properties.TAGS, "")
             self.texts[place] = name, group, topic, keys, tags
-            told[Told.FEATURES] = Feature.SMALL_ORDER if is_in_a_known_order(record) else 0
+            fields[RecordField.FEATURES] = Feature.SMALL_ORDER if is_in_a_known_order(record) else 0
         return mask_of(writers_of(record, kind))
 
-    def _tell_op(self, record: Record) -> None:
+    def _take_op(self, record: Record) -> None:
         offsets = parse_op_body(record.body) if record.has_sound_body else None
         if offsets is not None:
             self.ops.append((record.physical_offset, list(offsets)))

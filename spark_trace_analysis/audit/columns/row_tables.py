@@ -194,7 +194,7 @@ def write_rows(path: Path, bucket: Bucket, straight: Straight, rows: Iterable[Tr
     Parameters
     ----------
     rows
-        Those of the transactions that are not told from columns.
+        Those of the transactions that are not judged from columns.
 
     Returns
     -------

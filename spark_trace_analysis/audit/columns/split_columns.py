@@ -1,4 +1,4 @@
-"""What a split hands on to the next stages: op entries, halves by their place in the queue, records by transaction."""
+"""The columns that a split hands on: op entries, halves by their place in the queue, records by transaction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from spark_trace_analysis.records.bytes_kernels import gather
 from spark_trace_analysis.records.op_body_kernels import list_entries
 from spark_trace_analysis.records.record_kernels import Outline
-from spark_trace_analysis.records.transaction_record import RecordKind, Told
+from spark_trace_analysis.records.transaction_record import RecordField, RecordKind
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.columns.odd_records import OddRecords
@@ -28,17 +28,17 @@ class SplitEvents:
         All records of the split.
     numbers
         Which of them.
-    told
-        What each tells: a row for each field of :class:`~spark_trace_analysis.records.transaction_record.Told`.
+    fields
+        A row for each :class:`~spark_trace_analysis.records.transaction_record.RecordField`, a column for each record.
     stays
         Bytes in which their fields ``STAYS_AT`` are places.
     odd
-        What Python told of those that are not as a broker writes them, the texts by their places here.
+        The fields of those that Python had to read, the texts by their places here.
     """
 
     records: SplitRecords
     numbers: np.ndarray[Any, np.dtype[np.int64]]
-    told: np.ndarray[Any, np.dtype[np.int64]]
+    fields: np.ndarray[Any, np.dtype[np.int64]]
     stays: np.ndarray[Any, np.dtype[np.uint8]]
     odd: OddRecords
 
@@ -53,15 +53,15 @@ class SplitEvents:
 
     def chosen(self, places: Any) -> SplitEvents:
         """Some of them, by place or flag."""
-        return SplitEvents(self.records, self.numbers[places], self.told[:, places], self.stays, self.odd)
+        return SplitEvents(self.records, self.numbers[places], self.fields[:, places], self.stays, self.odd)
 
 
 def entry_columns(events: SplitEvents) -> dict[str, Any]:
     """The op entries, each with the end of the half queue as far as this split knows it."""
-    o, told, start = events.records.outlines, events.told, events.records.reader.file.start
-    is_plain_op = (told[Told.KIND] == RecordKind.OP) & (told[Told.IS_ODD] == 0)
+    o, fields, start = events.records.outlines, events.fields, events.records.reader.file.start
+    is_plain_op = (fields[RecordField.KIND] == RecordKind.OP) & (fields[RecordField.IS_ODD] == 0)
     plain = events.numbers[is_plain_op]
-    offsets, owners = list_entries(events.records.data, o, plain, int(told[Told.ENTRIES, is_plain_op].sum()))
+    offsets, owners = list_entries(events.records.data, o, plain, int(fields[RecordField.ENTRIES, is_plain_op].sum()))
     numbers = plain[owners] if len(owners) else np.empty(0, np.int64)
     odd = events.odd.ops
     if odd:
@@ -71,7 +71,7 @@ def entry_columns(events: SplitEvents) -> dict[str, Any]:
         order = np.argsort(numbers, kind="stable")
         offsets, numbers = offsets[order], numbers[order]
     queue_ids = o[Outline.QUEUE_ID, numbers]
-    halves = events.numbers[told[Told.KIND] <= RecordKind.PUT_BACK]
+    halves = events.numbers[fields[RecordField.KIND] <= RecordKind.PUT_BACK]
     ends = np.zeros(len(numbers), np.int64)
     for queue in np.unique(queue_ids):
         of_queue = halves[o[Outline.QUEUE_ID, halves] == queue]
@@ -90,9 +90,9 @@ def entry_columns(events: SplitEvents) -> dict[str, Any]:
 
 def half_columns(events: SplitEvents) -> dict[str, Any]:
     """The halves and their copies by their place in the queue."""
-    halves = events.chosen(events.told[Told.KIND] <= RecordKind.PUT_BACK)
+    halves = events.chosen(events.fields[RecordField.KIND] <= RecordKind.PUT_BACK)
     return {
-        "key_hash": halves.told[Told.KEY_HASH],
+        "key_hash": halves.fields[RecordField.KEY_HASH],
         "queue_id": halves.outline(Outline.QUEUE_ID),
         "queue_offset": halves.outline(Outline.QUEUE_OFFSET),
         "at": halves.at,
@@ -101,51 +101,51 @@ def half_columns(events: SplitEvents) -> dict[str, Any]:
 
 def record_columns(events: SplitEvents) -> dict[str, Any]:
     """Halves, copies, deliveries and discards by transaction."""
-    places = np.flatnonzero(events.told[Told.KIND] <= RecordKind.DISCARDED)
+    places = np.flatnonzero(events.fields[RecordField.KIND] <= RecordKind.DISCARDED)
     chosen = events.chosen(places)
-    told = chosen.told
+    fields = chosen.fields
     texts = {int(np.searchsorted(places, place)): text for place, text in events.odd.texts.items()}
     return {
         "at": chosen.at,
-        "kind": told[Told.KIND].astype(np.int8),
-        "is_odd": told[Told.IS_ODD].astype(bool),
+        "kind": fields[RecordField.KIND].astype(np.int8),
+        "is_odd": fields[RecordField.IS_ODD].astype(bool),
         "queue_id": chosen.outline(Outline.QUEUE_ID).astype(np.int32),
         "queue_offset": chosen.outline(Outline.QUEUE_OFFSET),
-        "check_times": told[Told.CHECK_TIMES],
+        "check_times": fields[RecordField.CHECK_TIMES],
         "store_timestamp": chosen.outline(Outline.STORE_TIMESTAMP),
         "born_timestamp": chosen.outline(Outline.BORN_TIMESTAMP),
         "flag": chosen.outline(Outline.FLAG).astype(np.int32),
         "prepared_offset": chosen.outline(Outline.PREPARED_TRANSACTION_OFFSET),
-        "immunity_ms": told[Told.IMMUNITY_SECONDS],
+        "immunity_ms": fields[RecordField.IMMUNITY_SECONDS],
         "body_crc": chosen.outline(Outline.BODY_CRC),
-        "constants": told[Told.CONSTANTS],
-        "real_queue": told[Told.REAL_QUEUE],
-        "prepared_queue_offset": told[Told.PREPARED_QUEUE_OFFSET],
-        "birth_hash": told[Told.BIRTH_HASH],
-        "stays": _gathered(chosen.stays, told, Told.STAYS_AT, pa.binary()),
-        "unique_key": _texts(chosen, Told.KEY_AT, texts, 0),
-        "producer_group": _texts(chosen, Told.GROUP_AT, texts, 1).dictionary_encode(),
-        "topic": _texts(chosen, Told.TOPIC_AT, texts, 2).dictionary_encode(),
-        "message_keys": _texts(chosen, Told.KEYS_AT, texts, 3),
-        "message_tags": _texts(chosen, Told.TAGS_AT, texts, 4).dictionary_encode(),
+        "constants": fields[RecordField.CONSTANTS],
+        "real_queue": fields[RecordField.REAL_QUEUE],
+        "prepared_queue_offset": fields[RecordField.PREPARED_QUEUE_OFFSET],
+        "birth_hash": fields[RecordField.BIRTH_HASH],
+        "stays": _gathered(chosen.stays, fields, RecordField.STAYS_AT, pa.binary()),
+        "unique_key": _texts(chosen, RecordField.KEY_AT, texts, 0),
+        "producer_group": _texts(chosen, RecordField.GROUP_AT, texts, 1).dictionary_encode(),
+        "topic": _texts(chosen, RecordField.TOPIC_AT, texts, 2).dictionary_encode(),
+        "message_keys": _texts(chosen, RecordField.KEYS_AT, texts, 3),
+        "message_tags": _texts(chosen, RecordField.TAGS_AT, texts, 4).dictionary_encode(),
     }
 
 
 def key_hashes(events: SplitEvents) -> Any:
     """For each row of :func:`record_columns` a number that all records of one transaction have; others may have it."""
-    return events.told[Told.KEY_HASH, events.told[Told.KIND] <= RecordKind.DISCARDED]
+    return events.fields[RecordField.KEY_HASH, events.fields[RecordField.KIND] <= RecordKind.DISCARDED]
 
 
-def _gathered(data: Any, told: Any, at: Told, kind: pa.DataType) -> pa.Array:
+def _gathered(data: Any, fields: Any, at: RecordField, kind: pa.DataType) -> pa.Array:
     """A stretch of bytes for each record; its size is the field behind its place."""
-    raw, offsets = gather(data, told[at], told[at + 1])
+    raw, offsets = gather(data, fields[at], fields[at + 1])
     buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(raw)]
     return pa.Array.from_buffers(kind, len(offsets) - 1, buffers)
 
 
-def _texts(events: SplitEvents, at: Told, texts: dict[int, tuple[str | None, ...]], which: int) -> pa.Array:
+def _texts(events: SplitEvents, at: RecordField, texts: dict[int, tuple[str | None, ...]], which: int) -> pa.Array:
     """One text of each record: out of the file, or as Python read it."""
-    array = _gathered(events.records.data, events.told, at, pa.string())
+    array = _gathered(events.records.data, events.fields, at, pa.string())
     if texts:
         listed = array.to_pylist()
         for place, text in texts.items():

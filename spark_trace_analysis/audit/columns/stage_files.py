@@ -16,7 +16,7 @@ import pyarrow as pa
 from files.content import parse_json, read_json
 from files.reading import read_lines
 from files.writing import appearing, write_whole
-from spark_trace_analysis.audit.rules.damage import Finding
+from spark_trace_analysis.audit.rules.damage import DamageFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -88,16 +88,16 @@ def facts_at(path: Path) -> dict[str, Any]:
     return facts
 
 
-def write_findings(path: Path, findings: Iterable[Finding]) -> None:
+def write_findings(path: Path, findings: Iterable[DamageFinding]) -> None:
     """Write what a task found damaged, if anything."""
-    kept = list(findings)
-    if kept:
+    listed = list(findings)
+    if listed:
         with appearing(path) as unfinished, unfinished.open("w", encoding="utf-8") as stream:
-            stream.writelines(json.dumps(astuple(one), ensure_ascii=False) + "\n" for one in kept)
+            stream.writelines(json.dumps(astuple(one), ensure_ascii=False) + "\n" for one in listed)
 
 
-def read_findings(path: Path) -> Iterator[Finding]:
+def read_findings(path: Path) -> Iterator[DamageFinding]:
     """What a task found damaged."""
     if path.exists():
         for line in read_lines(path):
-            yield Finding(*parse_json(line))
+            yield DamageFinding(*parse_json(line))

@@ -78,7 +78,7 @@ def straight_histories(bucket: Bucket, at: Circumstances) -> Straight:
 
 
 def _continues(bucket: Bucket, kind: Any) -> Flags:
-    """Whether each record is what the one before it in its transaction leads to.
+    """Whether each record follows from the one before it in its transaction.
 
     The half comes first; a put-back renews the copy before it, in the same queue, with the next check count; a delivery
     or a discard is the last record.
@@ -121,7 +121,7 @@ def _is_its_delivery(bucket: Bucket, last: Numbers, delivery: Numbers, put_backs
 
 
 def _is_unanswered(bucket: Bucket) -> Flags:
-    """Whether a discard is what checks without an answer lead to; that of an immune half is left to the rules (A09)."""
+    """Whether a discard follows checks without an answer; that of an immune half is left to the rules (A09)."""
     immunity = bucket.column("immunity_ms")[bucket.starts]
     return np.asarray((bucket.op_counts == 0) & (immunity == NOTHING), bool)
 
@@ -155,7 +155,7 @@ def _is_surely_undelivered(bucket: Bucket, ends: Numbers, at: Circumstances, *, 
 
 
 def _is_seen(bucket: Bucket, at: Circumstances) -> Flags:
-    """Whether nothing is unknown of any record or op message of a history."""
+    """Whether the saved offsets decide about all records and op messages of a history."""
     unknown = np.fromiter(at.unknown_halves, np.int64)
     is_seen = bucket.all_of(~np.isin(bucket.at, unknown))
     is_seen[bucket.owner[bucket.op_record[np.isin(bucket.op_column("at"), unknown)]]] = False

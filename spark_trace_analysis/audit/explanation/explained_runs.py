@@ -1,7 +1,7 @@
-"""Which traces no path of the specification explains: some of each run, searched for in Spark tasks.
+"""Validation of some traces of each run in Spark tasks: accepted, or refused by the specification.
 
-Trace validation puts in what leaves no event; the first event that no path explains is told, and the guard that refuses
-it.
+Trace validation inserts steps without an event. A refused trace is described by its first event that no path explains,
+and by the guard that refuses it.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from spark_trace_analysis.traces.manifest import Run
+    from spark_trace_analysis.traces.manifest import TraceRun
 
-_TOLD = (
+_COLUMNS = (
     "run bigint, accepted bigint, refused bigint, trace bigint, step bigint, event string, guard string, problem string"
 )
 _SCHEMA = pa.schema(
-    [(part.split()[0], pa.int64() if part.endswith("bigint") else pa.string()) for part in _TOLD.split(", ")]
+    [(part.split()[0], pa.int64() if part.endswith("bigint") else pa.string()) for part in _COLUMNS.split(", ")]
 )
 
 
 @dataclass(frozen=True)
 class Explained:
-    """What the specification says of some traces of a run.
+    """The verdict on some traces of a run.
 
     Attributes
     ----------
     accepted, refused
         How many traces some path explains, and how many none.
     trace, step, event, guard
-        The refused trace with the lowest number: its first event that no path explains, and what refuses that.
+        The refused trace with the lowest number: its first event that no path explains, and the refusing guard.
     problem
         Why a trace could not be asked about, if one could not.
     """
@@ -64,14 +64,14 @@ class Explained:
     def sentence(self) -> str:
         """The result in words."""
         of = f"{self.profile}, {self.environment}"
-        told = f"{of}: {self.accepted:,} of {self.accepted + self.refused:,} traces are explained by the specification"
+        text = f"{of}: {self.accepted:,} of {self.accepted + self.refused:,} traces are explained by the specification"
         if self.trace is not None:
-            told += f"; trace {self.trace} is refused at step {self.step} ({self.event}): {self.guard}"
-        return told if self.problem is None else f"{told}; {self.problem}"
+            text += f"; trace {self.trace} is refused at step {self.step} ({self.event}): {self.guard}"
+        return text if self.problem is None else f"{text}; {self.problem}"
 
 
 def explain_some(
-    spark: SparkSession, runs: Sequence[Run], number: int, conf: BrokerConf | None = None
+    spark: SparkSession, runs: Sequence[TraceRun], number: int, conf: BrokerConf | None = None
 ) -> tuple[Explained, ...]:
     """Ask the specification about some traces of each run, evenly over their numbers.
 
@@ -104,8 +104,8 @@ def explain_some(
                 row = {"run": place, **_ask(Path(path), trace, questions[place])}
                 yield pa.RecordBatch.from_pylist([row], _SCHEMA)
 
-    told = spark.range(0, len(asked), 1, min(4 * spark.sparkContext.defaultParallelism, max(len(asked), 1)))
-    told.mapInArrow(ask, _TOLD).createOrReplaceTempView("asked")
+    places = spark.range(0, len(asked), 1, min(4 * spark.sparkContext.defaultParallelism, max(len(asked), 1)))
+    places.mapInArrow(ask, _COLUMNS).createOrReplaceTempView("asked")
     rows = spark.sql("""
         SELECT run, sum(accepted) AS accepted, sum(refused) AS refused, min(problem) AS problem,
             min(if(refused = 1, struct(trace, step, event, guard), NULL)) AS least
@@ -113,14 +113,14 @@ def explain_some(
     """).collect()
     explained = []
     for row in rows:
-        told = runs[row["run"]].parameters
+        parameters = runs[row["run"]].parameters
         least: tuple[Any, Any, Any, Any] = row["least"] or (None, None, None, None)
-        of_run = told.profile, told.environment_name, row["accepted"], row["refused"]
+        of_run = parameters.profile, parameters.environment_name, row["accepted"], row["refused"]
         explained.append(Explained(*of_run, *least, row["problem"]))
     return tuple(explained)
 
 
-def _chosen(run: Run, number: int) -> Iterator[tuple[Any, int]]:
+def _chosen(run: TraceRun, number: int) -> Iterator[tuple[Any, int]]:
     """Files and trace places, evenly over the run."""
     total = run.parameters.traces
     wanted = [place * total // min(number, total) for place in range(min(number, total))]
@@ -133,7 +133,7 @@ def _chosen(run: Run, number: int) -> Iterator[tuple[Any, int]]:
 
 
 def _ask(path: Path, place: int, question: RecordedQuestion) -> dict[str, Any]:
-    """Cut one trace out of a file, and ask about it; what goes wrong is told, not raised."""
+    """Cut one trace out of a file, and validate it; a failure becomes a row and is not raised."""
     table = read_parquet(path)
     numbers = pc.unique(table["trace"]).sort().to_pylist()
     rows = table.filter(pc.equal(table["trace"], numbers[place])).cast(EVENT_SCHEMA)

@@ -33,7 +33,7 @@ class Refusal:
     trace
         The number of its trace.
     guard, nearest
-        What refuses it, and what was possible instead.
+        The guard that refuses it, and the nearest events that were possible.
     """
 
     trace: int
@@ -44,7 +44,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class RecordedVerdict:
-    """What the specification says of a file of traces.
+    """The verdict on a file of traces.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class RecordedVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedQuestion:
-    """What to hold traces against.
+    """The specification and the settings to hold traces against.
 
     Attributes
     ----------
@@ -138,30 +138,30 @@ def judge_recorded(path: Path, question: RecordedQuestion) -> RecordedVerdict:
             place = trace.rows[names_actions.index(False)].step
             message = f"{path}: step {place} of trace {trace.number} names no action, others do; expected all or none"
             raise BadTracesError(message)
-        told = _follow(path, trace, question) if any(names_actions) else _validate(trace, question)
-        events += told.events
-        explained += told.explained
-        faults.update(told.faults)
-        if not told.accepted:
+        verdict = _follow(path, trace, question) if any(names_actions) else _validate(trace, question)
+        events += verdict.events
+        explained += verdict.explained
+        faults.update(verdict.faults)
+        if not verdict.accepted:
             break
-    return replace(told, events=events, explained=explained, faults=dict(sorted(faults.items())))
+    return replace(verdict, events=events, explained=explained, faults=dict(sorted(faults.items())))
 
 
 def _follow(path: Path, trace: RecordedTrace, question: RecordedQuestion) -> RecordedVerdict:
-    """A walk says which actions were taken."""
+    """Follow a walk, whose rows name the actions."""
     constants = constants_for(question.profile, (), question.instance or _instance_beside(path))
     named = (NamedEvent(row.action, row.time, tuple(getattr(row, name) for name in SEEN)) for row in trace.rows)
     try:
-        told = follow(named, constants)
+        followed = follow(named, constants)
     except TooManyStatesError as error:
         message = f"{path}: trace {trace.number}: {error}"
         raise BadTracesError(message) from None
-    accepted, refusal = told.guard is None, None
-    if told.guard is not None:
-        refusal = Refusal(trace.number, trace.rows[told.explained], told.guard, told.nearest)
-    faults = told.faults
+    accepted, refusal = followed.guard is None, None
+    if followed.guard is not None:
+        refusal = Refusal(trace.number, trace.rows[followed.explained], followed.guard, followed.nearest)
+    faults = followed.faults
     return RecordedVerdict(
-        question.profile, accepted, len(trace.rows), told.explained, faults, is_complete=True, refusal=refusal
+        question.profile, accepted, len(trace.rows), followed.explained, faults, is_complete=True, refusal=refusal
     )
 
 
@@ -176,7 +176,7 @@ def _instance_beside(path: Path) -> str:
 
 
 def _validate(trace: RecordedTrace, question: RecordedQuestion) -> RecordedVerdict:
-    """A broker's own recording says what it did, but not what producers did."""
+    """Validate a broker's own recording, which lacks the producers' actions."""
     settings = validation_settings(question.conf, question.profile)
     recording = observed(trace, settings.timeout_ms, with_discards=question.switches.keeps_discarded)
     verdict = validate(recording.trace, settings, question.switches, question.report)

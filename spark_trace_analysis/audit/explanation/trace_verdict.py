@@ -1,4 +1,4 @@
-"""Whether the specification explains a store: which profile, which settings, and how the answer is told."""
+"""The verdict on a store: whether the specification explains it, under which profile and which settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spec.releases.broker_defaults import release_numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from model_check.trace_validation.path_search import Verdict
+    from model_check.trace_validation.path_search import PathVerdict
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.ingest.driver_log import DriverLog
     from spark_trace_analysis.ingest.store_trace import StoreTrace
@@ -30,14 +30,14 @@ _HOUR_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class TraceVerdict:
-    """What the specification says of a store.
+    """The verdict of the specification on a store.
 
     Attributes
     ----------
     events
         How many records are part of a transaction.
     accepted
-        Whether some path explains them all; None if that is not known, and `reason` says why.
+        Whether some path explains them all; None if that is unknown, for the `reason`.
     profile
         The profile that was asked.
     verdict
@@ -52,7 +52,7 @@ class TraceVerdict:
     accepted: bool | None
     profile: str | None = None
     reason: str | None = None
-    verdict: Verdict | None = None
+    verdict: PathVerdict | None = None
     trace: StoreTrace | None = None
     why_profile: str = ""
     broker_conf: str | None = None
@@ -84,7 +84,7 @@ class TraceVerdict:
         )
 
     def advice(self) -> list[str]:
-        """What it means to an operator that the store is not explained, and what to do about it; empty if it is."""
+        """Advice to an operator whose store is not explained; empty if it is."""
         is_refused = self.accepted is False or (self.accepted is None and self.profile is not None)
         return on_refusal(self.profile or "", self.broker_conf, is_complete=self.is_complete) if is_refused else []
 
@@ -119,20 +119,20 @@ class TraceVerdict:
 
 
 def event_json(number: int, event: ObservedEvent, trace: StoreTrace) -> dict[str, Any]:
-    """One event as JSON values; what it does not say is left out."""
-    told: dict[str, Any] = {"number": number, "event": event.kind.value, "text": str(event), "time": event.time}
+    """One event as JSON values, without absent fields."""
+    values: dict[str, Any] = {"number": number, "event": event.kind.value, "text": str(event), "time": event.time}
     if trace.commit_log_offsets[number] != NONE:
-        told["commit_log_offset"] = trace.commit_log_offsets[number]
+        values["commit_log_offset"] = trace.commit_log_offsets[number]
     if event.transaction != NONE:
-        told |= {"transaction": event.transaction, "unique_key": trace.keys[event.transaction]}
+        values |= {"transaction": event.transaction, "unique_key": trace.keys[event.transaction]}
     for name in ("half", "op"):
         if getattr(event, name) != NONE:
-            told[name] = getattr(event, name)
+            values[name] = getattr(event, name)
     if event.kind is EventKind.OP_STORED:
-        told["names"] = list(event.names)
+        values["names"] = list(event.names)
     if event.check_times:
-        told["check_times"] = event.check_times
-    return told
+        values["check_times"] = event.check_times
+    return values
 
 
 def profiles_for(version: str | None) -> list[str]:
@@ -203,16 +203,16 @@ def judge_trace(
     best: TraceVerdict | None = None
     for profile, switches, settings in profiles:
         verdict = validate(trace, settings, switches, report)
-        told = TraceVerdict(records, verdict.accepted, profile, None, verdict, store)
+        found = TraceVerdict(records, verdict.accepted, profile, None, verdict, store)
         if verdict.accepted:
-            return told
-        if best is None or _explained(told) > _explained(best):
-            best = told
+            return found
+        if best is None or _explained(found) > _explained(best):
+            best = found
     if best is None:
         return TraceVerdict(records, None, reason="no profile stands for the version")
     return best
 
 
-def _explained(told: TraceVerdict) -> int:
-    found = None if told.verdict is None else told.verdict.divergence
+def _explained(verdict: TraceVerdict) -> int:
+    found = None if verdict.verdict is None else verdict.verdict.divergence
     return -1 if found is None else found.number

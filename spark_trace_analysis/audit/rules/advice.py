@@ -1,4 +1,4 @@
-"""What an operator can do about a transaction; the lines themselves are data (``advice.toml``)."""
+"""Advice to an operator about a transaction; the lines themselves are data (``advice.toml``)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def advice(state: str, resembles: Sequence[str], also: Sequence[str] = (), unkno
     state, also
         Its states, the gravest first: they alone say what is to be done about this message.
     resembles
-        The defects that it looks like, which say what prevents it.
+        The defects that it looks like, which have the prevention.
     unknown_cause
         Why a state is unknown.
 
@@ -57,12 +57,12 @@ def rows_of(
 
 
 _SETTLED = ("doubled", "delivered", "rolled_back", "parked")
-"""What came of a message, that first beside which the others are of less weight for what is to be done."""
+"""Outcomes of a message, the one first that decides about the advice."""
 _OPEN = ("unknown", "pending")
 
 
 def on_refusal(profile: str, broker_conf: str | None, *, is_complete: bool) -> list[str]:
-    """What it means that the specification of a profile does not explain a store, and what to do, a line each.
+    """Advice about a store that the specification of a profile does not explain: meaning and remedy, a line each.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _line(table: str, name: str) -> str:
 
 @cache
 def prevention_of(defect: str) -> str:
-    """What prevents a defect, without what is to be done about a message that has suffered it: that its states say."""
+    """The prevention of a defect, without the advice for a message that has suffered it, which its states give."""
     search = catalogue()[defect].search
     if search is None:
         return remedy_of(defect)

@@ -1,4 +1,4 @@
-"""What the rules must know beside a history: of the whole log, of the broker, and where its next round begins."""
+"""Circumstances of a history for the rules: facts of the whole log, of the broker, and of its next round."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class LogFacts:
-    """What the records of a log say together; gathered record by record, or split by split.
+    """Aggregates over the records of a log, gathered record by record, or split by split.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class LogFacts:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a rule must know beside the history.
+    """The circumstances of a history that a rule needs.
 
     Attributes
     ----------
@@ -69,11 +69,10 @@ class Circumstances:
     is_skewed
         Whether files show that they are of different moments.
     passed
-        Half queue id to the last half that a round surely passed, by the copies in the log: what a put-back was made
-        from.
+        Half queue id to the last half that a round surely passed, by the sources of put-backs in the log.
     unknown_queues, unknown_halves
-        What makes the saved offsets of a half queue, or the queue offset of the half or the op message at a commit log
-        offset, say nothing.
+        The cause for which the saved offsets of a half queue, or the queue offset of the half or the op message at a
+        commit log offset, decide nothing.
     earlier
         The version that wrote the log before another one did, and where that one began; None if one wrote all.
     """

@@ -1,4 +1,4 @@
-"""Holds the records of one transaction against each other, and each against what its kind always looks like.
+"""Holds the records of one transaction against each other, and each against the form of its kind.
 
 A checksum covers the body alone. But every copy of a half repeats it, and so does the delivered message, so a wrong
 byte in a property or a host shows as one record that disagrees with its siblings. What a broker writes itself (op
@@ -49,7 +49,7 @@ _LONGEST_WRITE_MS = 60_000
 
 @dataclass(slots=True)
 class Siblings:
-    """What the records of one transaction say about the things that never change."""
+    """The constant parts of the records of one transaction."""
 
     values: dict[str, list[tuple[int, object]]] = field(default_factory=dict)
 
@@ -71,7 +71,7 @@ class Siblings:
 
 
 class Consistency:
-    """Takes in every record of every transaction and gives what does not fit.
+    """Takes in every record of every transaction and gives the inconsistencies.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ UNORDERED = "its properties are not in the order of a Java HashMap, so a key mus
 
 
 def lone_host(host: str) -> str:
-    """What is said of the one record of a host, if there are more than a few records."""
+    """The complaint about the one record of a host, if there are more than a few records."""
     return f"it was stored by {host}, no other record was"
 
 
@@ -173,12 +173,12 @@ def wrong_keys(histories: list[History]) -> Iterator[tuple[int, str]]:
 
 
 def unknown_key(unique_key: str) -> str:
-    """What is said of a transaction without a half that has a twin."""
+    """The complaint about a transaction without a half that has a twin."""
     return f"its UNIQ_KEY is {unique_key!r}, and no half in the log has it"
 
 
 def unchanging(record: Record, kind: RecordKind) -> dict[str, object]:
-    """What must be the same in all records of a transaction."""
+    """The parts that must be the same in all records of a transaction."""
     values = record.properties
     stays = {key: value for key, value in values.items() if key not in _VARYING}
     what: dict[str, object] = {
@@ -211,7 +211,7 @@ def is_in_a_known_order(record: Record) -> bool:
 
 
 def wrong_form(record: Record, kind: RecordKind) -> Iterator[str]:
-    """What a record of its kind never looks like."""
+    """The complaint about a record of a form that its kind never has."""
     if kind is RecordKind.OP:
         yield from _wrong_op(record)
         return

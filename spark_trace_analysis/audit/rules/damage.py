@@ -1,6 +1,6 @@
-"""What is damaged in a store: each piece with the rank of the rule that found it, gathered from all tasks of an audit.
+"""Damage of a store: each piece with the rank of the rule that found it, gathered from all tasks of an audit.
 
-In one process damage is found in an order, and of two pieces in one place the first is kept. The ranks say that order.
+In one process damage is found in an order, and the first of two pieces in one place counts. The ranks are that order.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reference.format.commit_log import CommitLog
 
 _MOST_DAMAGE = 100_000
-"""So many pieces of damage are held and told; more are counted."""
+"""So many pieces of damage are held and listed; more are counted."""
 
 _RULES = 1000
 
@@ -45,13 +45,13 @@ class Rank(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class DamageFinding:
     """One piece of damage.
 
     Attributes
     ----------
     order
-        What puts the findings of a rank into their order: a commit log offset, or 0.
+        The sort key within a rank: a commit log offset, or 0.
     """
 
     rank: int
@@ -66,13 +66,13 @@ class Finding:
         return CorruptRegion(self.file, self.offset, self.reason)
 
 
-def found(rank: Rank, order: int, region: CorruptRegion) -> Finding:
+def found(rank: Rank, order: int, region: CorruptRegion) -> DamageFinding:
     """A finding of a region."""
-    return Finding(rank, order, region.file, region.offset, region.reason)
+    return DamageFinding(rank, order, region.file, region.offset, region.reason)
 
 
-def at_record(log: CommitLog, rank: Rank, at: int, reason: str, rule: int = 0) -> Finding:
-    """What a rule says of the record at a commit log offset; findings of one record keep the order of the rules."""
+def at_record(log: CommitLog, rank: Rank, at: int, reason: str, rule: int = 0) -> DamageFinding:
+    """The finding of a rule at a commit log offset; findings of one record have the order of the rules."""
     return found(rank, order_of(at, rule), CorruptRegion(*log.place(at), reason))
 
 
@@ -92,21 +92,21 @@ class Damage:
 
     def __init__(self) -> None:
         self.of_log = 0
-        self._kept: dict[object, Finding] = {}
+        self._held: dict[object, DamageFinding] = {}
         self._more = 0
 
-    def take(self, findings: Iterable[Finding]) -> None:
-        """Add what a stage has found."""
+    def take(self, findings: Iterable[DamageFinding]) -> None:
+        """Add the findings of a stage."""
         for one in findings:
             self.of_log += one.rank == Rank.LOG
             place: object = (one.file, one.offset)
             if one.rank == Rank.LOG:
                 place = one
-            known = self._kept.get(place)
-            if known is None and len(self._kept) >= _MOST_DAMAGE:
+            known = self._held.get(place)
+            if known is None and len(self._held) >= _MOST_DAMAGE:
                 self._more += 1
             elif known is None or one < known:
-                self._kept[place] = one
+                self._held[place] = one
 
     @property
     def count(self) -> int:
@@ -115,11 +115,11 @@ class Damage:
 
     def hidden(self) -> set[int]:
         """The commit log offsets of damage in which a record may have stood; of what is held."""
-        return {one.order // _RULES for one in self._kept.values() if one.rank in (Rank.LOG, Rank.OP)}
+        return {one.order // _RULES for one in self._held.values() if one.rank in (Rank.LOG, Rank.OP)}
 
-    def _findings(self) -> Iterator[Finding]:
-        of_log = {(one.file, one.offset) for one in self._kept.values() if one.rank == Rank.LOG}
-        for one in sorted(self._kept.values()):
+    def _findings(self) -> Iterator[DamageFinding]:
+        of_log = {(one.file, one.offset) for one in self._held.values() if one.rank == Rank.LOG}
+        for one in sorted(self._held.values()):
             if one.rank == Rank.LOG or (one.file, one.offset) not in of_log:
                 yield one
 
@@ -128,16 +128,16 @@ class Damage:
         return (one.region for one in self._findings() if one.rank == Rank.LINKS)
 
     def regions(self) -> Iterator[CorruptRegion]:
-        """Where they are, in the order in which they are told."""
+        """Their places, in the order in which they are listed."""
         return (one.region for one in self._findings())
 
     @property
     def first_of_log(self) -> str:
-        """What is wrong with the commit log at the first place.
+        """The first damage of the commit log.
 
         Raises
         ------
         ValueError
             Nothing is.
         """
-        return min(one for one in self._kept.values() if one.rank == Rank.LOG).reason
+        return min(one for one in self._held.values() if one.rank == Rank.LOG).reason

@@ -31,7 +31,7 @@ class Grouping:
     Parameters
     ----------
     transaction_timeout_ms
-        What a negative or unreadable immunity stands for (``TransactionalMessageServiceImpl#getImmunityTime``).
+        The immunity that a negative or unreadable one stands for (``TransactionalMessageServiceImpl#getImmunityTime``).
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ def birth_of(record: Record) -> tuple[int, str, int]:
 
 
 def beyond_the_end(offset: int, end: int) -> str:
-    """What is said of an op that names a half which was not there yet."""
+    """The complaint about an op that names a half which was not there yet."""
     return f"the op names half {offset}, but the half queue ended at {end} when it was written"
 
 

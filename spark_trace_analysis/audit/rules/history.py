@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class TransactionKey(NamedTuple):
-    """What makes two records belong to one transaction.
+    """The identity of a transaction, by which records are grouped.
 
     Attributes
     ----------
     unique_key
         The UNIQ_KEY that the producer gave. A client that sets none leaves ``@`` and the commit log offset of the
-        first record that is kept.
+        first record in the log.
     group
         The producer group.
     """
@@ -111,14 +111,14 @@ class Discard:
 
 @dataclass(slots=True)
 class History:
-    """All that a store tells of one transaction, each list in the order of the log.
+    """The records of one transaction in a store, each list in the order of the log.
 
     Attributes
     ----------
     topic
         The real topic.
     birth
-        Born timestamp and host, and the body's checksum: what even two messages sent in a row seldom share.
+        Born timestamp and host, and the body's checksum, which even two messages sent in a row seldom share.
     immunity_ms
         CHECK_IMMUNITY_TIME_IN_SECONDS in milliseconds; None if the message does not carry it.
     keys, tags

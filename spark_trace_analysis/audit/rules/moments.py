@@ -1,4 +1,4 @@
-"""When things happened to a transaction: a time for each kind of record, as numbers and in the zone of the reader."""
+"""Times of a transaction, one for each kind of record, as numbers and in the local zone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.rules.transaction_row import HistoryEvent
 
 EARLIEST_MS: Final = -62_135_596_800_000
-"""The year 1, and below the year 9999: what is beyond comes from a damaged record and is no date."""
+"""The year 1, and below the year 9999: a time beyond comes from a damaged record and is no date."""
 LATEST_MS: Final = 253_370_764_800_000
 
 

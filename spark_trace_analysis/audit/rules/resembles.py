@@ -1,7 +1,7 @@
-"""Which known defects of the catalogue a history looks like: one small rule for each id.
+"""Resemblance of a history to known defects of the catalogue: one small rule for each id.
 
 A rule reads only what the store holds. It says "looks like", because two causes can leave the same records: B02 and B03
-(a crash, a graceful stop), B16 and A08 (a lost offset, an aborted round) are told apart by the broker's log alone.
+(a crash, a graceful stop), B16 and A08 (a lost offset, an aborted round) differ in the broker's log alone.
 """
 
 from __future__ import annotations
@@ -244,8 +244,8 @@ def _is_superseded(history: History, delivery: Delivery) -> bool:
 def _is_immune_commit(history: History, delivery: Delivery) -> bool:
     """Whether a message was committed within its immunity from a half that an immunity put-back had replaced.
 
-    Its age counts from its birth (TransactionalMessageServiceImpl#check, valueOfCurrentMinusBorn). When the commit came
-    only the time tells at which the message was stored, later by what the broker took.
+    Its age counts from its birth (TransactionalMessageServiceImpl#check, valueOfCurrentMinusBorn). The time of the
+    commit is known only by the time at which the message was stored, a little later.
     """
     source = history.source_of(delivery)
     if source is None or history.immunity_ms is None:

@@ -1,7 +1,7 @@
-"""Which transactions ended without a message and without a rollback, so that somebody must decide about them.
+"""Transactions that ended without a message and without a rollback, so that somebody must decide about them.
 
 The store never says whether a local transaction was committed: each of these is to be sent again only if the producer's
-database says so. What a broker will still ask for, what was delivered and what was rolled back is none of them.
+database says so. None of them will be checked by the broker again, was delivered or was rolled back.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
 DECIDED_BY_THE_DATABASE: Final = "the producer's database: send it again if the local transaction was committed"
-"""Who decides; no record of a store can."""
+"""The authority that decides; no record of a store can."""
 
 _OVER: Final = {TransactionState.LOST, TransactionState.PARKED}
 
@@ -22,7 +22,7 @@ _ELSEWHERE_DECIDED: Final = {
     TransactionState.DOUBLED, TransactionState.DELIVERED, TransactionState.ROLLED_BACK,
     TransactionState.UNKNOWN, TransactionState.PENDING,
 }  # fmt: skip
-"""What has an outcome, or may still get one by a check: an unknown one may be pending."""
+"""States with an outcome, or that may still get one by a check: an unknown one may be pending."""
 
 
 def needs_a_decision(row: TransactionRow) -> bool:

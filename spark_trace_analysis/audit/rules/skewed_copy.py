@@ -1,4 +1,4 @@
-"""What shows that files of a store are of different moments, as in a copy of a broker that ran."""
+"""Signs that files of a store are of different moments, as in a copy of a broker that ran."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TIMESTAMPS = struct.Struct(">qq")
 
 
 def signs_of_skew(store: Path, saved: ConsumerOffsets, facts: LogFacts) -> Iterator[str]:
-    """What lies in one file of a store beyond what another holds, a sentence each; nothing if all may be of one moment.
+    """Contents of one file of a store that another lacks, a sentence each; nothing if all may be of one moment.
 
     The check service's own offsets are held against the log where they are asked for.
 

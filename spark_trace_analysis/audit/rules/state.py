@@ -1,4 +1,4 @@
-"""What became of a transaction, and what else is true of it.
+"""The states of a transaction, the gravest first.
 
 The broker's own rules decide, not the looks of the records (``TransactionalMessageServiceImpl#check``): a half that was
 put back has no op, only the saved half offset hides it; an op counts only if it names a copy at or beyond that offset
@@ -43,8 +43,8 @@ def is_live(copy: HalfCopy, at: Circumstances) -> bool:
     return not any(op.op_offset >= first_op and at.is_op_seen(op) for op in (*copy.ops, *copy.foreign_ops))
 
 
-class Judged(NamedTuple):
-    """What holds of a history.
+class JudgedHistory(NamedTuple):
+    """The verdict on a history.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Judged(NamedTuple):
     unknown_cause: UnknownCause | None
 
 
-def judge(history: History, at: Circumstances) -> Judged:
+def judge(history: History, at: Circumstances) -> JudgedHistory:
     """Every state that holds of a history.
 
     ``lost`` holds when nothing else does: the half is behind the saved offset, nobody will ask for it again, and there
@@ -85,6 +85,6 @@ def judge(history: History, at: Circumstances) -> Judged:
     }
     states = [state for state, holds in holding.items() if holds]
     if states:
-        return Judged(states, cause)
+        return JudgedHistory(states, cause)
     cause = why_not_surely_lost(history, at)
-    return Judged([TransactionState.LOST if cause is None else TransactionState.UNKNOWN], cause)
+    return JudgedHistory([TransactionState.LOST if cause is None else TransactionState.UNKNOWN], cause)

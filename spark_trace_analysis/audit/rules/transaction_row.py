@@ -1,4 +1,4 @@
-"""One row a transaction, out of its history: its states, what it looks like, what happened, and what can be done."""
+"""One row a transaction, made of its history: its states, resemblances, events, and the advice."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 HALF, DELIVERED = "half", "delivered"
 EVENTS = (HALF, "put back", DELIVERED, "discarded", "op")
-"""The words for what happens to a transaction, by the kind of the record."""
+"""The words for events of a transaction, by the kind of the record."""
 
 
 class HistoryEvent(NamedTuple):
-    """One thing that happened to a transaction.
+    """One event of a transaction.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class TransactionRow:
     unknown_cause
         Why a state of it is unknown; None if none is.
     history
-        What happened to it, in the order of the log.
+        Its events, in the order of the log.
     """
 
     unique_key: str
@@ -91,19 +91,19 @@ class TransactionRow:
     history: tuple[HistoryEvent, ...] = ()
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> TransactionRow:
+    def of(cls, row: Mapping[str, Any]) -> TransactionRow:
         """A row out of its JSON values, or out of a row of a file."""
-        values = {field.name: told[field.name] for field in fields(cls)}
+        values = {field.name: row[field.name] for field in fields(cls)}
         values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-        values["state"], values["also"] = TransactionState(told["state"]), tuple(map(TransactionState, told["also"]))
-        cause = told["unknown_cause"]
+        values["state"], values["also"] = TransactionState(row["state"]), tuple(map(TransactionState, row["also"]))
+        cause = row["unknown_cause"]
         values["unknown_cause"] = None if cause is None else UnknownCause(cause)
-        values["history"] = tuple(HistoryEvent(**event) for event in told["history"])
+        values["history"] = tuple(HistoryEvent(**event) for event in row["history"])
         return cls(**values)
 
     @property
     def advice(self) -> str:
-        """What an operator can do: by the first defect that it looks like, or else by its states."""
+        """Advice to an operator: by the first defect that it looks like, or else by its states."""
         return advice(self.state, self.resembles, self.also, self.unknown_cause)
 
     @property
@@ -134,10 +134,10 @@ class TransactionRow:
 
     def to_json(self) -> dict[str, Any]:
         """The row as JSON values."""
-        told = {field.name: getattr(self, field.name) for field in fields(self)[:-1]}
-        told = {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
-        told |= {name: local_time(time) for name, time in self.moments._asdict().items()}
-        return told | {"advice": self.advice, "history": [event._asdict() for event in self.history]}
+        values = {field.name: getattr(self, field.name) for field in fields(self)[:-1]}
+        values = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        values |= {name: local_time(time) for name, time in self.moments._asdict().items()}
+        return values | {"advice": self.advice, "history": [event._asdict() for event in self.history]}
 
 
 def row_of(history: History, circumstances: Circumstances) -> TransactionRow:

@@ -1,4 +1,4 @@
-"""Why the files of a store do not say whether a half is checked again: they are of different moments, or incomplete.
+"""Causes of an unknown state: the files of a store are of different moments, or incomplete.
 
 A copy of a store is often skewed: its files were read one after the other while the broker went on. What the log and
 the saved offsets say together is then true of no moment. Where files show that, a half that the saved offset has passed
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class UnknownCause(StrEnum):
-    """Why; how to get to know it, and what holds otherwise, stands under ``[learn]`` and ``[otherwise]`` of the advice.
+    """The cause; how to find out, and the state otherwise, stand under ``[learn]`` and ``[otherwise]`` of the advice.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class UnknownCause(StrEnum):
         The saved half offset lies beyond the end of its queue: the log is older than ``config/``, or its end was lost
         (B14). Or the saved op offset does, and the half offset has not passed the half.
     DAMAGED
-        Something in the store is damaged, and what settled or delivered the half may have stood there.
+        Something in the store is damaged, and the record that settled or delivered the half may have stood there.
     NO_OFFSETS, PASSED_ALREADY
         Only copies that a round has renewed or discarded already are still before the saved half offset: ``config/`` is
         older than the log, or there are no saved offsets.

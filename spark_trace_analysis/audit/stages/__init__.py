@@ -1,1 +1,1 @@
-"""The tasks of an audit on Spark, and what the driver does between them."""
+"""The tasks of an audit on Spark, and the driver's work between them."""

@@ -25,7 +25,7 @@ from spark_trace_analysis.audit.columns.stage_files import (
 )
 from spark_trace_analysis.audit.columns.straight_histories import straight_histories
 from spark_trace_analysis.audit.rules.consistency import Siblings, unchanging, wrong_groups, wrong_links
-from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record
+from spark_trace_analysis.audit.rules.damage import DamageFinding, Rank, at_record
 from spark_trace_analysis.audit.rules.grouping import Grouping
 from spark_trace_analysis.audit.rules.history import (
     Delivery,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GroupTask:
-    """What every task of the stage must know.
+    """The parameters of all tasks of the stage.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class GroupTask:
     log_start
         Where the log begins.
     round
-        Files of an earlier round are other files: a round is repeated where something was learnt that it needs.
+        The number of the round, in the names of its files: buckets are judged again with facts of the round before.
     range_bytes
         Put-backs are bucketed by so many bytes of the commit log.
     scans
@@ -91,7 +91,7 @@ class _Judging:
         self.bucket = Bucket(records, ops)
         self.straight = straight_histories(self.bucket, task.circumstances)
         self.log = CommitLog.open(scan.paths)
-        self.findings: list[Finding] = []
+        self.findings: list[DamageFinding] = []
         self.links: list[tuple[int, int, int, list[int]]] = []
         self.orphans: list[list[Any]] = []
         self.timeout_ms = scan.timeout_ms
@@ -114,11 +114,11 @@ class _Judging:
         for namesakes in bucket.namesakes():
             for place, reason in wrong_groups([histories[number] for number in namesakes]):
                 self._find(Rank.GROUPS, place, reason)
-        told = write_rows(task.path("rows", self.number, "parquet"), bucket, self.straight, rows.values())
+        written = write_rows(task.path("rows", self.number, "parquet"), bucket, self.straight, rows.values())
         passed = self._write_links()
         write_findings(task.path("rows", self.number, "jsonl"), self.findings)
         facts = {
-            **told,
+            **written,
             "ambiguous": sum(bool(candidates) for *_, candidates in self.links),
             "orphans": len(self.orphans),
             "passed": passed,
@@ -146,7 +146,7 @@ class _Judging:
             if bucket.is_odd[number] or not bucket.agrees[number]:
                 history = self._decoded(columns, rows)
             else:
-                history = self._told(columns, rows)
+                history = self._of_columns(columns, rows)
             copies = {copy.commit_log_offset: copy for copy in history.copies}
             for at, copy in copies.items():
                 copy.foreign_ops += foreign.get(at, [])
@@ -157,7 +157,7 @@ class _Judging:
             row, entry = row + size, entry + entries
         return histories
 
-    def _told(self, columns: dict[str, list[Any]], rows: range) -> History:
+    def _of_columns(self, columns: dict[str, list[Any]], rows: range) -> History:
         """A history from its columns alone."""
         first = rows[0]
         immunity = columns["immunity_ms"][first]

@@ -1,4 +1,4 @@
-"""Reads the rows that the rounds have judged: the gravest of all buckets, all of them, how many are asked for."""
+"""Reads the rows that the rounds have judged: the gravest of all buckets, all of them, counts of a selection."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def gravest_rows(rounds: Sequence[GroupTask], limit: int, selection: Selection) 
     for bucket, places in groupby(sorted(ranked, key=itemgetter(2, 3)), key=itemgetter(2)):
         listed = list(places)
         table = _listable(rounds[bucket], bucket, _OF_A_ROW, selection)
-        for rank, told in zip(listed, table.take([rank[3] for rank in listed]).to_pylist(), strict=True):
-            rows[rank] = TransactionRow.of(told)
+        for rank, content in zip(listed, table.take([rank[3] for rank in listed]).to_pylist(), strict=True):
+            rows[rank] = TransactionRow.of(content)
     return [rows[rank] for rank in ranked]
 
 
@@ -57,7 +57,7 @@ def _listable(task: GroupTask, bucket: int, columns: list[str], selection: Selec
 
 
 def rows_asked_for(rounds: Sequence[GroupTask], selection: Selection) -> Iterator[TransactionRow]:
-    """All rows that are asked for, bucket by bucket; one row group of a file at a time is held."""
+    """All selected rows, bucket by bucket; one row group of a file at a time is held."""
     for bucket, task in enumerate(rounds):
         with parquet_file(task.path("rows", bucket, "parquet")) as file:
             for group in range(file.num_row_groups):
@@ -68,12 +68,12 @@ def rows_asked_for(rounds: Sequence[GroupTask], selection: Selection) -> Iterato
 
 
 def all_rows(rounds: Sequence[GroupTask], selection: Selection) -> list[TransactionRow]:
-    """All rows that are asked for, in the order of their first records; they are all held."""
+    """All selected rows, in the order of their first records; they are all held."""
     return sorted(rows_asked_for(rounds, selection), key=lambda row: row.first_offset)
 
 
 def count_selected(rounds: Sequence[GroupTask], selection: Selection) -> Selected:
-    """How many rows are asked for, by state, and how many of them are plain."""
+    """The number of selected rows, by state, and of the plain ones among them."""
     counts: Counter[str] = Counter()
     also: Counter[str] = Counter()
     plain = 0

@@ -1,8 +1,8 @@
-"""Judges all buckets in rounds, each again where something was learnt that it needs; and reads what was judged.
+"""Judges all buckets in rounds: buckets are judged again where a round gives facts that they need.
 
-A bucket alone cannot know from which of several copies a put-back was made (the scan of all put-backs says it), whether
-the log is whole (damage may show when records are compared), how far rounds have come (all put-backs say it), or
-whether a transaction without a half has a twin.
+A bucket alone lacks the source of a put-back with several candidates (from the scan of all put-backs), the wholeness of
+the log (damage may show when records are compared), the progress of rounds (from all put-backs), and the twins of
+transactions without a half.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from files.content import read_json
 from spark_trace_analysis.audit.columns.bucket import Bucket
 from spark_trace_analysis.audit.columns.stage_files import facts_at, read_bucket, read_findings
 from spark_trace_analysis.audit.rules.consistency import unknown_key
-from spark_trace_analysis.audit.rules.damage import Damage, Finding, Rank, at_record
+from spark_trace_analysis.audit.rules.damage import Damage, DamageFinding, Rank, at_record
 from spark_trace_analysis.audit.rules.grouping import birth_of
 from spark_trace_analysis.audit.rules.history import first_behind
 from spark_trace_analysis.audit.rules.state import TransactionState
@@ -40,7 +40,7 @@ class JudgingRounds:
     Attributes
     ----------
     task
-        What the first round must know of the whole log.
+        The facts of the whole log for the first round.
     if_damaged
         The same for a log in which something is damaged.
     """
@@ -56,7 +56,7 @@ class JudgingRounds:
         Parameters
         ----------
         damage
-            Takes what the last round has found.
+            Takes the findings of the last round.
         """
         task = self.task
         rounds = self._round(task)
@@ -101,7 +101,7 @@ class JudgingRounds:
             damage.take(read_findings(task.path("rows", bucket, "jsonl")))
         damage.take(self._orphans(rounds))
 
-    def _orphans(self, rounds: Sequence[GroupTask]) -> Iterator[Finding]:
+    def _orphans(self, rounds: Sequence[GroupTask]) -> Iterator[DamageFinding]:
         """Transactions without a half of which another one has the birth."""
         orphans: list[tuple[int, int, str]] = []
         for bucket, task in enumerate(rounds):
@@ -144,12 +144,12 @@ def _knowing(task: GroupTask, passed: dict[int, int]) -> GroupTask:
 
 
 def facts_of(task: GroupTask, bucket: int) -> dict[str, Any]:
-    """What the judging of a bucket tells beside its rows."""
+    """The facts that the judging of a bucket gives beside its rows."""
     return facts_at(task.path("rows", bucket, "json"))
 
 
 def scans_before(task: GroupTask, buckets: int) -> dict[int, int]:
-    """Where the scan of the half queue was before each put-back that several copies could be the parent of.
+    """The place of the scan of the half queue before each put-back with several possible parents.
 
     All put-backs of all transactions in the order of the log, one stretch of it after the other.
     """

@@ -1,4 +1,4 @@
-"""The second stage of an audit: each task takes some places of the half queue and finds whom each op entry concerns.
+"""The second stage of an audit: each task joins the op entries of some places of the half queue to their halves.
 
 An op counts for the half that stood at its place when it was written; after a crash two halves may bear one offset.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.columns.stage_files import read_bucket, write_buckets, write_facts, write_findings
-from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record
+from spark_trace_analysis.audit.rules.damage import DamageFinding, Rank, at_record
 from spark_trace_analysis.audit.rules.grouping import beyond_the_end
 from spark_trace_analysis.audit.stages.scan_task import ScanTask, key_bucket
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OpTask:
-    """What every task of the stage must know.
+    """The parameters of all tasks of the stage.
 
     Attributes
     ----------
@@ -67,13 +67,15 @@ class OpTask:
         write_findings(self.path(bucket, "jsonl"), findings)
         write_facts(self.path(bucket, "json"), {})
 
-    def _strange(self, entries: dict[str, Any], unknown: Any, files: Sequence[Path], bucket: int) -> list[Finding]:
+    def _strange(
+        self, entries: dict[str, Any], unknown: Any, files: Sequence[Path], bucket: int
+    ) -> list[DamageFinding]:
         """Entries that name a half beyond the end that the half queue had when they were written."""
         if not len(unknown):
             return []
         ends = np.cumsum([read_bucket([path], bucket).num_rows for path in files])
         log = CommitLog.open(self.scan.paths)
-        findings: list[Finding] = []
+        findings: list[DamageFinding] = []
         for number in unknown:
             before = self.half_ends[int(np.searchsorted(ends, number, side="right"))]
             end = max(before.get(int(entries["queue_id"][number]), 0), int(entries["half_end"][number]))

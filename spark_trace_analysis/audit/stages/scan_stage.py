@@ -1,7 +1,7 @@
 """The first stage of an audit: each task reads one split of the commit log and writes its records as columns.
 
-What a record says by itself is judged here, and what the records beside it and its consume queue say of it. The rows go
-into buckets: records by their transaction, halves and op entries by their place in the half queue.
+A record is judged here by itself, and against its neighbours and its consume queue. The rows go into buckets:
+ records by their transaction, halves and op entries by their place in the half queue.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from spark_trace_analysis.audit.columns.split_columns import (
 )
 from spark_trace_analysis.audit.columns.stage_files import write_buckets, write_facts, write_findings
 from spark_trace_analysis.audit.rules.consistency import UNORDERED
-from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record, found, order_of
+from spark_trace_analysis.audit.rules.damage import DamageFinding, Rank, at_record, found, order_of
 from spark_trace_analysis.audit.stages.scan_task import half_bucket, key_bucket
-from spark_trace_analysis.records.property_kernels import tell
+from spark_trace_analysis.records.property_kernels import read_fields
 from spark_trace_analysis.records.record_kernels import Outline, TopicKind
 from spark_trace_analysis.records.split_records import SplitRecords, encoded_hosts, read_split
-from spark_trace_analysis.records.transaction_record import NOTHING, Feature, RecordKind, Told
+from spark_trace_analysis.records.transaction_record import NOTHING, Feature, RecordField, RecordKind
 from spark_trace_analysis.records.version import masks_of
 
 if TYPE_CHECKING:
@@ -53,17 +53,17 @@ class _Scan:
         self.records = records
         self.outlines = records.outlines
         self.is_record = np.ones(records.outlines.shape[1], bool)
-        self.findings: list[Finding] = [
+        self.findings: list[DamageFinding] = [
             found(Rank.LOG, order_of(self._physical(region.offset)), region) for region in records.damage
         ]
 
     def write(self) -> None:
         """Write all files of the split, the one that says that it is done last."""
-        self._tell_unsound_bodies()
-        events, masks = self._tell()
+        self._note_unsound_bodies()
+        events, masks = self._events()
         self.findings += events.odd.findings
         tags_codes = np.full(self.outlines.shape[1], NOTHING)
-        tags_codes[events.numbers] = events.told[Told.TAGS_CODE]
+        tags_codes[events.numbers] = events.fields[RecordField.TAGS_CODE]
         cross = check_columns(self.log, self.task.paths.root, self.records, self.is_record, tags_codes)
         self.findings += cross.findings
         entries, halves, records = entry_columns(events), half_columns(events), record_columns(events)
@@ -89,37 +89,37 @@ class _Scan:
     def _write(self, kind: str, columns: dict[str, Any], buckets: Any) -> None:
         write_buckets(self.task.path(kind, self.split.number), columns, buckets, self.task.buckets)
 
-    def _tell(self) -> tuple[SplitEvents, Any]:
-        """What the records of transactions tell, and the releases that could have written each as bits."""
+    def _events(self) -> tuple[SplitEvents, Any]:
+        """The fields of the records of transactions, and the releases that could have written each as bits."""
         o = self.outlines
         numbers = np.flatnonzero((o[Outline.TOPIC_KIND] != TopicKind.ORDINARY) | (o[Outline.IS_REPAIRED] != 0))
-        told, stays = tell(self.records.data, o, numbers)
-        told[Told.IMMUNITY_SECONDS] = self._immunity(told[Told.IMMUNITY_SECONDS])
-        masks = masks_of(told)
+        fields, stays = read_fields(self.records.data, o, numbers)
+        fields[RecordField.IMMUNITY_SECONDS] = self._immunity(fields[RecordField.IMMUNITY_SECONDS])
+        masks = masks_of(fields)
         odd = OddRecords(self.log, self.task.timeout_ms)
-        is_kept = np.ones(len(numbers), bool)
-        for place in map(int, np.flatnonzero(told[Told.IS_ODD])):
+        stays_in = np.ones(len(numbers), bool)
+        for place in map(int, np.flatnonzero(fields[RecordField.IS_ODD])):
             number = int(numbers[place])
             try:
                 record = self.records.record(number)
             except MalformedRecordError as error:
                 region = self.records.reader.region(int(o[Outline.POSITION, number]), str(error))
                 self.findings.append(found(Rank.LOG, order_of(self._physical(region.offset), 1), region))
-                self.is_record[number] = is_kept[place] = False
+                self.is_record[number] = stays_in[place] = False
                 continue
-            masks[place] = odd.tell(record, told[:, place], place)
-        odd.texts = {int(np.count_nonzero(is_kept[:place])): text for place, text in odd.texts.items()}
-        return SplitEvents(self.records, numbers, told, stays, odd).chosen(is_kept), masks[is_kept]
+            masks[place] = odd.fill(record, fields[:, place], place)
+        odd.texts = {int(np.count_nonzero(stays_in[:place])): text for place, text in odd.texts.items()}
+        return SplitEvents(self.records, numbers, fields, stays, odd).chosen(stays_in), masks[stays_in]
 
     def _facts(self, events: SplitEvents, masks: Any) -> dict[str, Any]:
-        """What all splits together must know of the records of transactions."""
-        kind, checks = events.told[Told.KIND], events.told[Told.CHECK_TIMES]
+        """The facts of the records of transactions that are judged over all splits."""
+        kind, checks = events.fields[RecordField.KIND], events.fields[RecordField.CHECK_TIMES]
         halves = np.flatnonzero(kind <= RecordKind.PUT_BACK)
         counted = np.where(checks == NOTHING, 0, checks)
-        tells = kind != RecordKind.OTHER
+        is_of_a_transaction = kind != RecordKind.OTHER
         return {
             "events": len(kind),
-            "marks": _marks(masks[tells], events.at[tells]),
+            "marks": _marks(masks[is_of_a_transaction], events.at[is_of_a_transaction]),
             "last_half": [int(events.at[halves[-1]]), int(masks[halves[-1]])] if len(halves) else [-1, 0],
             "discard_checks": int(counted[kind == RecordKind.DISCARDED].max(initial=0)),
             "copy_checks": int(counted[kind <= RecordKind.PUT_BACK].max(initial=0)),
@@ -136,7 +136,7 @@ class _Scan:
             known = merged.setdefault(host, [0, first])
             merged[host] = [known[0] + count, min(known[1], first)]
 
-        is_odd = events.told[Told.IS_ODD] != 0
+        is_odd = events.fields[RecordField.IS_ODD] != 0
         hosts = encoded_hosts(self.records, events.numbers[~is_odd], of_store=True)
         which, first, counts = np.unique(hosts.indices.to_numpy(), return_index=True, return_counts=True)
         names, places = hosts.dictionary.to_pylist(), events.at[~is_odd][first]
@@ -146,7 +146,7 @@ class _Scan:
             add(self.records.record(number).store_host, 1, at)
         return merged
 
-    def _tell_unsound_bodies(self) -> None:
+    def _note_unsound_bodies(self) -> None:
         for number in np.flatnonzero(self.outlines[Outline.IS_BODY_SOUND] == 0):
             if self.outlines[Outline.IS_REPAIRED, number]:
                 continue
@@ -156,11 +156,11 @@ class _Scan:
             )
             self.findings.append(found(Rank.LOG, order_of(frame.physical_offset), region))
 
-    def _unordered(self, events: SplitEvents) -> list[Finding]:
-        """Records whose properties are in no known order; whether that is damage, all splits together say."""
-        told = events.told
-        is_in_order = told[Told.FEATURES] & (Feature.SMALL_ORDER | Feature.LARGE_ORDER) != 0
-        places = events.at[(told[Told.KIND] <= RecordKind.DISCARDED) & ~is_in_order].tolist()
+    def _unordered(self, events: SplitEvents) -> list[DamageFinding]:
+        """Records whose properties are in no known order; whether that is damage is judged over all splits."""
+        fields = events.fields
+        is_in_order = fields[RecordField.FEATURES] & (Feature.SMALL_ORDER | Feature.LARGE_ORDER) != 0
+        places = events.at[(fields[RecordField.KIND] <= RecordKind.DISCARDED) & ~is_in_order].tolist()
         return [at_record(self.log, Rank.UNORDERED, at, UNORDERED) for at in places]
 
     def _immunity(self, seconds: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What every task of an audit's first stage must know, and into which bucket a row goes.
+"""The parameters of an audit's first stage, and the buckets of its rows.
 
 Apart from the stage itself, so that the driver, which only names the tasks, need not load the kernels.
 """
@@ -22,7 +22,7 @@ _HALF_ROWS = 1024
 
 @dataclass(frozen=True, slots=True)
 class ScanTask:
-    """What every task of the stage must know.
+    """The parameters of all tasks of the stage.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class ScanTask:
     buckets
         How many there are.
     timeout_ms
-        What an unreadable immunity stands for.
+        The immunity that an unreadable one stands for.
     """
 
     paths: StorePaths

@@ -1,4 +1,4 @@
-"""What the splits of a log say together: that they join, and what none of them can know alone."""
+"""The whole log, put together from its splits: that they join, and facts that no split has alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reference.format.frame import Frame
 from spark_trace_analysis.audit.columns.stage_files import facts_at, read_findings, write_facts, write_findings
 from spark_trace_analysis.audit.rules.circumstances import LogFacts
 from spark_trace_analysis.audit.rules.consistency import FEW, lone_host
-from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record, found, order_of
+from spark_trace_analysis.audit.rules.damage import DamageFinding, Rank, at_record, found, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ def _facts(scan: ScanTask, split: Split) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class WholeLog(LogFacts):
-    """What all splits say together.
+    """The facts of all splits together.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class WholeLog(LogFacts):
     """
 
     half_ends: list[dict[int, int]] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[DamageFinding] = field(default_factory=list)
     matched: Counter[str] = field(default_factory=Counter)
 
 
@@ -116,7 +116,7 @@ def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> Who
     return whole
 
 
-def _file_ends(log: CommitLog, ends: dict[int, int]) -> Iterator[Finding]:
+def _file_ends(log: CommitLog, ends: dict[int, int]) -> Iterator[DamageFinding]:
     for index, file in enumerate(log.files):
         for region in FileReader(file, log.following(index)).check_end(ends[index]):
             yield found(Rank.LOG, order_of(file.start + region.offset, 2), region)
@@ -124,7 +124,7 @@ def _file_ends(log: CommitLog, ends: dict[int, int]) -> Iterator[Finding]:
 
 def _of_splits(
     splits: Sequence[Split], scan: ScanTask, last_dispatched: int, *, has_unordered: bool
-) -> Iterator[Finding]:
+) -> Iterator[DamageFinding]:
     """Damage that depends on the other splits."""
     for split in splits:
         for missing in read_findings(scan.path("missing", split.number, "jsonl")):
@@ -142,7 +142,7 @@ class _Times:
         self._rules.is_start = False
         self._first: list[list[int]] = []
         self._last: list[list[int]] = []
-        self._findings: list[Finding] = []
+        self._findings: list[DamageFinding] = []
 
     def add(self, records: int, first: list[list[int]], last: list[list[int]]) -> None:
         edge = self._last[-2:] + first[:2]
@@ -153,7 +153,7 @@ class _Times:
         self._first = (self._first + first)[:_EDGE]
         self._last = last if records >= _EDGE else (self._last + last)[-_EDGE:]
 
-    def finish(self) -> list[Finding]:
+    def finish(self) -> list[DamageFinding]:
         if len(self._first) == _EDGE:
             before, record, after = map(_frame, self._first)
             if before.store_timestamp > after.store_timestamp >= record.store_timestamp:
@@ -169,8 +169,8 @@ class _Times:
         self._rules.found.clear()
 
 
-def _frame(told: list[int]) -> Frame:
-    return Frame(told[0], 0, b"", 0, 0, 0, told[1], 0, is_body_sound=True)
+def _frame(edge: list[int]) -> Frame:
+    return Frame(edge[0], 0, b"", 0, 0, 0, edge[1], 0, is_body_sound=True)
 
 
 class _Counting:
@@ -179,7 +179,7 @@ class _Counting:
     def __init__(self, log: CommitLog) -> None:
         self._log = log
         self._next: dict[tuple[str, int, int], int] = {}
-        self.findings: list[Finding] = []
+        self.findings: list[DamageFinding] = []
 
     def add(self, edges: list[list[Any]]) -> None:
         for topic, queue_id, at, offset, is_batch, after in edges:
@@ -218,7 +218,9 @@ class QueueTask:
         write_facts(self.path(number, "json"), {})
 
 
-def wrong_queues(log: CommitLog, scan: ScanTask, matched: Counter[str]) -> tuple[list[Finding], list[tuple[str, int]]]:
+def wrong_queues(
+    log: CommitLog, scan: ScanTask, matched: Counter[str]
+) -> tuple[list[DamageFinding], list[tuple[str, int]]]:
     """Queues of a wrong size, and the keys of those that have other entries than the records that matched."""
     queues = open_consume_queues(scan.paths.root)
     rules = CrossCheck(log, queues)

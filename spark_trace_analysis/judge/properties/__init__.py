@@ -1,4 +1,4 @@
-"""Properties that a trace can show, each told twice: as a kernel over arrays and as a query over rows.
+"""Properties that a trace can show, each written twice: as a kernel over arrays and as a query over rows.
 
 The two share nothing but the names of the events and actions, so that an error in one is found by the other. A property
 is a module with one ``Invariant``; ``ALL`` is the order in which they are judged and shown, ``NOT_SHOWN`` says why the

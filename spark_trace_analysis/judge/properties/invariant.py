@@ -1,4 +1,4 @@
-"""What one property of traces consists of."""
+"""A property of traces, judged by a kernel and by expressions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Invariant:
     kernel
         ``at[n]`` is set to the number of events up to the first violation in trace n, and left at 0 if there is none.
     broken
-        The other way: from which rows on a trace is broken, as expressions.
+        The same as expressions, for the rows that break a trace.
     """
 
     property_id: str

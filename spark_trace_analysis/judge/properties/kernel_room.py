@@ -1,4 +1,4 @@
-"""What the kernels share: scratch arrays with a place a transaction or half, made once and emptied trace by trace.
+"""Scratch arrays of the kernels, with a place a transaction or half, made once and emptied trace by trace.
 
 The groups of events here are the kernels' own: expressions have theirs (`so_far`), so that an error in one is found.
 """

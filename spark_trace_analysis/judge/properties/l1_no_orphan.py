@@ -21,7 +21,7 @@ from spark_trace_analysis.judge.running_aggregates import (
     COMMIT,
     ROLLBACK,
     Broken,
-    Over,
+    Rows,
     count,
     is_action,
     is_event,
@@ -134,19 +134,19 @@ def from_the_round_that_passes(settings: RunSettings) -> Broken:
     ) | (is_event(events.half_missed) & (col("half") < 0))
     passes = is_event(events.round_ended) & is_action(*_COMMITTING) & (col("lost") == 1)
     return Broken(
-        {Over.TRACE: passes & (col("power_lost") == 0) & (col("escaped") == 0)},
+        {Rows.TRACE: passes & (col("power_lost") == 0) & (col("escaped") == 0)},
         (
             so_far.DELIVERED,
             so_far.ACKNOWLEDGED,
             so_far.parked(settings),
             so_far.POWER_LOST,
             so_far.ESCAPED,
-            count("elsewhere", Over.TRANSACTION, is_event(events.half_rolled_back)),
-            count("decided", Over.TRANSACTION, is_event(events.local_outcome)),
-            most("last_half", Over.TRANSACTION, stores),
-            total("under_way", Over.TRANSACTION, when(asks).then(lit(1)).when(is_answered).then(lit(-1))),
-            mark("left_behind", Over.TRANSACTION, (is_dropped | is_skipped) & is_last & is_open),
-            last("lost", Over.TRACE, when(saves).then(lit(0)).when("left_behind").then(lit(1)), is_before=True),
+            count("elsewhere", Rows.TRANSACTION, is_event(events.half_rolled_back)),
+            count("decided", Rows.TRANSACTION, is_event(events.local_outcome)),
+            most("last_half", Rows.TRANSACTION, stores),
+            total("under_way", Rows.TRANSACTION, when(asks).then(lit(1)).when(is_answered).then(lit(-1))),
+            mark("left_behind", Rows.TRANSACTION, (is_dropped | is_skipped) & is_last & is_open),
+            last("lost", Rows.TRACE, when(saves).then(lit(0)).when("left_behind").then(lit(1)), is_before=True),
         ),
     )
 

@@ -5,7 +5,7 @@ from polars import col, when
 
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
-from spark_trace_analysis.judge.running_aggregates import Broken, Over, count, is_action, is_event
+from spark_trace_analysis.judge.running_aggregates import Broken, Rows, count, is_action, is_event
 from spark_trace_analysis.traces import events
 from spec.chapters import discarding
 
@@ -39,8 +39,8 @@ def from_the_early_discard(settings: RunSettings) -> Broken:
         is_old &= col("action") >= 0
     is_early = when(col("check_times") >= settings.check_max).then(col("asked") < col("check_times")).otherwise(is_old)
     return Broken(
-        {Over.TRANSACTION: is_event(events.half_discarded) & is_early},
-        (count("asked", Over.TRANSACTION, is_event(events.put_back_for_check)),),
+        {Rows.TRANSACTION: is_event(events.half_discarded) & is_early},
+        (count("asked", Rows.TRANSACTION, is_event(events.put_back_for_check)),),
     )
 
 

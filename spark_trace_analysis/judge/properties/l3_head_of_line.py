@@ -1,4 +1,4 @@
-"""L3: no two rounds on end leave the half offset where it was for the same reason."""
+"""L3: no two rounds in a row leave the half offset where it was for the same reason."""
 
 import numpy as np
 from polars import col, lit, when
@@ -6,7 +6,7 @@ from polars import col, lit, when
 from spark_trace_analysis.judge.properties import so_far
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import ENDS_OF_A_PROCESS, PASSES, PUT_BACKS
-from spark_trace_analysis.judge.running_aggregates import Broken, Over, is_action, is_event, last
+from spark_trace_analysis.judge.running_aggregates import Broken, Rows, is_action, is_event, last
 from spark_trace_analysis.traces import events
 from spec.chapters import broken_round
 
@@ -49,8 +49,8 @@ def from_the_second_round(_settings: RunSettings) -> Broken:
     reason = when(is_event(events.round_ended) & (col("moved").fill_null(0) == 0)).then(reason).otherwise(lit(0))
     is_of_a_round = so_far.LEFT_BEHIND | so_far.END_OF_A_PROCESS | is_event(events.round_ended)
     return Broken(
-        {Over.TRACE: (reason > 0) & (reason == col("stuck_before"))},
-        (so_far.MOVED, last("stuck_before", Over.TRACE, when(is_of_a_round).then(reason), is_before=True)),
+        {Rows.TRACE: (reason > 0) & (reason == col("stuck_before"))},
+        (so_far.MOVED, last("stuck_before", Rows.TRACE, when(is_of_a_round).then(reason), is_before=True)),
     )
 
 

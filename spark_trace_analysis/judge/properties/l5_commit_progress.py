@@ -6,7 +6,7 @@ from polars import col
 from spark_trace_analysis.judge.properties import so_far
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
-from spark_trace_analysis.judge.running_aggregates import COMMIT, Broken, Over, count, is_action, is_event
+from spark_trace_analysis.judge.running_aggregates import COMMIT, Broken, Rows, count, is_action, is_event
 from spark_trace_analysis.traces import events
 from spec.chapters import end_transaction, network, producer
 
@@ -60,14 +60,14 @@ def from_the_hindrance(_settings: RunSettings) -> Broken:
     is_own = (col("own_commits") > 0) & (col("half") == col("first_half")) & (col("half") >= 0)
     is_judged = (col("sent") == 1) & (col("delivered") == 0) & (col("strayed") == 0) & (col("power_lost") == 0)
     return Broken(
-        {Over.TRANSACTION: is_unrun | ((is_lost | is_refused) & is_own & is_judged)},
+        {Rows.TRANSACTION: is_unrun | ((is_lost | is_refused) & is_own & is_judged)},
         (
             so_far.DELIVERED,
             so_far.SENT,
             so_far.FIRST_HALF,
             so_far.POWER_LOST,
-            count("strayed", Over.TRANSACTION, is_event(events.end_sent)),
-            count("own_commits", Over.TRANSACTION, commits),
+            count("strayed", Rows.TRANSACTION, is_event(events.end_sent)),
+            count("own_commits", Rows.TRANSACTION, commits),
         ),
     )
 

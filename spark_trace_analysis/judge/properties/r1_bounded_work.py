@@ -15,7 +15,7 @@ from spark_trace_analysis.judge.properties.kernel_room import (
     is_among,
     room_for,
 )
-from spark_trace_analysis.judge.running_aggregates import Broken, Over, count, is_action, is_event, most
+from spark_trace_analysis.judge.running_aggregates import Broken, Rows, count, is_action, is_event, most
 from spark_trace_analysis.traces import events
 from spec.chapters import broken_round
 
@@ -87,8 +87,8 @@ def from_the_wasted_work(settings: RunSettings) -> Broken:
     is_too_many = adds & (col("halves") > settings.check_max + 1)
     return Broken(
         {
-            Over.TRACE: is_idle_pull | is_idle_end,
-            Over.TRANSACTION: (is_too_many | is_again) & (col("power_lost") == 0),
+            Rows.TRACE: is_idle_pull | is_idle_end,
+            Rows.TRANSACTION: (is_too_many | is_again) & (col("power_lost") == 0),
         },
         (
             so_far.MOVED,
@@ -97,10 +97,10 @@ def from_the_wasted_work(settings: RunSettings) -> Broken:
             so_far.SENT,
             so_far.POWER_LOST,
             so_far.ESCAPED,
-            count("resumed", Over.TRANSACTION, is_event(events.half_resumed)),
-            count("ops", Over.TRACE, brings_ops),
-            count("halves", Over.TRANSACTION, adds),
-            most("furthest", Over.TRANSACTION, when(so_far.PUT_BACK).then("half"), is_before=True),
+            count("resumed", Rows.TRANSACTION, is_event(events.half_resumed)),
+            count("ops", Rows.TRACE, brings_ops),
+            count("halves", Rows.TRANSACTION, adds),
+            most("furthest", Rows.TRANSACTION, when(so_far.PUT_BACK).then("half"), is_before=True),
         ),
     )
 

@@ -5,7 +5,7 @@ from polars import col, lit, when
 
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
-from spark_trace_analysis.judge.running_aggregates import Broken, Over, count, is_action, is_event, last, mark
+from spark_trace_analysis.judge.running_aggregates import Broken, Rows, count, is_action, is_event, last, mark
 from spark_trace_analysis.traces import events
 from spec.chapters import escape
 
@@ -47,13 +47,13 @@ def from_the_lost_entry(settings: RunSettings) -> Broken:
     empties = is_event(events.op_stored, events.power_lost) | ends
     if settings.flushes_on_stop:
         empties |= is_event(events.stop_began)
-    joins = mark("joins", Over.HALF, is_event(events.op_buffered) & (col("named") == 1))
+    joins = mark("joins", Rows.HALF, is_event(events.op_buffered) & (col("named") == 1))
     return Broken(
-        {Over.HALF: is_event(events.op_lost) & (col("named") == 0), Over.TRACE: ends & (col("waiting") == 1)},
+        {Rows.HALF: is_event(events.op_lost) & (col("named") == 0), Rows.TRACE: ends & (col("waiting") == 1)},
         (
-            count("named", Over.HALF, is_event(events.op_stored, events.op_buffered)),
+            count("named", Rows.HALF, is_event(events.op_stored, events.op_buffered)),
             joins,
-            last("waiting", Over.TRACE, when(col("joins")).then(lit(1)).when(empties).then(lit(0)), is_before=True),
+            last("waiting", Rows.TRACE, when(col("joins")).then(lit(1)).when(empties).then(lit(0)), is_before=True),
         ),
     )
 

@@ -6,7 +6,7 @@ from polars import col
 from spark_trace_analysis.judge.properties import so_far
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
-from spark_trace_analysis.judge.running_aggregates import Broken, Over, is_event
+from spark_trace_analysis.judge.running_aggregates import Broken, Rows, is_event
 from spark_trace_analysis.traces import events
 
 
@@ -26,7 +26,7 @@ def find_doubled(rows: WholeTraces, _actions: Codes, _settings: RunSettings, at:
 
 def from_the_second_delivery(_settings: RunSettings) -> Broken:
     """A transaction's second delivery, and its later ones."""
-    return Broken({Over.TRANSACTION: is_event(events.message_delivered) & (col("delivered") >= 2)}, (so_far.DELIVERED,))
+    return Broken({Rows.TRANSACTION: is_event(events.message_delivered) & (col("delivered") >= 2)}, (so_far.DELIVERED,))
 
 
 AT_MOST_ONE_DELIVERY = Invariant(

@@ -10,7 +10,7 @@ from polars import col
 from spark_trace_analysis.judge.properties import so_far
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import ACKNOWLEDGEMENTS, forget, room_for
-from spark_trace_analysis.judge.running_aggregates import ROLLBACK, Broken, Over, count, is_event
+from spark_trace_analysis.judge.running_aggregates import ROLLBACK, Broken, Rows, count, is_event
 from spark_trace_analysis.traces import events
 from spec.chapters import discarding
 
@@ -50,10 +50,10 @@ def from_the_contradiction(settings: RunSettings) -> Broken:
     is_first_delivery = is_event(events.message_delivered) & (col("half") >= 0) & (col("delivered") == 1)
     return Broken(
         {
-            Over.TRANSACTION: ((col("delivered") > 0) & (col("rolled_back") > 0))
+            Rows.TRANSACTION: ((col("delivered") > 0) & (col("rolled_back") > 0))
             | (is_first_delivery & (col("parked") > 0))
         },
-        (so_far.DELIVERED, so_far.parked(settings), count("rolled_back", Over.TRANSACTION, rolled_back)),
+        (so_far.DELIVERED, so_far.parked(settings), count("rolled_back", Rows.TRANSACTION, rolled_back)),
     )
 
 

@@ -5,7 +5,7 @@ from polars import col
 
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
-from spark_trace_analysis.judge.running_aggregates import COMMIT, Broken, Over, count, is_event
+from spark_trace_analysis.judge.running_aggregates import COMMIT, Broken, Rows, count, is_event
 from spark_trace_analysis.traces import events
 
 
@@ -28,8 +28,8 @@ def from_the_undecided_delivery(_settings: RunSettings) -> Broken:
     """A delivery before which no local transaction has committed."""
     commits = is_event(events.local_outcome) & (col("outcome") == COMMIT)
     return Broken(
-        {Over.TRANSACTION: is_event(events.message_delivered) & (col("committed") == 0)},
-        (count("committed", Over.TRANSACTION, commits),),
+        {Rows.TRANSACTION: is_event(events.message_delivered) & (col("committed") == 0)},
+        (count("committed", Rows.TRANSACTION, commits),),
     )
 
 

@@ -6,7 +6,7 @@ from polars import col, when
 from spark_trace_analysis.judge.properties import so_far
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import ACKNOWLEDGEMENTS, forget, room_for
-from spark_trace_analysis.judge.running_aggregates import Broken, Over, is_action, is_event, last
+from spark_trace_analysis.judge.running_aggregates import Broken, Rows, is_action, is_event, last
 from spark_trace_analysis.traces import events
 from spec.chapters import producer
 
@@ -41,8 +41,8 @@ def from_the_foreign_settlement(_settings: RunSettings) -> Broken:
     asks = is_event(events.local_outcome) & is_action(producer.commit_another_half)
     is_foreign = col("foreign_at") >= col("filled_at").fill_null(-1)
     return Broken(
-        {Over.HALF: is_foreign & so_far.IS_SETTLED},
-        (so_far.FILLED_AT, so_far.SETTLED_AT, last("foreign_at", Over.HALF, when(asks).then("step"))),
+        {Rows.HALF: is_foreign & so_far.IS_SETTLED},
+        (so_far.FILLED_AT, so_far.SETTLED_AT, last("foreign_at", Rows.HALF, when(asks).then("step"))),
     )
 
 

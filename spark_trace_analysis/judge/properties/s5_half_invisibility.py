@@ -5,7 +5,7 @@ from polars import col
 
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
-from spark_trace_analysis.judge.running_aggregates import COMMIT, Broken, Over, count, is_event
+from spark_trace_analysis.judge.running_aggregates import COMMIT, Broken, Rows, count, is_event
 from spark_trace_analysis.traces import events
 
 
@@ -30,8 +30,8 @@ def from_the_unasked_delivery(_settings: RunSettings) -> Broken:
     """A delivery from a half that no commit has named."""
     asks = is_event(events.local_outcome, events.check_answered, events.end_sent) & (col("outcome") == COMMIT)
     return Broken(
-        {Over.HALF: is_event(events.message_delivered) & (col("asked_for") == 0)},
-        (count("asked_for", Over.HALF, asks),),
+        {Rows.HALF: is_event(events.message_delivered) & (col("asked_for") == 0)},
+        (count("asked_for", Rows.HALF, asks),),
     )
 
 

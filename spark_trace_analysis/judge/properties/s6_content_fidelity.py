@@ -6,7 +6,7 @@ from polars import col, lit
 from spark_trace_analysis.judge.properties import so_far
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
-from spark_trace_analysis.judge.running_aggregates import Broken, Over, is_event
+from spark_trace_analysis.judge.running_aggregates import Broken, Rows, is_event
 from spark_trace_analysis.traces import events
 
 
@@ -39,7 +39,7 @@ def from_the_committed_copy(settings: RunSettings) -> Broken:
     is_of_a_copy = (col("half") >= 0) & (col("first_half") >= 0) & (col("half") != col("first_half"))
     loses_flag = lit(not settings.keeps_flag)
     return Broken(
-        {Over.TRANSACTION: is_event(events.message_delivered) & is_of_a_copy & loses_flag}, (so_far.FIRST_HALF,)
+        {Rows.TRANSACTION: is_event(events.message_delivered) & is_of_a_copy & loses_flag}, (so_far.FIRST_HALF,)
     )
 
 

@@ -6,7 +6,7 @@ from polars import lit
 from spark_trace_analysis.judge.properties import so_far
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import ACKNOWLEDGEMENTS, forget, room_for
-from spark_trace_analysis.judge.running_aggregates import Broken, Over, is_action, is_event
+from spark_trace_analysis.judge.running_aggregates import Broken, Rows, is_action, is_event
 from spark_trace_analysis.traces import events
 from spec.chapters import discarding
 
@@ -36,13 +36,13 @@ def find_parked_although_settled(rows: WholeTraces, actions: Codes, settings: Ru
 
 
 def from_the_parked_half(settings: RunSettings) -> Broken:
-    """A settled half that is put aside, where that is kept."""
-    is_kept = (
+    """A settled half that is put aside, where that leaves a record."""
+    is_recorded = (
         is_event(events.half_discarded)
         & ~is_action(discarding.discard_half_unrecorded)
         & lit(bool(settings.keeps_discarded))
     )
-    return Broken({Over.HALF: is_kept & so_far.IS_SETTLED}, (so_far.FILLED_AT, so_far.SETTLED_AT))
+    return Broken({Rows.HALF: is_recorded & so_far.IS_SETTLED}, (so_far.FILLED_AT, so_far.SETTLED_AT))
 
 
 HALF_OFFSET_SAFETY = Invariant(

@@ -10,7 +10,7 @@ from polars import col, when
 from spark_trace_analysis.judge.properties import so_far
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import ACKNOWLEDGEMENTS, forget, room_for
-from spark_trace_analysis.judge.running_aggregates import Broken, Over, count, first, is_action, is_event, least
+from spark_trace_analysis.judge.running_aggregates import Broken, Rows, count, first, is_action, is_event, least
 from spark_trace_analysis.traces import events
 from spec.chapters import producer
 
@@ -58,12 +58,12 @@ def from_the_needless_check(settings: RunSettings) -> Broken:
     is_check = is_event(events.put_back_for_check, events.put_back_unasked)
     is_first_check = is_check & (col("checked") == 1)
     return Broken(
-        {Over.TRANSACTION: is_first_check & (col("skewed") == 0) & is_in_time},
+        {Rows.TRANSACTION: is_first_check & (col("skewed") == 0) & is_in_time},
         (
-            count("checked", Over.TRANSACTION, is_check),
-            count("skewed", Over.TRANSACTION, skewed),
-            first("settled_first_at", Over.TRANSACTION, when(so_far.ACKNOWLEDGEMENT).then("time")),
-            least("born", Over.TRANSACTION, when(is_still_open).then("time")),
+            count("checked", Rows.TRANSACTION, is_check),
+            count("skewed", Rows.TRANSACTION, skewed),
+            first("settled_first_at", Rows.TRANSACTION, when(so_far.ACKNOWLEDGEMENT).then("time")),
+            least("born", Rows.TRANSACTION, when(is_still_open).then("time")),
         ),
     )
 

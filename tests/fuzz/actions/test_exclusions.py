@@ -36,8 +36,8 @@ put_back_and_check; tick; end_round_before_dispatch
 
 
 def pair_for(profile: str) -> Pair:
-    kept = tuple(fault for fault in FAULTS if fault != "retention")  # which gives each record a file of its own
-    sound = Pairing.of(profile, kept)
+    others = tuple(fault for fault in FAULTS if fault != "retention")  # which gives each record a file of its own
+    sound = Pairing.of(profile, others)
     return Pair(replace(sound, given=replace(sound.constants, transactions=4)))
 
 

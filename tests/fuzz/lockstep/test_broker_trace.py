@@ -52,9 +52,9 @@ def test_the_steps_of_a_trace_make_it_again_in_the_lockstep(profile: str, enviro
     for step in made.steps:
         assert pair.take(step) is None
     recorded = [row | {"action": "", "trace": 1, "step": 0} for row in pair.side.broker.recorder.rows]
-    told = [row | {"action": "", "step": 0} for row in made.rows]
+    bare = [row | {"action": "", "step": 0} for row in made.rows]
     assert len(recorded) > 5
-    assert [row for row in told if row in recorded] == recorded
+    assert [row for row in bare if row in recorded] == recorded
 
 
 @pytest.mark.parametrize(("profile", "environment"), WORLDS)

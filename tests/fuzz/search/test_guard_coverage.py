@@ -62,15 +62,15 @@ def test_a_step_that_was_tried_is_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "faults", "told"),
+    ("profile", "faults", "complaint"),
     [
         ("fixed", (), "no reference broker of the profile 'fixed'; there are 4.5.1, 4.9.7, 5.3.3, 5.4.0, 5.5.0, 5.5.1"),
     ],
 )
 def test_a_world_that_no_broker_has_is_refused_with_the_reason(
-    profile: str, faults: tuple[str, ...], told: str
+    profile: str, faults: tuple[str, ...], complaint: str
 ) -> None:
-    with pytest.raises(ModelCheckError, match=told):
+    with pytest.raises(ModelCheckError, match=complaint):
         Pairing.of(profile, faults)
 
 
@@ -93,11 +93,11 @@ def test_without_its_faults_nothing_that_is_excluded_is_possible(profile: str) -
 @pytest.mark.untraced
 def test_nearly_every_conjunct_is_false_once() -> None:
     campaign = run_campaign(Pairing.of("5.3.3", FAULTS), examples=120, steps=50, random_seed=7)
-    told = campaign.to_json()["coverage"]
-    assert len(told["never_enabled"]) < 15
-    assert len(told["never_false"]) < 90
-    assert told["states"]["reachable"] == 6_096
-    assert told["states"]["missing"]
+    coverage = campaign.to_json()["coverage"]
+    assert len(coverage["never_enabled"]) < 15
+    assert len(coverage["never_false"]) < 90
+    assert coverage["states"]["reachable"] == 6_096
+    assert coverage["states"]["missing"]
     assert not {rule for _, rule in campaign.coverage.refused} & EXCLUDED_RULES.keys()
 
 

@@ -1,4 +1,4 @@
-"""`halfcheck check --broker-conf`: a real file, in words and JSON, and one line for what makes no sense."""
+"""`halfcheck conf`: a real file, in words and JSON, and one line for what makes no sense."""
 
 import json
 import re

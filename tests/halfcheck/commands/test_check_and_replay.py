@@ -62,7 +62,7 @@ def test_the_json_has_the_shape_that_others_build_on(capsys: pytest.CaptureFixtu
 
 
 def test_a_search_by_fingerprints_says_how_likely_it_missed_a_state(capsys: pytest.CaptureFixture[str]) -> None:
-    mine = ["--profile", "5.3.3", "--fingerprints"]
+    mine = ["--profile", "5.3.3", "--engine", "fingerprints"]
     assert run([*CRASH, *mine]) == ExitCode.SAFETY_VIOLATED
     assert "some state was missed with a probability of at most 2.6e-10" in capsys.readouterr().out
     assert check_json(capsys, *mine)["collision_probability"] == pytest.approx(98_391**2 / 2**65, rel=1e-3)
@@ -116,13 +116,13 @@ def test_a_replay_in_a_version_that_forbids_a_step_names_the_step_and_the_rule(
         (["check", "--instance", "huge"], "no instance 'huge'; there are tiny", 151),
         (["check", "--instance", "missing.toml"], "missing.toml", 150),
         (["check", "--property", "S99"], "no property 'S99'; did you mean S9? There are S1", 151),
-        (["check", "--engine", "coq"], "no engine 'coq'; there are numba", 151),
+        (["check", "--engine", "coq"], "no engine 'coq'; there are numba, cpython, z3, fingerprints", 151),
         (["check", "--max-states", "0"], "--max-states", 151),
         (["check", "--max-states", "many"], "many", 151),
         (["check", "extra"], "extra", 151),
         (["check", "--memory", "8 horses"], "no size: '8 horses'; give a number with K, M, G or T", 151),
         (["check", "--memory", "1M"], "1 MiB of memory are too little for a search: give 32 MiB or more", 151),
-        (["check", "--disk", "d", "--no-disk"], "a folder for states (d) and no disk contradict each other", 151),
+        (["check", "--instance", "tiny", "--engine", "z3:x"], "--engine z3:x: expected z3:30, with a number", 151),
         (["check", "--resume"], "nothing to resume from: give the folder of the checkpoint, too (--checkpoint", 151),
         (
             ["check", "--instance", "tiny", "--resume", "--checkpoint", "d"],
@@ -135,18 +135,22 @@ def test_a_replay_in_a_version_that_forbids_a_step_names_the_step_and_the_rule(
             "c: Not a directory: give a folder for a",
             150,
         ),
-        (["check", "--itf", "missing/x.json"], "missing/x.json: cannot be written: missing is no folder", 150),
-        (["check", "--svg", "."], ".: cannot be written: it is a directory", 150),
-        (["check", "--minimal-faults", "--checkpoint", "d"], "--checkpoint does not go with --minimal-faults", 151),
-        (["check", "--minimal-faults", "--coverage"], "--coverage does not go with --minimal-faults", 151),
-        (["check", "--minimal-faults", "--engine", "z3"], "--engine does not go with --minimal-faults", 151),
-        (["check", "--minimal-faults", "--immunity", "6s"], "--immunity does not go with --minimal-faults", 151),
-        (["check", "--fresh"], "--fresh speaks of the searches that --minimal-faults keeps; leave it out", 151),
+        (
+            ["check", "--write", "missing/x.itf.json"],
+            "missing/x.itf.json: cannot be written: missing is no folder",
+            150,
+        ),
+        (["check", "--write", "svg=."], ".: cannot be written: it is a directory", 150),
+        (["faults", "--checkpoint", "d"], "No such option: --checkpoint", 151),
+        (["faults", "--coverage"], "No such option: --coverage", 151),
+        (["faults", "--engine", "z3"], "No such option: --engine", 151),
+        (["faults", "--immunity", "6s"], "No such option: --immunity", 151),
+        (["check", "--fresh"], "No such option: --fresh", 151),
         (["check", "--threads", "0"], "Invalid value for '--threads'", 151),
         (["check", "--max-states", "1e6"], "Invalid value for '--max-states'", 151),
         (["check", "--checkpoint-every", "-1"], "--checkpoint-every", 151),
         (["check", "--instance", "tiny", "--disk", "/dev/null/d"], "/dev/null/d: Not a directory", 150),
-        (["check", "--engine", "cpython", "--fingerprints"], "the engine cpython knows no memory limit", 151),
+        (["check", "--engine", "cpython", "--memory", "1G"], "the engine cpython knows no memory limit", 151),
         (["replay"], "give either FILE or --steps", 151),
         (["replay", "missing.json"], "missing.json", 150),
         (["replay", "--steps", ";"], "no steps are given", 151),

@@ -1,4 +1,4 @@
-"""`halfcheck check --itf --svg --mermaid --pytest`, and `halfcheck replay` of an ITF trace."""
+"""`halfcheck check --write itf=--svg --write mermaid=--pytest`, and `halfcheck replay` of an ITF trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`halfcheck check --liveness`: its exit codes, its words, its JSON, its files, and what it refuses."""
+"""`halfcheck liveness`: its exit codes, its words, its JSON, its files, and what it refuses."""
 
 from __future__ import annotations
 

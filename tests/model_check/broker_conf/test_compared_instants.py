@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.broker_conf.assumed_times import with_assumed_times
-from model_check.broker_conf.compared_instants import Bound, bounds_of
+from model_check.broker_conf.compared_instants import InstantBound, bounds_of
 from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Timeline, let_instants_be_moments
 from model_check.broker_conf.ticks import switched_on
 from model_check.broker_conf.timed_path import TICK, place_of_clock
@@ -55,7 +55,7 @@ def test_what_4_9_7_asks_in_the_quiet_world() -> None:
         "round.started_at - now >= -1 * round_limit",
         "round.started_at - op.born_at >= -1 * timeout",
     }
-    assert Bound("round.started_at", "half.stored_at", (), 1) in bounds_of(on("4.9.7"))
+    assert InstantBound("round.started_at", "half.stored_at", (), 1) in bounds_of(on("4.9.7"))
 
 
 def test_what_a_batch_and_a_limit_and_retention_add() -> None:

@@ -18,7 +18,7 @@ from model_check.world import Environment
 from tests.model_check.broker_conf.drawn import drawn, restricted
 
 if TYPE_CHECKING:
-    from model_check.engines import Compiled, CPython
+    from model_check.engines import CompiledSearch, CPythonSearch
 
 pytestmark = pytest.mark.untraced
 
@@ -26,7 +26,9 @@ PAIRS = 500
 
 
 @cache
-def verdicts(configuration: Configuration, environment: Environment, engine: Compiled | CPython) -> dict[str, Verdict]:
+def verdicts(
+    configuration: Configuration, environment: Environment, engine: CompiledSearch | CPythonSearch
+) -> dict[str, Verdict]:
     """Where the search is cut short as those of users are, nothing holds."""
     tiny = load_instance("tiny")
     found = check_configuration(configuration, environment, tiny, engine=engine, most_states=MOST_STATES)
@@ -34,7 +36,7 @@ def verdicts(configuration: Configuration, environment: Environment, engine: Com
 
 
 def broken_only_with_less(
-    wide: Configuration, narrow: Configuration, environment: Environment, engine: Compiled | CPython
+    wide: Configuration, narrow: Configuration, environment: Environment, engine: CompiledSearch | CPythonSearch
 ) -> set[str]:
     """What holds of the one and is broken of the other, which has fewer behaviours."""
     of_wide, of_narrow = verdicts(wide, environment, engine), verdicts(narrow, environment, engine)

@@ -11,7 +11,7 @@ from model_check.asked import asked_for
 from model_check.clauses import chosen_clauses, clauses_by_name, name_of
 from model_check.comparison.both_sides import needs_a_search, of_search, verdicts_of
 from model_check.comparison.differences import Change, Comparison, Difference, Side, Verdicts, compared
-from model_check.comparison.upgrade_answer import Entry, UpgradeAnswer, upgrade_answer
+from model_check.comparison.upgrade_answer import UpgradeAnswer, UpgradeEntry, upgrade_answer
 from model_check.defects.affected import affects
 from model_check.defects.catalogue import catalogue
 from model_check.instances import load_instance
@@ -166,7 +166,7 @@ def answer(before: str, after: str, *faults: str) -> UpgradeAnswer:
     return upgrade_answer(compare(before, after, *faults))
 
 
-def entry(entries: tuple[Entry, ...], name: str) -> Entry:
+def entry(entries: tuple[UpgradeEntry, ...], name: str) -> UpgradeEntry:
     return next(one for one in entries if name in (*one.defects, one.clause and name_of(one.clause)))
 
 

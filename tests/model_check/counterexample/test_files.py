@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from files.errors import UnwritableFileError
-from model_check.answers.counterexample_files import Written, write_files
+from model_check.answers.counterexample_files import WrittenFiles, write_files
 from model_check.clauses import clauses_by_name
 from model_check.verdicts.table import table_of_verdicts
 from tests.model_check.checked import checked
@@ -34,9 +34,9 @@ def row() -> Violated:
 
 
 def test_only_the_forms_that_are_asked_for_are_written(tmp_path: Path) -> None:
-    write_files(row(), Written())
+    write_files(row(), WrittenFiles())
     assert list(tmp_path.iterdir()) == []
-    write_files(row(), Written(svg=tmp_path / "a.svg"))
+    write_files(row(), WrittenFiles(svg=tmp_path / "a.svg"))
     assert [file.name for file in tmp_path.iterdir()] == ["a.svg"]
 
 
@@ -45,7 +45,7 @@ def test_each_counterexample_of_an_instance_has_a_well_formed_drawing(tmp_path: 
     entry = table_of_verdicts().of(finding.world.profile, finding.world.instance)[finding.world.environment]
     assert finding.violated.keys() == entry.violated.keys()
     for row in finding.violated.values():
-        write_files(row, Written(svg=tmp_path / "a.svg"))
+        write_files(row, WrittenFiles(svg=tmp_path / "a.svg"))
         root = ET.parse(tmp_path / "a.svg").getroot()  # noqa: S314 (our own output)
         groups = [g for g in root.iter("{http://www.w3.org/2000/svg}g") if g.get("data-step")]
         assert {int(g.get("data-step", "0")) for g in groups} == set(range(1, row.depth + 1))
@@ -57,7 +57,7 @@ def test_a_file_is_replaced_and_not_written_into(form: str, tmp_path: Path) -> N
     file, other = tmp_path / "file", tmp_path / "same file before"
     file.write_text("old", encoding="utf-8")
     other.hardlink_to(file)
-    write_files(row(), Written(**{form: file}))
+    write_files(row(), WrittenFiles(**{form: file}))
     assert other.read_text(encoding="utf-8") == "old"
     assert len(file.read_text(encoding="utf-8")) > 300
     assert sorted(f.name for f in tmp_path.iterdir()) == ["file", "same file before"]
@@ -73,7 +73,7 @@ def test_what_fails_at_the_last_moment_leaves_the_old_file_and_no_other(
     file.write_text("old", encoding="utf-8")
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(UnwritableFileError, match=r"file: cannot be written: No space left on device$"):
-        write_files(row(), Written(itf=file))
+        write_files(row(), WrittenFiles(itf=file))
     assert file.read_text(encoding="utf-8") == "old"
     assert [f.name for f in tmp_path.iterdir()] == ["file"]
 
@@ -87,10 +87,10 @@ def test_a_target_that_cannot_be_written_is_named(form: str, target: str, reason
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("another")
     with pytest.raises(UnwritableFileError, match=rf"{target}: cannot be written: {reason}$"):
-        write_files(row(), Written(**{form: tmp_path / target}))
+        write_files(row(), WrittenFiles(**{form: tmp_path / target}))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "link"]
 
 
 def test_a_violation_of_which_only_the_depth_is_known_has_nothing_to_write(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"^S10\.op_entry_dies_with_the_process has no path that was replayed$"):
-        write_files(replace(row(), path=(), replay=None), Written(itf=tmp_path / "a"))
+        write_files(replace(row(), path=(), replay=None), WrittenFiles(itf=tmp_path / "a"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.answers.counterexample_files import Written, write_files
+from model_check.answers.counterexample_files import WrittenFiles, write_files
 from model_check.clauses import clauses_by_name
 from tests.model_check.checked import checked
 from tests.model_check.counterexample import b02
@@ -27,7 +27,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 def written(folder: Path, environment: str, name: str) -> str:
     row = checked("5.3.3", environment, "tiny").violated[clauses_by_name()[name]]
     file = folder / "test_whole.py"
-    write_files(row, Written(pytest=file))
+    write_files(row, WrittenFiles(pytest=file))
     return file.read_text(encoding="utf-8")
 
 

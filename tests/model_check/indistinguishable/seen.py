@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_check.front_end.lower import Lowering
-from model_check.front_end.terms import If, Let, Local, Read, Write, parts
+from model_check.front_end.terms import If, Let, LocalTerm, Read, Write, parts
 from spec.language.rules import REQUIRE
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _read(term: object, named: dict[str, frozenset[Path]]) -> frozenset[Path]:
     for part in parts(term):
         if isinstance(part, Read):
             found.add(part.path)
-        elif isinstance(part, Local):
+        elif isinstance(part, LocalTerm):
             found |= named[part.name]
     return frozenset(found)
 

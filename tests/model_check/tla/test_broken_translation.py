@@ -10,9 +10,9 @@ from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from benchmarks.machines.two_phase_commit import Constants as Sizes
 from model_check.cpython.search import explore
 from model_check.tla.definitions import Definer
-from model_check.tla.effects import Effect
+from model_check.tla.effects import TlaEffect
 from model_check.tla.module import TlaModule, export
-from model_check.tla.pending import Places
+from model_check.tla.pending import PendingPlaces
 from model_check.tla.uses import Uses
 from tests.model_check.tla.awkward_machine import AWKWARD, Constants
 from tests.model_check.tla.comparison import disagreements, run_export
@@ -29,13 +29,13 @@ def judged(exported: TlaModule, machine: Machine, constants: object, folder: Pat
 
 
 def test_a_dropped_assignment_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = Effect.write
+    whole = TlaEffect.write
 
-    def write(self: Effect, path: tuple[str, ...], *others: object) -> None:
+    def write(self: TlaEffect, path: tuple[str, ...], *others: object) -> None:
         if path != ("messages", "abort"):
             whole(self, path, *others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Effect, "write", write)
+    monkeypatch.setattr(TlaEffect, "write", write)
     constants = Sizes(resource_managers=3)
     told = judged(export(TWO_PHASE_COMMIT, constants), TWO_PHASE_COMMIT, constants, tmp_path)
     assert any(line.startswith("distinct") for line in told)
@@ -61,13 +61,13 @@ def test_a_wrong_range_is_seen(tmp_path: Path, right: str, wrong: str, told: lis
 def test_indices_that_may_be_one_and_are_taken_for_two_are_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Places, "_are_apart", lambda *_: True)
+    monkeypatch.setattr(PendingPlaces, "_are_apart", lambda *_: True)
     constants = Constants()
     assert judged(export(AWKWARD, constants, ()), AWKWARD, constants, tmp_path) != []
 
 
 def test_a_call_that_stands_apart_where_it_may_not_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Effect, "is_untouched", lambda *_: True)
+    monkeypatch.setattr(TlaEffect, "is_untouched", lambda *_: True)
     constants = Constants()
     assert judged(export(AWKWARD, constants, ()), AWKWARD, constants, tmp_path) != []
 

@@ -53,7 +53,7 @@ def test_the_command_writes_what_was_asked_for(tmp_path: Path, capsys: pytest.Ca
     config = folder / "TransactionalMessages.cfg"
     assert capsys.readouterr().out.splitlines() == [str(config.with_suffix(".tla")), str(config)]
     text = config.read_text()
-    assert "RocketMQ 4.9.7 with crash, lose_end, instance tiny." in text
+    assert "RocketMQ 4.9.7 with lose_end, crash, instance tiny." in text
     assert "    CRASH = TRUE\n" in text
     assert "    LATE_END = FALSE\n" in text
     assert "INVARIANTS\n    TypeOK\n    S10_op_entry_dies_with_the_process\n    S10_op_entry_not_stored\n\\*" in text

@@ -13,7 +13,7 @@ from spec.profiles import PROFILES
 from tests.model_check.trace_validation.retake import replay
 
 if TYPE_CHECKING:
-    from model_check.trace_validation.path_search import Verdict
+    from model_check.trace_validation.path_search import PathVerdict
 
 SETTINGS = Configuration.of_release("5.3.3", op_batch_interval_ms=200)
 
@@ -34,7 +34,7 @@ def op(number: int, *, names: tuple[int, ...], born: int, time: int, is_batched:
     )
 
 
-def verdict_of(profile: str, *events: ObservedEvent) -> Verdict:
+def verdict_of(profile: str, *events: ObservedEvent) -> PathVerdict:
     trace = Trace(events)
     verdict = validate(trace, SETTINGS, PROFILES[profile])
     assert verdict.accepted is (replay(trace, verdict.path, verdict.constants) is None)

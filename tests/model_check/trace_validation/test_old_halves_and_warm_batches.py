@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model_check.configuration import Configuration
-from model_check.trace_validation.observed import EndRequest, EventKind, ObservedEvent, Outcome, Trace
+from model_check.trace_validation.observed import EndRequest, EventKind, ObservedEvent, ObservedOutcome, Trace
 from model_check.trace_validation.validate import validate
 from model_check.world import Profile
 from spec.chapters import end_transaction
@@ -99,7 +99,7 @@ def test_a_rollback_comes_when_it_was_sent_where_that_is_known_and_else_as_soon_
             body_size=2,
         ),
     )
-    request = EndRequest(sent, 0, Outcome.ROLLBACK)
+    request = EndRequest(sent, 0, ObservedOutcome.ROLLBACK)
     buffered = {}
     for is_timed in (False, True):
         trace = Trace(events, (request,), crashes=(), is_timed=is_timed)

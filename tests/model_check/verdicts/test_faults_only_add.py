@@ -17,7 +17,7 @@ import pytest
 
 from model_check.explicit.search import Exploration, explore
 from model_check.front_end.lower import Lowering
-from model_check.front_end.terms import Apply, If, Let, Local, Read, Switch, Write
+from model_check.front_end.terms import Apply, If, Let, LocalTerm, Read, Switch, Write
 from model_check.world import Environment, World
 from spec.constants import FAULTS
 from spec.language import Kind, widest_layout
@@ -121,7 +121,7 @@ def beside_bookkeeping(statements: tuple[Statement, ...]) -> Iterator[object]:
 
 
 def locals_in(term: object) -> set[str]:
-    return {part.name for part in parts_of(term) if isinstance(part, Local)}
+    return {part.name for part in parts_of(term) if isinstance(part, LocalTerm)}
 
 
 @pytest.mark.parametrize("profile", distinct(PROFILES))

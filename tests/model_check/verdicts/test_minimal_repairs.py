@@ -66,7 +66,7 @@ def test_b01_of_a_broker_with_op_batches_takes_two_repairs_or_an_index() -> None
     assert found.sets[1].defects == ("A15", "B01", "B05", "B47")
     assert (found.known, found.with_all) == (Verdict.VIOLATED, None)
     assert found.broken is not None
-    assert (found.broken.depth, found.instances) == (15, ("tiny",))
+    assert (found.broken.depth, [size.name for size in found.instances]) == (15, ["tiny"])
     n = len(found.candidates)
     of_two, of_three = n * (n - 1) // 2, n * (n - 1) * (n - 2) // 6
     with_the_index = 1 + (n - 1) + (n - 1) * (n - 2) // 2
@@ -77,7 +77,7 @@ def test_b01_of_a_broker_with_op_batches_takes_two_repairs_or_an_index() -> None
 
 
 def test_the_progress_says_how_many_sets_are_done_with_and_what_is_searched() -> None:
-    told = str(RepairsProgress("S1.immune_half", 1_234, 5, "5.4.0+settles_once on tiny", 6_789))
+    told = str(RepairsProgress(clauses_by_name()["S1.immune_half"], 1_234, 5, "5.4.0+settles_once on tiny", 6_789))
     assert told == "S1.immune_half: 1,234 sets ruled out, 5 searched · 5.4.0+settles_once on tiny · 6,789 states"
 
 

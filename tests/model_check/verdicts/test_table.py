@@ -12,7 +12,7 @@ from model_check.instances import load_instance
 from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.verdicts.implications import Implication, implied_by, is_shown, read_implications, refuted, suggested
 from model_check.verdicts.regeneration import differing
-from model_check.verdicts.table import Entry, Minimal, Plan, Table, read_table, written
+from model_check.verdicts.table import Entry, Minimal, SearchPlan, Table, read_table, written
 from model_check.world import NO_FAULTS as QUIET
 from model_check.world import Environment, Profile
 from spec.constants import FAULTS
@@ -39,7 +39,7 @@ TABLE = Table(
     tuple(PROFILES),
     FAULTS,
     clause_names(),
-    {"tiny": Plan(2, 1_000), "small": Plan(1, 50)},
+    {"tiny": SearchPlan(2, 1_000), "small": SearchPlan(1, 50)},
     {"5.3.3": {"tiny": ENTRIES}},
 )
 

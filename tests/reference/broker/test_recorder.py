@@ -18,11 +18,11 @@ def test_a_committed_and_an_unresolved_half_leave_these_rows() -> None:
     one.branches()
     one.broker.persist_consumer_offsets()
     one.broker.crash()
-    told = [
+    rows = [
         (row["event"], row["transaction"], row["half"], row["copy"], row["op"], row["check_times"], row["outcome"])
         for row in one.broker.recorder.rows
     ]
-    assert told == [
+    assert rows == [
         ("half_stored", 0, 0, -1, -1, -1, 0),
         ("half_stored", 1, 1, -1, -1, -1, 0),
         ("message_delivered", 1, 1, -1, -1, -1, 1),

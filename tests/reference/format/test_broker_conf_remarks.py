@@ -48,9 +48,9 @@ def remarks(tmp_path: Path, text: str, release: str = "5.3.3") -> list[str]:
 def test_a_value_that_the_broker_does_not_take_is_told_with_what_is_in_force(
     tmp_path: Path, line: str, expected: str
 ) -> None:
-    (told,) = remarks(tmp_path, f"{line}\n")
-    assert expected in told
-    assert told.startswith("line 1: ")
+    (remark,) = remarks(tmp_path, f"{line}\n")
+    assert expected in remark
+    assert remark.startswith("line 1: ")
 
 
 @pytest.mark.parametrize(
@@ -150,20 +150,20 @@ def test_a_value_that_the_broker_does_not_take_is_told_with_what_is_in_force(
 def test_a_setting_that_matters_to_messages_is_spoken_of_once(
     tmp_path: Path, text: str, release: str, expected: str
 ) -> None:
-    told = remarks(tmp_path, f"{text}\n", release)
-    assert sum(expected in one for one in told) == 1, told
-    assert len({one.split("=")[0] for one in told}) == len(told)
+    found = remarks(tmp_path, f"{text}\n", release)
+    assert sum(expected in one for one in found) == 1, found
+    assert len({one.split("=")[0] for one in found}) == len(found)
 
 
 def test_what_refuses_a_commit_in_controller_mode_names_its_end_and_how_to_ask(tmp_path: Path) -> None:
-    told = remarks(
+    found = remarks(
         tmp_path, "enableControllerMode=true\nallAckInSyncStateSet=true\nminInSyncReplicas=2\ntransactionCheckMax=5\n"
     )
-    assert [one.partition(":")[0] for one in told] == ["line 1", "line 2", "line 3"]
-    for one in told[1:]:
+    assert [one.partition(":")[0] for one in found] == ["line 1", "line 2", "line 3"]
+    for one in found[1:]:
         assert "discarded after transactionCheckMax=5 checks" in one
         assert "#7709" in one
-    assert "--faults put_failure" in told[2]
+    assert "--faults put_failure" in found[2]
 
 
 @pytest.mark.parametrize(
@@ -181,16 +181,16 @@ def test_of_ordinary_settings_nothing_is_said(tmp_path: Path, text: str) -> None
 
 
 def test_what_a_release_does_not_have_is_not_spoken_of_but_as_ignored(tmp_path: Path) -> None:
-    (told,) = remarks(tmp_path, "minInSyncReplicas=2\n", "4.9.7")
-    assert "is no setting of 4.9.7, whose broker ignores it; releases from 5.0.0 on have it" in told
+    (remark,) = remarks(tmp_path, "minInSyncReplicas=2\n", "4.9.7")
+    assert "is no setting of 4.9.7, whose broker ignores it; releases from 5.0.0 on have it" in remark
     assert remarks(tmp_path, "storePathCommitLog=/a,/b\n", "4.9.1") == []
     assert remarks(tmp_path, "brokerRole=SLAVE \nbrokerId=1\n", "5.1.4")[0].endswith("its default, ASYNC_MASTER")
     assert "a slave refuses" in remarks(tmp_path, "brokerRole=SLAVE \nbrokerId=1\n", "5.2.0")[0]
 
 
 def test_a_key_in_another_script_is_shown_as_an_editor_shows_it(tmp_path: Path) -> None:
-    (told,) = remarks(tmp_path, "键=5\ntransactionCheckMax=5\n")
-    assert told == "line 1: 键 is no setting of 5.3.3, whose broker ignores it"
+    (remark,) = remarks(tmp_path, "键=5\ntransactionCheckMax=5\n")
+    assert remark == "line 1: 键 is no setting of 5.3.3, whose broker ignores it"
 
 
 def test_a_later_line_of_a_key_is_told_and_judged(tmp_path: Path) -> None:
@@ -214,8 +214,8 @@ def test_what_is_no_broker_conf_is_told_apart(tmp_path: Path) -> None:
 def test_of_what_mqadmin_prints_fields_without_a_setter_are_no_mistakes(tmp_path: Path) -> None:
     text = "============a:10911============\nbrokerIdentity    =  x\ntransactionCheckMax   =  5\n"
     assert remarks(tmp_path, text) == []
-    told = remarks(tmp_path, f"{text}enableControllerMode  =  false\n", "4.9.7")
-    assert [one[:60] for one in told] == [
+    found = remarks(tmp_path, f"{text}enableControllerMode  =  false\n", "4.9.7")
+    assert [one[:60] for one in found] == [
         "line 4: enableControllerMode is no setting of 4.9.7, whose b",
         "it is what mqadmin getBrokerConfig printed of a:10911: is 4.",
     ]

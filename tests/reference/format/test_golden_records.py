@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from conformance.golden_stores import GoldenStore, golden_stores, rocksdb_stores
+from conformance.golden_stores import GoldenStore, golden_stores
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues
 from reference.format.frame import Frame
@@ -14,7 +14,7 @@ from reference.format.properties import LARGE_CAPACITY, SMALL_CAPACITY, is_in_ha
 from reference.format.record import Record
 from tests.conformance.decoded_store import consume_queue_entries, decoded_records
 
-STORES = [*golden_stores(), *rocksdb_stores()]
+STORES = [*golden_stores(), *golden_stores(in_rocksdb=True)]
 
 
 @pytest.fixture(params=STORES, ids=lambda store: store.name)

@@ -52,9 +52,9 @@ def test_an_escape_without_four_digits_is_named_with_its_line(text: str) -> None
 def test_these_and_generated_files_are_read_as_the_jdk_reads_them() -> None:
     files = [*(data for data, _ in BY_HAND), *generated_files(600, seed=47)]
     answers = ask_java(files)
-    assert [one for file, told in zip(files, answers, strict=True) for one in differences(file, told, None)] == []
-    assert sum(told is None for told in answers) > 10
-    assert sum(len(told) for told in answers if told is not None) > 2_000
+    assert [one for file, answer in zip(files, answers, strict=True) for one in differences(file, answer, None)] == []
+    assert sum(answer is None for answer in answers) > 10
+    assert sum(len(answer) for answer in answers if answer is not None) > 2_000
     assert {own_settings(file) is None for file in files} == {True, False}
 
 

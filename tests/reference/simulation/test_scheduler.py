@@ -53,21 +53,21 @@ def test_seeds_decide_whose_record_comes_first() -> None:
 
 
 def test_every_order_of_two_threads_comes_up() -> None:
-    def told_by(seed: int) -> str:
-        told: list[str] = []
+    def words_by(seed: int) -> str:
+        words: list[str] = []
         scheduler = Scheduler(seed, VirtualClock())
 
         def speak(word: str) -> object:
             for _ in range(2):
-                told.append(word)
+                words.append(word)
                 yield None
 
         for word in "ab":
             scheduler.start(word, speak(word))  # type: ignore[arg-type]
         scheduler.run(lambda: not scheduler.threads)
-        return "".join(told)
+        return "".join(words)
 
-    assert {told_by(seed) for seed in range(60)} == {"aabb", "abab", "abba", "baab", "baba", "bbaa"}
+    assert {words_by(seed) for seed in range(60)} == {"aabb", "abab", "abba", "baab", "baba", "bbaa"}
 
 
 def test_the_clock_goes_to_the_next_instant_and_a_condition_wakes_before_it() -> None:

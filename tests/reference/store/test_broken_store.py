@@ -179,9 +179,9 @@ def test_a_power_loss_takes_the_log_from_the_midst_of_one_of_its_files_on(kind: 
     assert halves[-1].physical_offset > 4_000
     one.broker.lose_power(lost.physical_offset)
     one.broker = one.broker.restart()
-    kept = halves[: halves.index(lost)]
-    assert list(one.broker.message_store.records()) == kept
-    assert one.broker.message_store.get_max_offset_in_queue(HALF_TOPIC, 0) == len(kept)
+    stored = halves[: halves.index(lost)]
+    assert list(one.broker.message_store.records()) == stored
+    assert one.broker.message_store.get_max_offset_in_queue(HALF_TOPIC, 0) == len(stored)
     assert one.half().physical_offset == lost.physical_offset
 
 

@@ -97,8 +97,8 @@ def test_a31_a_half_that_was_checked_too_often_is_kept_from_4_5_2_on(version: st
         "put_back_for_check",
         "discarded",
     ]
-    kept = [(record.queue_id, record.properties["TRANSACTION_CHECK_TIMES"]) for record in one.discarded]
-    assert kept == ([] if version == "4.5.1" else [(0, "2")])
+    stored = [(record.queue_id, record.properties["TRANSACTION_CHECK_TIMES"]) for record in one.discarded]
+    assert stored == ([] if version == "4.5.1" else [(0, "2")])
     assert one.offsets[0] == 3
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.audit.opened_store import Question
-from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
+from spark_trace_analysis.audit.opened_store import StoreQuestion
+from spark_trace_analysis.audit.spark_audit import SparkAuditOptions, audit_by_spark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from spark_trace_analysis.audit.audit import Audit
 
-NO_TRACE = Question(most_events=0)
+NO_TRACE = StoreQuestion(most_events=0)
 FEW: dict[str, Any] = {"split_bytes": 5_000, "bucket_bytes": 10_000}
 """Several splits and buckets, also of a small store."""
 
@@ -56,7 +56,7 @@ class OneAfterTheOther:
 def in_stages(store: Path, **options: Any) -> Audit:
     """The audit by the stages of the Spark job."""
     spark = cast("SparkSession", OneAfterTheOther())
-    return audit_by_spark(spark, store, Options(**{"everything": True, "question": NO_TRACE, **options}))
+    return audit_by_spark(spark, store, SparkAuditOptions(**{"everything": True, "question": NO_TRACE, **options}))
 
 
 def assert_both(store: Path, one: Audit | None = None, **options: Any) -> Audit:

@@ -82,9 +82,11 @@ def test_properties_that_collide_contradict_each_other(
 ) -> None:
     writer = StoreWriter()
     sent = writer.half(A, **half)  # type: ignore[arg-type]
-    kept = {name: value for name, value in sent.properties.items() if name not in half}
+    shared = {name: value for name, value in sent.properties.items() if name not in half}
     topic = message.get("REAL_TOPIC", "T")
-    writer.put(topic, sent.body, kept | message, prepared=sent.physical, sys_flag=8, born=sent.born, born_host=PRODUCER)
+    writer.put(
+        topic, sent.body, shared | message, prepared=sent.physical, sys_flag=8, born=sent.born, born_host=PRODUCER
+    )
     writer.op(sent.offset)
     assert len(assert_both(writer.write(tmp_path / "s"), **FEW).corrupt) > 0
 

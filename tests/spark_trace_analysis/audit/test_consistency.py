@@ -85,8 +85,8 @@ def test_a_message_that_was_delivered_to_another_topic_than_its_half_says_is_nam
     writer = StoreWriter(version)
     half = writer.half()
     place = len(writer.log)
-    kept = {name: value for name, value in half.properties.items() if name not in dropped}
-    writer.put("U", half.body, kept, born=half.born, born_host=PRODUCER, prepared=half.physical, sys_flag=8)
+    shared = {name: value for name, value in half.properties.items() if name not in dropped}
+    writer.put("U", half.body, shared, born=half.born, born_host=PRODUCER, prepared=half.physical, sys_flag=8)
     writer.op(half.offset)
     (region,) = assert_both(writer.write(tmp_path / "s"), **FEW).corrupt
     assert (region.offset, region.reason.startswith("the real topic is 'U")) == (place, True)

@@ -224,8 +224,8 @@ def test_every_column_agrees_with_the_independent_decoding(golden: GoldenStore) 
 
 def test_the_version_of_every_golden_store_is_found(golden: GoldenStore) -> None:
     """A delivery tells the releases from 5.4.0 on from those before, and the configuration these from each other."""
-    told = {"5.2.0": "5.2.0-5.3.3", "5.3.3": "5.2.0-5.3.3"}
-    assert audit_of(golden).version == told.get(golden.version, golden.version)
+    ranges = {"5.2.0": "5.2.0-5.3.3", "5.3.3": "5.2.0-5.3.3"}
+    assert audit_of(golden).version == ranges.get(golden.version, golden.version)
 
 
 @pytest.mark.parametrize(

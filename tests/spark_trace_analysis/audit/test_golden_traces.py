@@ -13,7 +13,7 @@ from conformance.golden_stores import golden_stores
 from model_check.trace_validation import check_thread
 from model_check.trace_validation import validate as validation
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
-from model_check.trace_validation.path_search import SHORTEST_RESTART_MS, Verdict
+from model_check.trace_validation.path_search import SHORTEST_RESTART_MS, PathVerdict
 from model_check.trace_validation.validate import validate
 from spec.language import NONE
 from tests.model_check.trace_validation.retake import replay
@@ -46,13 +46,13 @@ MADE_BY_THE_DRIVER = {
 refuses two of its late ENDs, which then leave no record. `crash` and `crash2` kill the broker once."""
 
 
-def verdict_of(name: str, trace: Trace) -> Verdict:
+def verdict_of(name: str, trace: Trace) -> PathVerdict:
     golden = golden_trace(name)
     return validate(trace, golden.settings, golden.switches)
 
 
 @cache
-def verdict_alone(name: str) -> Verdict:
+def verdict_alone(name: str) -> PathVerdict:
     return verdict_of(name, golden_trace(name).alone)
 
 
@@ -102,22 +102,22 @@ def test_a_path_without_one_of_its_steps_does_not_replay(name: str) -> None:
 # --- wrong specifications ---------------------------------------------------------------------------------------------
 
 
-def check_max_too_low(golden: GoldenTrace) -> Verdict:
+def check_max_too_low(golden: GoldenTrace) -> PathVerdict:
     settings = replace(golden.settings, check_max=golden.settings.check_max - 1)
     return validate(golden.alone, settings, golden.switches)
 
 
-def check_max_too_high(golden: GoldenTrace) -> Verdict:
+def check_max_too_high(golden: GoldenTrace) -> PathVerdict:
     settings = replace(golden.settings, check_max=golden.settings.check_max + 1)
     return validate(golden.alone, settings, golden.switches)
 
 
-def other_op_format(golden: GoldenTrace) -> Verdict:
+def other_op_format(golden: GoldenTrace) -> PathVerdict:
     switches = replace(golden.switches, batches_ops=not golden.switches.batches_ops)
     return validate(golden.alone, golden.settings, switches)
 
 
-def b01_repaired(golden: GoldenTrace) -> Verdict:
+def b01_repaired(golden: GoldenTrace) -> PathVerdict:
     return validate(golden.alone, golden.settings, replace(golden.switches, heeds_settled_originals=True))
 
 

@@ -11,7 +11,7 @@ from conformance.golden_stores import golden_store
 from spark_trace_analysis.audit.audit import Audit
 from spark_trace_analysis.audit.audit_folders import write_audit
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.audit.opened_store import Question
+from spark_trace_analysis.audit.opened_store import StoreQuestion
 from spark_trace_analysis.audit.rules.state import TransactionState
 
 (QUERY,) = re.findall(r"```sql\n(.*?)```", Path("docs/audit.md").read_text(encoding="utf-8"), re.DOTALL)
@@ -21,7 +21,7 @@ GRAVE = ("doubled", "lost", "parked")
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Audit]:
     rows = tmp_path_factory.mktemp("audit") / "rows"
-    audit = audit_store(golden_store("5.3.3", "late").path, question=Question(most_events=0))
+    audit = audit_store(golden_store("5.3.3", "late").path, question=StoreQuestion(most_events=0))
     write_audit(audit, rows)
     return rows, audit
 

@@ -284,10 +284,10 @@ def test_the_files_of_an_audit_of_another_store_are_not_taken(store: Path, tmp_p
     work = tmp_path / "work"
     from spark_trace_analysis.audit.audit_folders import work_folder
     from spark_trace_analysis.audit.opened_store import OpenedStore
-    from spark_trace_analysis.audit.spark_audit import Options, _Job
+    from spark_trace_analysis.audit.spark_audit import SparkAuditOptions, _Job
     from tests.spark_trace_analysis.audit.both_audits import OneAfterTheOther
 
-    options = Options(work=work)
+    options = SparkAuditOptions(work=work)
     opened = OpenedStore(other.write(tmp_path / "other"), None, NO_TRACE)
     job = _Job(OneAfterTheOther(), opened, options)  # type: ignore[arg-type]
     with pytest.raises(KeyboardInterrupt), work_folder(job.key, work):

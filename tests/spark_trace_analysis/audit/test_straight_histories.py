@@ -90,10 +90,10 @@ def test_the_gravest_rows_are_listed_wherever_they_lie(tmp_path: Path, limit: in
         elif number % 5:
             writer.commit(half)
     store = writer.write(tmp_path / "s")
-    told = in_stages(store, everything=False, limit=limit, split_bytes=2_000, bucket_bytes=3_000)
+    staged = in_stages(store, everything=False, limit=limit, split_bytes=2_000, bucket_bytes=3_000)
     one = assert_both(store)
-    assert list(told.transactions) == list(one.listed(everything=False, limit=limit))
-    assert told.to_json(limit=limit)["omitted"] == max(17 - limit, 0)
+    assert list(staged.transactions) == list(one.listed(everything=False, limit=limit))
+    assert staged.to_json(limit=limit)["omitted"] == max(17 - limit, 0)
 
 
 class _Life:
@@ -159,7 +159,7 @@ class _Life:
 @pytest.mark.untraced
 @pytest.mark.parametrize("version", sampled(["4.5.1", "4.9.7", "5.3.3", "5.4.0"], 2))
 def test_random_lives_are_told_as_the_rules_tell_them(tmp_path: Path, straight: Counter[str], version: str) -> None:
-    told = 0
+    total = 0
     for seed in range(STORES // 4):
         choose = random.Random(f"lives {version} {seed}")
         writer = StoreWriter(version)
@@ -176,6 +176,6 @@ def test_random_lives_are_told_as_the_rules_tell_them(tmp_path: Path, straight: 
             conf=choose.choice([None, "transactionCheckMax=2\n", "transactionCheckMax=1\n"]),
             has_queues=False,
         )
-        told += assert_both(store, bucket_bytes=20_000).total
+        total += assert_both(store, bucket_bytes=20_000).total
     assert min(straight[state] for state in ("delivered", "rolled_back", "parked")) > 0
-    assert told // 5 < straight.total() < told
+    assert total // 5 < straight.total() < total

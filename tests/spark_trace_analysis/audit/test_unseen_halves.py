@@ -36,8 +36,8 @@ def test_of_two_halves_at_one_place_the_one_that_the_queue_lists_is_pending(tmp_
     second = writer.half("K1", body=b"1")
     writer.half("K2", body=b"2")
     entries = writer.entries[HALF, 0]
-    kept = bytes(entries[20 * listed : 20 * listed + 20])
-    writer.entries[HALF, 0] = bytearray(kept + entries[40:])
+    entry = bytes(entries[20 * listed : 20 * listed + 20])
+    writer.entries[HALF, 0] = bytearray(entry + entries[40:])
     found = assert_both(writer.write(tmp_path / "s", half=0), **FEW)
     assert first.offset == second.offset
     assert found.corrupt == ()

@@ -14,7 +14,7 @@ from reference.format.errors import CorruptRegion
 from spark_trace_analysis.audit.audit_folders import write_audit
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules import damage as damage_module
-from spark_trace_analysis.audit.rules.damage import Damage, Finding, Rank
+from spark_trace_analysis.audit.rules.damage import Damage, DamageFinding, Rank
 from spark_trace_analysis.audit.rules.moments import Moments
 from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from tests.reference.format.store_writer import StoreWriter
@@ -87,14 +87,14 @@ def test_both_ways_write_the_same_rows_and_summary(store: Path, tmp_path: Path) 
     for row, content in zip(rows[0], flat[0], strict=True):
         milliseconds = {name: None if content[name] is None else as_ms(content[name]) for name in Moments._fields}
         assert milliseconds == row.moments._asdict()
-    told = [json.loads((tmp_path / name / "_audit.json").read_text(encoding="utf-8")) for name in ("one", "other")]
-    assert told[0] == told[1]
-    assert [len(told[0][name]) for name in ("corrupt", "transactions")] == [2, 0]
+    summaries = [json.loads((tmp_path / name / "_audit.json").read_text(encoding="utf-8")) for name in ("one", "other")]
+    assert summaries[0] == summaries[1]
+    assert [len(summaries[0][name]) for name in ("corrupt", "transactions")] == [2, 0]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "other", "s"]
 
 
-def finding(rank: Rank, offset: int, reason: str = "wrong") -> Finding:
-    return Finding(rank, offset, "commitlog/0", offset, reason)
+def finding(rank: Rank, offset: int, reason: str = "wrong") -> DamageFinding:
+    return DamageFinding(rank, offset, "commitlog/0", offset, reason)
 
 
 def test_of_two_findings_in_one_place_the_first_rule_is_told_whichever_came_first() -> None:

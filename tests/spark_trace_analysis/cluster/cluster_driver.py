@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
+from spark_trace_analysis.audit.spark_audit import SparkAuditOptions, audit_by_spark
 from spark_trace_analysis.cluster.session import spark_session
 from spark_trace_analysis.cluster.shipped_project import walk_kernels
 from spark_trace_analysis.judge.both_ways import judge
@@ -60,7 +60,7 @@ def judged(spark: SparkSession, folder: Path) -> object:
 def audited(spark: SparkSession, folder: Path) -> object:
     """What became of every transaction of a real broker's store, whose commit log has three files."""
     store = PROJECT / "conformance" / "golden" / "5.3.3" / "wide"
-    audit = audit_by_spark(spark, store, Options(everything=True, work=folder / "audit"))
+    audit = audit_by_spark(spark, store, SparkAuditOptions(everything=True, work=folder / "audit"))
     return audit.to_json(everything=True, limit=0)
 
 

@@ -124,7 +124,7 @@ def commands(inputs: Path, store: Path) -> tuple[Command, ...]:
         Command(
             "analyze",
             lambda _: ("analyze", str(traces), "--json"),
-            lambda _, told: {name: told[name] for name in ("traces", "events", "violations", "shortest")},
+            lambda _, answer: {name: answer[name] for name in ("traces", "events", "violations", "shortest")},
             lambda _: min(len(list((traces / ".analysis").glob("*.json"))), 8),  # by kernels, then by expressions
             8,
             8,
@@ -142,13 +142,13 @@ def commands(inputs: Path, store: Path) -> tuple[Command, ...]:
     )
 
 
-def _files(folder: Path, _told: Any) -> dict[str, str]:
+def _files(folder: Path, _answer: Any) -> dict[str, str]:
     return {path.name: sha256(path.read_bytes()).hexdigest() for path in sorted((folder / "traces").glob("*.parquet"))}
 
 
-def _audited(folder: Path, told: Any) -> Any:
+def _audited(folder: Path, answer: Any) -> Any:
     rows = {path.name: sha256(path.read_bytes()).hexdigest() for path in (folder / "rows").glob("*.parquet")}
-    return {name: value for name, value in told.items() if name != "tasks_found"} | {"rows": rows}
+    return {name: value for name, value in answer.items() if name != "tasks_found"} | {"rows": rows}
 
 
 def main(seed: int) -> int:

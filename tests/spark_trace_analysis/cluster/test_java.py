@@ -23,16 +23,18 @@ def test_a_new_enough_java_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("version", "told"),
+    ("version", "complaint"),
     [
         ('java version "1.8.0_392"', "is Java 8"),
         ('openjdk version "11.0.2" 2019-01-15', "is Java 11"),
         ("what?", "does not say its version"),
     ],
 )
-def test_an_old_or_mute_java_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, told: str) -> None:
+def test_an_old_or_mute_java_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, complaint: str
+) -> None:
     pretend(tmp_path, version, monkeypatch)
-    with pytest.raises(BadOptionError, match=told) as refusal:
+    with pytest.raises(BadOptionError, match=complaint) as refusal:
         require_java()
     assert "install a JDK 17" in str(refusal.value)
 

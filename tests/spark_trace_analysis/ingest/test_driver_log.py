@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.trace_validation.observed import EndRequest, Outcome
+from model_check.trace_validation.observed import EndRequest, ObservedOutcome
 from reference.format.errors import NotAStoreError
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 
@@ -35,9 +35,9 @@ def test_requests_with_a_header_and_those_sent_by_hand_are_taken(tmp_path: Path)
         {"t": 9, "ev": "rawEnd", "req": end(5, 8), "oneway": False, "respCode": 0},
     )
     assert read_driver_log(path).requests == (
-        EndRequest(5, 3, Outcome.COMMIT),
-        EndRequest(8, 4, Outcome.ROLLBACK),
-        EndRequest(0, 5, Outcome.COMMIT),  # stamped when it was answered
+        EndRequest(5, 3, ObservedOutcome.COMMIT),
+        EndRequest(8, 4, ObservedOutcome.ROLLBACK),
+        EndRequest(0, 5, ObservedOutcome.COMMIT),  # stamped when it was answered
     )
 
 

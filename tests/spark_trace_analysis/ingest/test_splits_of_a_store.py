@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql.datasource import EqualTo, Filter, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
 
-from spark_trace_analysis.ingest.rocketmq_store import _Reader
+from spark_trace_analysis.ingest.rocketmq_store import _StoreReader
 
 OFFSET = ("physical_offset",)
 START, END, SPLIT = 1_000, 2_000, 100
@@ -26,7 +26,7 @@ START, END, SPLIT = 1_000, 2_000, 100
 def test_a_stretch_is_left_out_only_where_none_of_its_records_can_fit(
     condition: type[Filter], first: int, last: int
 ) -> None:
-    reader = _Reader(Path("store"), ("topic",), SPLIT, checks_bodies=True)
+    reader = _StoreReader(Path("store"), ("topic",), SPLIT, checks_bodies=True)
     fitting = []
     for value in (0, START - 1, START, END - SPLIT, END - 1, END, END + SPLIT - 1, END + SPLIT, 10**9):
         reader._filters = [condition(OFFSET, value)]  # type: ignore[call-arg]
@@ -38,6 +38,6 @@ def test_a_stretch_is_left_out_only_where_none_of_its_records_can_fit(
 
 
 def test_conditions_on_something_else_leave_nothing_out() -> None:
-    reader = _Reader(Path("store"), ("topic",), SPLIT, checks_bodies=True)
+    reader = _StoreReader(Path("store"), ("topic",), SPLIT, checks_bodies=True)
     reader._filters = [EqualTo(("queue_offset",), 0)]
     assert reader._may_hold(START, END)

@@ -44,8 +44,8 @@ def test_a_difference_is_told_with_the_shortest_sequence(monkeypatch: pytest.Mon
     """A kernel that looks for another event is found out by two rows, or three."""
     broken = [replace(each, kernel=find_two_halves) if each.property_id == "S1" else each for each in ALL]
     monkeypatch.setattr(arbitrary_traces, "ALL", broken)
-    told = next(filter(None, (difference(*drawn(number)) for number in range(100))))
-    first, *rows = told.splitlines()
+    found = next(filter(None, (difference(*drawn(number)) for number in range(100))))
+    first, *rows = found.splitlines()
     assert first.startswith("S1: after ")
     assert len(rows) == 2
     assert len({row.split()[0] for row in rows}) == 1

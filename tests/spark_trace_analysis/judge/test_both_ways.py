@@ -14,12 +14,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_trace_analysis.errors import BadTracesError, DisagreementError
-from spark_trace_analysis.judge.both_ways import Count, Found, judge
+from spark_trace_analysis.judge.both_ways import Count, ViolatingTraces, judge
 from spark_trace_analysis.judge.by_expressions import judge_file
 from spark_trace_analysis.judge.by_kernel import find_violations
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN, Invariant
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.manifest import Run
+from spark_trace_analysis.traces.manifest import TraceRun
 from spark_trace_analysis.traces.runs import settings_of
 from spark_trace_analysis.traces.schema import ACTIONS
 from spark_trace_analysis.traces.whole_traces import WholeTraces, read_whole_traces
@@ -28,38 +28,40 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.spark_trace_analysis.arbitrary_traces import events_of
 from tests.spark_trace_analysis.traces_by_hand import BY_HAND
 
-WriteRun = Callable[..., Run]
+WriteRun = Callable[..., TraceRun]
 BY_ID = {each.property_id: each for each in ALL}
 TRACES = [trace for trace, _ in BY_HAND]
 ROLLED_BACK = {"op_stored", "op_buffered", "op_lost", "half_rolled_back"}
 
 
-def expected(property_id: str) -> Found:
+def expected(property_id: str) -> ViolatingTraces:
     """What the table says of a property."""
-    broken = [(told[property_id], number) for number, (_, told) in enumerate(BY_HAND) if property_id in told]
+    broken = [
+        (expected[property_id], number) for number, (_, expected) in enumerate(BY_HAND) if property_id in expected
+    ]
     if not broken:
-        return Found()
+        return ViolatingTraces()
     events, shortest = min(broken)
-    return Found(len(broken), min(number for _, number in broken), shortest, events)
+    return ViolatingTraces(len(broken), min(number for _, number in broken), shortest, events)
 
 
 @pytest.fixture(scope="module")
-def by_hand(write_run: WriteRun, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def by_hand(write_run: WriteRun, tmp_path_factory: pytest.TempPathFactory) -> TraceRun:
     return write_run(tmp_path_factory.mktemp("by_hand") / "run", TRACES)
 
 
 @pytest.fixture(scope="module")
-def whole(by_hand: Run) -> list[WholeTraces]:
+def whole(by_hand: TraceRun) -> list[WholeTraces]:
     content = (by_hand.folder / by_hand.manifest.files[0].name).read_bytes()
     return list(read_whole_traces(pa.BufferReader(content)))
 
 
-def events_to_violations(whole: list[WholeTraces], run: Run, invariant: Invariant) -> list[int]:
+def events_to_violations(whole: list[WholeTraces], run: TraceRun, invariant: Invariant) -> list[int]:
     settings = settings_of(run)
     return [int(n) for traces in whole for n in find_violations(traces, invariant, settings)]
 
 
-def test_traces_written_by_hand_are_judged_rightly_in_both_ways(spark: SparkSession, by_hand: Run) -> None:
+def test_traces_written_by_hand_are_judged_rightly_in_both_ways(spark: SparkSession, by_hand: TraceRun) -> None:
     judgement = judge(spark, [by_hand])
     for count in judgement.counts:
         wanted = expected(count.property_id)
@@ -68,20 +70,20 @@ def test_traces_written_by_hand_are_judged_rightly_in_both_ways(spark: SparkSess
     assert (judgement.traces, judgement.events) == (len(BY_HAND), sum(map(len, TRACES)))
 
 
-def found_of(count: Count) -> Found:
-    return Found(count.violations, count.first_trace, count.shortest_trace, count.shortest_events)
+def found_of(count: Count) -> ViolatingTraces:
+    return ViolatingTraces(count.violations, count.first_trace, count.shortest_trace, count.shortest_events)
 
 
 @pytest.mark.parametrize("invariant", ALL, ids=lambda each: each.property_id)
 def test_each_trace_is_broken_by_the_event_that_the_table_says(
-    whole: list[WholeTraces], by_hand: Run, invariant: Invariant
+    whole: list[WholeTraces], by_hand: TraceRun, invariant: Invariant
 ) -> None:
     at = events_to_violations(whole, by_hand, invariant)
-    for number, (trace, told) in enumerate(BY_HAND):
-        assert at[number] == told.get(invariant.property_id, 0), trace
+    for number, (trace, expected) in enumerate(BY_HAND):
+        assert at[number] == expected.get(invariant.property_id, 0), trace
 
 
-def test_simulated_traces_are_judged_as_a_plain_count_says(spark: SparkSession, simulated: list[Run]) -> None:
+def test_simulated_traces_are_judged_as_a_plain_count_says(spark: SparkSession, simulated: list[TraceRun]) -> None:
     judgement = judge(spark, simulated)
     for count, run in zip(judgement.counts[:: len(ALL)], simulated, strict=True):
         deliveries: Counter[tuple[int, int]] = Counter()
@@ -93,12 +95,12 @@ def test_simulated_traces_are_judged_as_a_plain_count_says(spark: SparkSession, 
                     doubled.setdefault(row["trace"], row["step"] + 1)
         least = min(((events, trace) for trace, events in doubled.items()), default=(None, None))
         assert count.property_id == "S1"
-        assert found_of(count) == Found(len(doubled), min(doubled, default=None), least[1], least[0])
+        assert found_of(count) == ViolatingTraces(len(doubled), min(doubled, default=None), least[1], least[0])
         assert deliveries, "some walk delivers a message, or the property would hold for want of deliveries"
     assert judgement.violations()["5.3.3"]["crash,lose_end"]["S1"] > 0
 
 
-def test_runs_of_the_same_kind_are_added_up(spark: SparkSession, by_hand: Run) -> None:
+def test_runs_of_the_same_kind_are_added_up(spark: SparkSession, by_hand: TraceRun) -> None:
     twice = judge(spark, [by_hand, by_hand], ALL[:2]).violations()
     assert twice == {"5.3.3": {"quiet": {"S1": 2 * expected("S1").violations, "S2": 2 * expected("S2").violations}}}
 
@@ -151,10 +153,10 @@ def mutant_of_expression(invariant: Invariant) -> Invariant:
     return replace(invariant, broken=room[invariant.broken.__name__])
 
 
-def found_by_expressions(run: Run, invariant: Invariant) -> Found:
+def found_by_expressions(run: TraceRun, invariant: Invariant) -> ViolatingTraces:
     content = pa.py_buffer((run.folder / run.manifest.files[0].name).read_bytes())
     (row,) = judge_file(content, [invariant], settings_of(run))
-    return Found(row["violations"], *(row.get(name) for name in ("first", "shortest", "shortest_events")))
+    return ViolatingTraces(row["violations"], *(row.get(name) for name in ("first", "shortest", "shortest_events")))
 
 
 def as_a_mutant_sees_it(traces: WholeTraces, invariant: Invariant) -> WholeTraces:
@@ -166,27 +168,29 @@ def as_a_mutant_sees_it(traces: WholeTraces, invariant: Invariant) -> WholeTrace
 
 
 @pytest.mark.parametrize("invariant", ALL, ids=lambda each: each.property_id)
-def test_a_mutant_of_an_expression_is_caught_by_the_kernel(by_hand: Run, invariant: Invariant) -> None:
+def test_a_mutant_of_an_expression_is_caught_by_the_kernel(by_hand: TraceRun, invariant: Invariant) -> None:
     assert found_by_expressions(by_hand, invariant) == expected(invariant.property_id)
     assert found_by_expressions(by_hand, mutant_of_expression(invariant)) != expected(invariant.property_id)
 
 
 @pytest.mark.parametrize("invariant", ALL, ids=lambda each: each.property_id)
 def test_a_mutant_of_a_kernel_is_caught_by_the_expression(
-    whole: list[WholeTraces], by_hand: Run, invariant: Invariant
+    whole: list[WholeTraces], by_hand: TraceRun, invariant: Invariant
 ) -> None:
     seen = [as_a_mutant_sees_it(traces, invariant) for traces in whole]
     at = events_to_violations(seen, by_hand, invariant)
     broken = [(events, number) for number, events in enumerate(at) if events]
     least = min(broken, default=(None, None))
     first = min((number for _, number in broken), default=None)
-    assert Found(len(broken), first, least[1], least[0]) != expected(invariant.property_id)
+    assert ViolatingTraces(len(broken), first, least[1], least[0]) != expected(invariant.property_id)
 
 
 @pytest.mark.parametrize(
     "mutant", [replace(BY_ID["S1"], kernel=BY_ID["S2"].kernel), mutant_of_expression(BY_ID["R1"])], ids=["S1", "R1"]
 )
-def test_a_disagreement_ends_the_judging_and_names_both(spark: SparkSession, by_hand: Run, mutant: Invariant) -> None:
+def test_a_disagreement_ends_the_judging_and_names_both(
+    spark: SparkSession, by_hand: TraceRun, mutant: Invariant
+) -> None:
     with pytest.raises(DisagreementError, match=r"the kernel finds \d+ .*the expression \d+ ") as disagreement:
         judge(spark, [by_hand], [mutant])
     assert disagreement.value.exit_code == 75

@@ -55,9 +55,9 @@ def test_the_expressions_say_of_each_walk_what_the_kernels_say(world: str) -> No
     judged = walks(world)
     rows = pl.DataFrame({name: getattr(judged.traces, name) for name in JUDGED})
     rows = rows.with_columns(step=pl.int_range(pl.len(), dtype=pl.Int32).over("trace"))
-    told = find_broken(rows, ALL, judged.settings)
+    broken = find_broken(rows, ALL, judged.settings)
     for invariant in ALL:
-        mine = told.filter(pl.col("property") == invariant.property_id)
+        mine = broken.filter(pl.col("property") == invariant.property_id)
         by_expression = dict(zip(mine["trace"], mine["events"], strict=True))
         at = find_violations(judged.traces, invariant, judged.settings)
         numbers = judged.traces.trace[judged.traces.starts[:-1]]

@@ -31,7 +31,7 @@ from spark_trace_analysis.statistics.action_pairs import RareTrace
 from spark_trace_analysis.statistics.run_statistics import RunStatistics
 from spark_trace_analysis.statistics.states_seen import StatesSeen
 from spark_trace_analysis.statistics.transaction_tally import Fates, Records
-from spark_trace_analysis.traces.manifest import Parameters, Run, make_manifest
+from spark_trace_analysis.traces.manifest import Parameters, TraceRun, make_manifest
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 
@@ -45,9 +45,9 @@ def of_run(environment: str) -> RunStatistics:
     )  # fmt: skip
 
 
-def simulated(*faults: str) -> Run:
+def simulated(*faults: str) -> TraceRun:
     parameters = Parameters("5.3.3", faults, "small", seed=7, traces=1_000, steps=60)
-    return Run(Path("x"), replace(make_manifest(parameters, ()), events=43_210))
+    return TraceRun(Path("x"), replace(make_manifest(parameters, ()), events=43_210))
 
 
 def explanation(accepted: bool | None, faults: dict[str, int]) -> Explanation:
@@ -77,7 +77,7 @@ SEND, COMMIT, SEND_ANOTHER = read_path(
     "send_half t=0 immunity=-1; commit_locally t=0; send_half t=1 immunity=-1",
 )
 
-TOLD = Counterexample(
+COUNTEREXAMPLE = Counterexample(
     "S1", "immune_half", "t0 was delivered <twice>", "5.3.3", (), "small", ("B01",),
     (
         Event(1, SEND, 0, (Change("half_length", "0", "1"),)),
@@ -127,7 +127,7 @@ BRIEF = ReportData(
         (of_run("crash"), of_run("quiet")),
         {"kernels": 1.5},
         "halfcheck analyze x --report y.html",
-        shortest=(TOLD,),
+        shortest=(COUNTEREXAMPLE,),
         states=(StatesSeen("5.3.3", "quiet", "small", 1_000, 250, 20_000, "halfcheck check --instance small"),),
     ),
     notes=("A verdict holds to its depth.",),

@@ -239,25 +239,25 @@ def test_what_is_empty_is_left_out() -> None:
 @pytest.mark.parametrize(("accepted", "words"), [(False, "✗ no"), (None, "? not asked")])
 def test_a_store_that_is_not_explained_is_not_counted_as_one(accepted: bool | None, words: str) -> None:
     audit = replace(BRIEF.audits[0], explanation=explanation(accepted, {}))
-    told = " ".join(Elements(render(replace(BRIEF, audits=(audit,)))).words.split())
-    assert "with 8 transactions: 0 explained" in told
-    assert f"5.3.3/late {words} 5.3.3 – 318" in told
+    shown = " ".join(Elements(render(replace(BRIEF, audits=(audit,)))).words.split())
+    assert "with 8 transactions: 0 explained" in shown
+    assert f"5.3.3/late {words} 5.3.3 – 318" in shown
 
 
 def test_one_pair_that_differs_is_told_first() -> None:
     runs = (lockstep(agrees=True), lockstep(agrees=False))
-    told = " ".join(Elements(render(replace(BRIEF, lockstep=runs))).words.split())
-    assert "Specification and broker differ on 20,276 steps" in told
-    assert "✗ differ" in told
-    assert "Every rule was once the first to be false" in told
+    words = " ".join(Elements(render(replace(BRIEF, lockstep=runs))).words.split())
+    assert "Specification and broker differ on 20,276 steps" in words
+    assert "✗ differ" in words
+    assert "Every rule was once the first to be false" in words
 
 
 def test_a_survivor_is_marked_and_counted() -> None:
     section = MutantSection((mutant("killed", "offsets.op"), mutant("harmless", "")), "halfcheck fuzz --mutants")
-    told = " ".join(Elements(render(replace(BRIEF, mutants=section))).words.split())
-    assert "1 of 2 mutants killed" in told
-    assert "Broker: 1 of 2 killed." in told
-    assert "✗ survives" in told
+    words = " ".join(Elements(render(replace(BRIEF, mutants=section))).words.split())
+    assert "1 of 2 mutants killed" in words
+    assert "Broker: 1 of 2 killed." in words
+    assert "✗ survives" in words
 
 
 def test_the_page_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,10 +21,10 @@ from spark_trace_analysis.statistics.action_pairs import RareTrace
 from spark_trace_analysis.statistics.run_statistics import RunStatistics, statistics
 from spark_trace_analysis.statistics.states_seen import count_states, states_seen
 from spark_trace_analysis.statistics.transaction_tally import Fates, Records
-from spark_trace_analysis.traces.manifest import Run
+from spark_trace_analysis.traces.manifest import TraceRun
 from tests.spark_trace_analysis.conftest import event_rows
 
-WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], Run]
+WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], TraceRun]
 
 
 def test_distributions_of_traces_written_by_hand(spark: SparkSession, write_run: WriteRun, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_distributions_of_traces_written_by_hand(spark: SparkSession, write_run:
 
 
 def test_statistics_of_walks_count_every_event(
-    spark: SparkSession, gathered: list[RunStatistics], simulated: list[Run]
+    spark: SparkSession, gathered: list[RunStatistics], simulated: list[TraceRun]
 ) -> None:
     for run, found in zip(simulated, gathered, strict=True):
         assert sum(found.actions.values()) == run.manifest.events
@@ -84,12 +84,12 @@ def test_statistics_of_walks_count_every_event(
 
 
 @pytest.fixture(scope="module")
-def gathered(spark: SparkSession, simulated: list[Run]) -> list[RunStatistics]:
+def gathered(spark: SparkSession, simulated: list[TraceRun]) -> list[RunStatistics]:
     return list(statistics(spark, simulated))
 
 
 COUNTED_BY_SQL = """
-    WITH told AS (
+    WITH tallied AS (
         SELECT run, trace, transaction,
             count_if(event = 'half_stored') AS halves,
             count_if(event = 'put_back_for_check') AS checks,
@@ -115,12 +115,12 @@ COUNTED_BY_SQL = """
         coalesce(last_parking = 'half_discarded' AND last_discard != 'discard_half_unrecorded', false) AS parked,
         is_commit AND deliveries = 0 AND coalesce(last_left = 'half_missed'
             OR (last_left = 'half_discarded' AND last_discard = 'discard_half_unrecorded'), false) AS lost
-    FROM told WHERE halves > 0
+    FROM tallied WHERE halves > 0
 """
 
 
 def test_statistics_of_walks_are_those_of_spark_sql(
-    spark: SparkSession, gathered: list[RunStatistics], simulated: list[Run]
+    spark: SparkSession, gathered: list[RunStatistics], simulated: list[TraceRun]
 ) -> None:
     event_rows(spark, simulated).createOrReplaceTempView("events")
     counted = spark.sql(COUNTED_BY_SQL).toPandas()
@@ -152,7 +152,7 @@ def test_statistics_of_walks_are_those_of_spark_sql(
 
 
 def test_lags_pairs_and_rarity_of_walks_are_those_of_a_plain_count(
-    gathered: list[RunStatistics], simulated: list[Run]
+    gathered: list[RunStatistics], simulated: list[TraceRun]
 ) -> None:
     for run, found in zip(simulated, gathered, strict=True):
         traces: dict[int, list[dict[str, Any]]] = {}
@@ -194,21 +194,21 @@ def test_lags_pairs_and_rarity_of_walks_are_those_of_a_plain_count(
 
 
 def test_the_states_that_walks_see_are_those_that_a_plain_walk_sees(
-    spark: SparkSession, simulated: list[Run], monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, simulated: list[TraceRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = [replace(run.parameters, traces=50) for run in simulated[:2]]
     seen = []
-    for told in few:
-        walker = Walker(told.profile, told.environment, told.instance)
-        seen.append(len(walker.visited(told.seed, 0, 50, told.steps)))
+    for parameters in few:
+        walker = Walker(parameters.profile, parameters.environment, parameters.instance)
+        seen.append(len(walker.visited(parameters.seed, 0, 50, parameters.steps)))
     assert count_states(spark, few) == seen
     monkeypatch.setattr("spark_trace_analysis.statistics.states_seen.WALKS", 2_500)
-    (told_of_more,) = states_seen(spark, simulated[:1])
-    assert seen[0] < told_of_more.seen <= told_of_more.states
-    assert told_of_more.states == check(few[0].profile, few[0].environment, few[0].instance).distinct
+    (of_more,) = states_seen(spark, simulated[:1])
+    assert seen[0] < of_more.seen <= of_more.states
+    assert of_more.states == check(few[0].profile, few[0].environment, few[0].instance).distinct
 
 
-def test_a_minimal_trace_is_made_again_up_to_its_violation(simulated: list[Run]) -> None:
+def test_a_minimal_trace_is_made_again_up_to_its_violation(simulated: list[TraceRun]) -> None:
     run = simulated[1]
     traces: dict[int, list[dict[str, Any]]] = {}
     for row in pq.read_table(run.folder / run.manifest.files[0].name).to_pylist():
@@ -226,9 +226,9 @@ def test_a_minimal_trace_is_made_again_up_to_its_violation(simulated: list[Run])
     broken = {number: after for number, rows in traces.items() if (after := broken_after(rows)) is not None}
     after, number = min((after, number) for number, after in broken.items())
     count = Count("5.3.3", run.parameters.environment_name, "S1", 3_000, len(broken), min(broken), number, after)
-    (told,) = minimal_traces([run], [count])
-    assert [step.step.action.name for step in told.steps] == [row["action"] for row in traces[number][:after]]
-    assert (told.property_id, told.environment) == ("S1", ("crash", "lose_end"))
-    assert told.clause, "the specification says so, too"
-    assert told.command.startswith("halfcheck replay --profile 5.3.3 --instance tiny --faults crash,lose_end --steps ")
-    assert told.messages[-1].is_violation
+    (least,) = minimal_traces([run], [count])
+    assert [step.step.action.name for step in least.steps] == [row["action"] for row in traces[number][:after]]
+    assert (least.property_id, least.environment) == ("S1", ("crash", "lose_end"))
+    assert least.clause, "the specification says so, too"
+    assert least.command.startswith("halfcheck replay --profile 5.3.3 --instance tiny --faults crash,lose_end --steps ")
+    assert least.messages[-1].is_violation

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 
 from spark_trace_analysis.statistics.transaction_tally import QUANTITIES, Fates, Records, Tally, tally
-from spark_trace_analysis.traces.manifest import Run
+from spark_trace_analysis.traces.manifest import TraceRun
 from spark_trace_analysis.traces.whole_traces import read_whole_traces
 
-WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], Run]
+WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], TraceRun]
 COMMIT, ROLLBACK = 1, 2
 
 
-def told(run: Run, *, recorded: bool = True, late_rows: Sequence[int] = ()) -> Tally:
+def tallied(run: TraceRun, *, recorded: bool = True, late_rows: Sequence[int] = ()) -> Tally:
     """All traces but the last, which waits for more; or the only one."""
     traces = next(read_whole_traces(pa.OSFile(str(run.folder / "traces.parquet"))))
     rows = np.arange(len(traces.trace))
@@ -32,7 +32,7 @@ def test_the_earliest_half_and_delivery_count_even_if_the_clock_was_set_back(
         ("message_delivered", 0, COMMIT, 4),
         ("message_delivered", 0, COMMIT, 2),
     ]
-    found = told(write_run(tmp_path / "run", [trace]))
+    found = tallied(write_run(tmp_path / "run", [trace]))
     assert {name: getattr(found, name).tolist() for name in QUANTITIES} == {
         "checks": [0],
         "put_backs": [0],
@@ -51,7 +51,7 @@ def test_the_earliest_half_and_delivery_count_even_if_the_clock_was_set_back(
 def test_nothing_of_one_trace_is_counted_in_the_next(write_run: WriteRun, tmp_path: Path) -> None:
     first = [("put_back_for_check", 0), ("half_stored", 0, 0, 3), ("op_buffered", 0, COMMIT, 4)]
     second = [("op_stored", -1, 0, 5), ("half_stored", 0, 0, 6), ("message_delivered", 0, COMMIT, 9)]
-    found = told(write_run(tmp_path / "run", [first, second, [("half_stored", 0, 0, 1)], [("crashed", -1)]]))
+    found = tallied(write_run(tmp_path / "run", [first, second, [("half_stored", 0, 0, 1)], [("crashed", -1)]]))
     assert found.checks.tolist() == [1, 0, 0]
     assert found.deliveries.tolist() == [0, 1, 0]
     assert found.time_to_delivery.tolist() == [3]
@@ -69,7 +69,7 @@ def test_an_op_entry_waits_until_its_batch_is_written(write_run: WriteRun, tmp_p
         ("op_stored", -1, 0, 7),
         ("op_stored", -1, 0, 9),
     ]
-    found = told(write_run(tmp_path / "run", [trace]))
+    found = tallied(write_run(tmp_path / "run", [trace]))
     assert found.op_lag.tolist() == [5, 3]
     assert found.settled_lag.tolist() == [6, 3]
     assert found.written == Records(halves=2, copies=0, ops=2, real=1, discarded=0)
@@ -79,7 +79,7 @@ def test_an_op_entry_waits_until_its_batch_is_written(write_run: WriteRun, tmp_p
 @pytest.mark.parametrize("event", ["op_lost", "crashed", "power_lost", "stopped", "role_changed"])
 def test_what_is_lost_from_memory_has_no_lag(write_run: WriteRun, tmp_path: Path, event: str) -> None:
     trace = [("half_stored", 0), ("op_buffered", 0, ROLLBACK, 1), (event, -1), ("op_stored", -1, 0, 7)]
-    found = told(write_run(tmp_path / "run", [trace]))
+    found = tallied(write_run(tmp_path / "run", [trace]))
     assert found.op_lag.tolist() == []
     assert found.settled_lag.tolist() == []
 
@@ -109,7 +109,7 @@ ASKED_AGAIN = [*MISSED, ("put_back_for_check", 0)]
 def test_lost_is_gone_without_a_record_and_parked_is_kept_aside(
     write_run: WriteRun, tmp_path: Path, trace: list[tuple[Any, ...]], recorded: bool, lost: int, parked: int
 ) -> None:
-    found = told(write_run(tmp_path / "run", [trace]), recorded=recorded)
+    found = tallied(write_run(tmp_path / "run", [trace]), recorded=recorded)
     assert found.fates == Fates(doubled=0, lost=lost, parked=parked, late_refused=0)
     assert found.written.discarded == (recorded and trace[2][0] == "half_discarded")
     assert found.age_at_discard.tolist() == ([5] if trace[2][0] == "half_discarded" else [])
@@ -118,6 +118,6 @@ def test_lost_is_gone_without_a_record_and_parked_is_kept_aside(
 def test_only_a_late_refusal_counts_as_one(write_run: WriteRun, tmp_path: Path) -> None:
     trace = [("half_stored", 0), ("half_stored", 1), ("end_refused", 0), ("end_refused", 1), ("end_refused", 1)]
     run = write_run(tmp_path / "run", [trace])
-    assert told(run, late_rows=[3, 4]).fates.late_refused == 1
-    assert told(run, late_rows=[2, 4]).fates.late_refused == 2
-    assert told(run).fates.late_refused == 0
+    assert tallied(run, late_rows=[3, 4]).fates.late_refused == 1
+    assert tallied(run, late_rows=[2, 4]).fates.late_refused == 2
+    assert tallied(run).fates.late_refused == 0

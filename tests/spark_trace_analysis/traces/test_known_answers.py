@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from spark_trace_analysis.traces.over_files import _Kept
+from spark_trace_analysis.traces.over_files import _LookCache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,13 +15,13 @@ ROWS: list[Mapping[str, Any]] = [{"violations": 1}]
 
 
 def test_a_file_that_was_changed_in_any_way_is_looked_at_again(tmp_path: Path) -> None:
-    file, known = tmp_path / "traces.parquet", _Kept(tmp_path, "asked")
+    file, known = tmp_path / "traces.parquet", _LookCache(tmp_path, "asked")
     file.write_bytes(b"12345678")
     os.utime(file, ns=(7, 7))
-    known.keep(str(file), "sha", ROWS)
+    known.store(str(file), "sha", ROWS)
     assert known.find(str(file), "sha") == ROWS
     assert known.find(str(file), "another sha") is None
-    assert _Kept(tmp_path, "asked otherwise").find(str(file), "sha") is None
+    assert _LookCache(tmp_path, "asked otherwise").find(str(file), "sha") is None
     file.write_bytes(b"123456789")
     os.utime(file, ns=(7, 7))
     assert known.find(str(file), "sha") is None

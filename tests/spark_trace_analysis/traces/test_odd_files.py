@@ -58,11 +58,11 @@ ODD: list[tuple[str, Callable[[Table], Table], str]] = [
 
 
 @pytest.mark.parametrize("read", [lambda content: list(read_whole_traces(pa.BufferReader(content))), read_rows])
-@pytest.mark.parametrize(("edit", "told"), [odd[1:] for odd in ODD], ids=[odd[0] for odd in ODD])
+@pytest.mark.parametrize(("edit", "complaint"), [odd[1:] for odd in ODD], ids=[odd[0] for odd in ODD])
 def test_both_ways_refuse_what_is_no_file_of_traces(
-    read: Callable[[pa.Buffer], Any], edit: Callable[[Table], Table], told: str
+    read: Callable[[pa.Buffer], Any], edit: Callable[[Table], Table], complaint: str
 ) -> None:
-    with pytest.raises(BadTracesError, match=told) as refusal:
+    with pytest.raises(BadTracesError, match=complaint) as refusal:
         read(written(edit(table())))
     assert "\n" not in str(refusal.value)
 

@@ -15,11 +15,11 @@ from pyspark.sql import Row, SparkSession
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.statistics.run_statistics import statistics
 from spark_trace_analysis.traces.event_source import WALKS
-from spark_trace_analysis.traces.manifest import Parameters, Run
+from spark_trace_analysis.traces.manifest import Parameters, TraceRun
 from spark_trace_analysis.traces.over_files import collected, file_rows
 from spark_trace_analysis.traces.simulate import simulate
 
-WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], Run]
+WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], TraceRun]
 TRACE: list[tuple[Any, ...]] = [("half_stored", 0), ("message_delivered", 0)]
 
 
@@ -27,12 +27,12 @@ def count_rows(content: pa.Buffer) -> Iterator[dict[str, Any]]:
     yield {"events": pq.ParquetFile(pa.BufferReader(content)).metadata.num_rows}
 
 
-def looked_at(spark: SparkSession, runs: Sequence[Run]) -> list[Row]:
+def looked_at(spark: SparkSession, runs: Sequence[TraceRun]) -> list[Row]:
     return collected(file_rows(spark, runs, [count_rows] * len(runs), {"events": "bigint"}))
 
 
 def test_each_file_is_looked_at_once_and_knows_its_run(
-    spark: SparkSession, simulated: list[Run], tmp_path: Path
+    spark: SparkSession, simulated: list[TraceRun], tmp_path: Path
 ) -> None:
     parameters = Parameters("5.3.3", ("crash",), "tiny", seed=3, traces=1_050, steps=3)
     many = simulate(spark, parameters, tmp_path / "many", source=replace(WALKS, events_a_file=600)).run

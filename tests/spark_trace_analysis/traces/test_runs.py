@@ -10,22 +10,22 @@ import pyarrow.parquet as pq
 import pytest
 
 from spark_trace_analysis.errors import BadTracesError
-from spark_trace_analysis.traces.manifest import MANIFEST, Run, read_manifest, write_manifest
+from spark_trace_analysis.traces.manifest import MANIFEST, TraceRun, read_manifest, write_manifest
 from spark_trace_analysis.traces.runs import find_runs
 
-WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], Run]
+WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], TraceRun]
 
 
 def change_manifest(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    told = json.loads((folder / MANIFEST).read_text())
-    change(told)
-    (folder / MANIFEST).write_text(json.dumps(told))
+    manifest = json.loads((folder / MANIFEST).read_text())
+    change(manifest)
+    (folder / MANIFEST).write_text(json.dumps(manifest))
 
 
 def make_manifest_fit(folder: Path) -> None:
     """Only the size is made to fit, so that what comes after the size is looked at."""
     size = (folder / "traces.parquet").stat().st_size
-    change_manifest(folder, lambda told: told["files"][0].update(size_bytes=size))
+    change_manifest(folder, lambda manifest: manifest["files"][0].update(size_bytes=size))
 
 
 def drop_column(folder: Path) -> None:
@@ -67,12 +67,12 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "manifest is no JSON": (lambda folder: (folder / MANIFEST).write_text("{"), "manifest.json: not JSON"),
     "manifest is a list": (lambda folder: (folder / MANIFEST).write_text("[]"), "schema version None"),
     "other schema version": (
-        lambda folder: change_manifest(folder, lambda told: told.update(schema_version=99)),
+        lambda folder: change_manifest(folder, lambda manifest: manifest.update(schema_version=99)),
         "schema version 99",
     ),
-    "key missing": (lambda folder: change_manifest(folder, lambda told: told.pop("files")), "'files'"),
+    "key missing": (lambda folder: change_manifest(folder, lambda manifest: manifest.pop("files")), "'files'"),
     "parameter unknown": (
-        lambda folder: change_manifest(folder, lambda told: told["parameters"].update(mood=1)),
+        lambda folder: change_manifest(folder, lambda manifest: manifest["parameters"].update(mood=1)),
         "mood",
     ),
     "file missing": (lambda folder: (folder / "traces.parquet").unlink(), "it is missing"),
@@ -82,7 +82,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "column added": (add_column, "a column 'mood'"),
     "column of another type": (change_type, "column 'step' as int64, expected int32"),
     "rows missing": (
-        lambda folder: change_manifest(folder, lambda told: told["files"][0].update(events=99)),
+        lambda folder: change_manifest(folder, lambda manifest: manifest["files"][0].update(events=99)),
         "has 3 rows, the manifest says 99",
     ),
     "file of another run": (add_file, "more.parquet: not in the manifest"),

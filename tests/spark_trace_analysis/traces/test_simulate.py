@@ -20,7 +20,7 @@ from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.traces import simulate as simulation
 from spark_trace_analysis.traces import unfinished_run
 from spark_trace_analysis.traces.event_source import WALKS, Events, remade_events, walk_the_specification
-from spark_trace_analysis.traces.manifest import Parameters, Run, source_fingerprint
+from spark_trace_analysis.traces.manifest import Parameters, TraceRun, source_fingerprint
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA
 from spark_trace_analysis.traces.simulate import Progress, find_complete, prepare, simulate
 from spark_trace_analysis.traces.unfinished_run import WORK, locked_run
@@ -29,7 +29,7 @@ from tests.spark_trace_analysis.conftest import event_rows
 SMALL = Parameters("5.3.3", ("crash",), "tiny", seed=3, traces=45_000, steps=30, choice="swarm")
 
 
-def table_of(run: Run) -> pa.Table:
+def table_of(run: TraceRun) -> pa.Table:
     return pa.concat_tables([pq.read_table(run.folder / file.name) for file in run.manifest.files])
 
 
@@ -52,7 +52,7 @@ def test_another_seed_gives_other_traces(spark: SparkSession, tmp_path: Path) ->
     assert first != second
 
 
-def test_a_trace_is_the_walk_of_its_number(simulated: list[Run]) -> None:
+def test_a_trace_is_the_walk_of_its_number(simulated: list[TraceRun]) -> None:
     table = table_of(simulated[1])
     assert table.schema == EVENT_SCHEMA
     walker = Walker("5.3.3", ("crash", "lose_end"), "tiny")
@@ -88,12 +88,12 @@ def test_guided_walks_are_those_of_their_populations_and_have_a_name_of_their_ow
     assert judged.violations()["5.3.3"]["slow_local (guided)"]["S2"] > 0
 
 
-def test_spark_reads_back_as_many_rows_as_the_manifest_counts(spark: SparkSession, simulated: list[Run]) -> None:
+def test_spark_reads_back_as_many_rows_as_the_manifest_counts(spark: SparkSession, simulated: list[TraceRun]) -> None:
     counted = {row["run"]: row["count"] for row in event_rows(spark, simulated).groupBy("run").count().collect()}
     assert counted == {number: run.manifest.events for number, run in enumerate(simulated)}
 
 
-def test_a_complete_run_is_reused(simulated: list[Run]) -> None:
+def test_a_complete_run_is_reused(simulated: list[TraceRun]) -> None:
     run = simulated[0]
     done = find_complete(run.parameters, run.folder)
     assert done is not None
@@ -101,18 +101,20 @@ def test_a_complete_run_is_reused(simulated: list[Run]) -> None:
     assert done.run == run
 
 
-def test_the_order_of_the_faults_does_not_matter(simulated: list[Run]) -> None:
+def test_the_order_of_the_faults_does_not_matter(simulated: list[TraceRun]) -> None:
     run = simulated[1]
     assert find_complete(replace(run.parameters, environment=("lose_end", "crash", "crash")), run.folder) is not None
 
 
-def test_another_run_is_not_overwritten(simulated: list[Run]) -> None:
+def test_another_run_is_not_overwritten(simulated: list[TraceRun]) -> None:
     run = simulated[0]
     with pytest.raises(BadOptionError, match=r"holds another run \(seed 7, asked for 8\)"):
         find_complete(replace(run.parameters, seed=8), run.folder)
 
 
-def test_a_run_of_an_older_specification_is_not_reused(simulated: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_an_older_specification_is_not_reused(
+    simulated: list[TraceRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(simulation, "source_fingerprint", lambda *_about: "0" * 16)
     with pytest.raises(BadOptionError, match="another version of the specification"):
         find_complete(simulated[0].parameters, simulated[0].folder)
@@ -286,7 +288,7 @@ def fill_the_disk(parameters: Parameters, first: int, count: int) -> Events:
     return walk_the_specification(parameters, first, count)
 
 
-def test_a_trace_is_remade_alone(simulated: list[Run]) -> None:
+def test_a_trace_is_remade_alone(simulated: list[TraceRun]) -> None:
     run = simulated[1]
     table = table_of(run)
     written = table.filter(pa.compute.equal(table["trace"], 2_345)).to_pylist()
@@ -295,12 +297,12 @@ def test_a_trace_is_remade_alone(simulated: list[Run]) -> None:
 
 
 def test_progress_is_told_from_the_finished_files(tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
     with locked_run(tmp_path / "run") as unfinished:
         unfinished.begin(SMALL, "0" * 16)
         unfinished.write("traces-000000000000.parquet", pa.py_buffer(b"PAR1"), 0, 20_000, 5)
-        report: Progress = lambda done, total: told.append((done, total))  # noqa: E731
+        report: Progress = lambda done, total: calls.append((done, total))  # noqa: E731
         with simulation._watching(unfinished, SMALL, WALKS, report):
-            while not told:
+            while not calls:
                 pass
-    assert told[0] == (20_000, 45_000)
+    assert calls[0] == (20_000, 45_000)

@@ -10,11 +10,11 @@ import pytest
 
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces import whole_traces
-from spark_trace_analysis.traces.manifest import Run
+from spark_trace_analysis.traces.manifest import TraceRun
 from spark_trace_analysis.traces.schema import event_codes
 from spark_trace_analysis.traces.whole_traces import read_whole_traces
 
-WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], Run]
+WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], TraceRun]
 LENGTHS = [3, 1, 7, 2, 2, 9, 1]
 
 

@@ -51,7 +51,7 @@ class LedBroker:
     folder
         Where its client may write.
     crash, restart
-        Kill it, or stop it as told; either way start it again.
+        Kill it, or stop it in order; either way start it again.
     settle
         Wait until what was committed is settled on its disk.
     seen
@@ -114,8 +114,8 @@ def _started(profile: str, folder: Path, verdict: dict[str, Any], *more: str) ->
     with (folder / "broker.err").open("w", encoding="utf-8") as err:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, text=True)
     try:
-        told = json.loads(cast("IO[str]", process.stdout).readline())
-        yield told["address"], Controller(told["control"], told["token"])
+        addresses = json.loads(cast("IO[str]", process.stdout).readline())
+        yield addresses["address"], Controller(addresses["control"], addresses["token"])
     except BaseException:
         process.kill()  # nobody wants its verdict any more
         process.communicate()

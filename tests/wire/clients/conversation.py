@@ -59,7 +59,7 @@ def shortened(seen: Iterable[Seen]) -> list[Seen]:
     }
     said: Counter[tuple[int, int]] = Counter()
     heartbeats: set[tuple[int, bytes]] = set()
-    kept: set[tuple[int, int]] = set()
+    answered: set[tuple[int, int]] = set()
     found = []
     for each, command in zip(frames, commands, strict=True):
         place = each.connection, command.opaque
@@ -72,8 +72,8 @@ def shortened(seen: Iterable[Seen]) -> list[Seen]:
             if is_repeated or is_empty or is_known:
                 continue
             heartbeats.add((each.connection, command.body))
-            kept.add(place)
-        elif command.is_response and place not in kept:
+            answered.add(place)
+        elif command.is_response and place not in answered:
             continue
         found.append(each)
     return found

@@ -87,9 +87,9 @@ def lead_real(name: str, folder: Path) -> Led:
     done = _halfcheck(folder, "audit", "store", "--version", version, "--json")
     if not done.stdout:
         return Led(outcome, [], done.stderr.strip(), is_explained=False)
-    told = json.loads(done.stdout)
-    trace = told["trace"]
-    counts = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in told["counts"].items() if count)
+    audit = json.loads(done.stdout)
+    trace = audit["trace"]
+    counts = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in audit["counts"].items() if count)
     faults = " and ".join(f"{count} {fault}" for fault, count in trace["faults"].items()) or "no fault"
     said = f"store: {trace['events']} events, "
     said += f"accepted by the specification of {version} with {faults}" if trace["accepted"] else str(trace["reason"])

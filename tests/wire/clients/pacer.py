@@ -88,8 +88,8 @@ class Pacer:
             self._count()
             if self._owed > 0 and time.monotonic() - self._owed_since < PATIENCE_SECONDS:
                 return False
-        told = self._controller.status()
-        return bool(told["is_up"]) and self._group in told["producers"]
+        status = self._controller.status()
+        return bool(status["is_up"]) and self._group in status["producers"]
 
     def _count(self) -> None:
         """What halves and checks the broker has, without those that were answered."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("what", BAD)
 def test_bad_bytes_end_their_connection_with_one_line(what: str, tmp_path: Path) -> None:
-    data, told = BAD[what]
+    data, complaint = BAD[what]
     log: list[str] = []
     with broker(tmp_path, log=log) as running, OneProducer(running.address) as producer:
         producer.heartbeat()
@@ -34,7 +34,7 @@ def test_bad_bytes_end_their_connection_with_one_line(what: str, tmp_path: Path)
         assert producer.keys() == ["untouched"]
         (line,) = log
         assert "connection closed: " in line
-        assert told in line
+        assert complaint in line
 
 
 def _is_reset(connection: socket.socket) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    ("host", "conf", "told"),
+    ("host", "conf", "advertised"),
     [
         ("127.0.0.1", {}, "127.0.0.1"),
         ("0.0.0.0", {}, "127.0.0.1"),  # noqa: S104 - whoever listens everywhere has to be found somewhere
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     ],
 )
 def test_a_route_names_an_address_at_which_clients_find_it(
-    host: str, conf: dict[str, object], told: str, tmp_path: Path
+    host: str, conf: dict[str, object], advertised: str, tmp_path: Path
 ) -> None:
     with broker(tmp_path, host=host, conf=conf) as running:
         address, _, port = running.address.rpartition(":")
-        assert address == told
+        assert address == advertised
         with BrokerChannel(Address("::1" if host == "::1" else "127.0.0.1", int(port))) as client:
             route = client.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "TBW102"})
-            assert f'"brokerAddrs":{{"0":"{told}:{port}"}}'.encode() in route.body
+            assert f'"brokerAddrs":{{"0":"{advertised}:{port}"}}'.encode() in route.body
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:

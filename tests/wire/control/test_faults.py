@@ -188,7 +188,7 @@ def test_every_kind_of_fault_is_made_of_its_name(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "told"),
+    ("order", "complaint"),
     [
         ({"fault": "explode"}, "fault 'explode': expected one of delay_check"),
         ({}, "fault None"),
@@ -200,8 +200,8 @@ def test_every_kind_of_fault_is_made_of_its_name(kind: str) -> None:
         ({"fault": "refuse", "request": "KILL"}, "request 'KILL': expected a kind of request"),
     ],
 )
-def test_a_fault_that_is_none_is_refused_in_words(order: dict[str, object], told: str) -> None:
-    with pytest.raises(BadOrderError, match=told):
+def test_a_fault_that_is_none_is_refused_in_words(order: dict[str, object], complaint: str) -> None:
+    with pytest.raises(BadOrderError, match=complaint):
         fault_of(order)
 
 

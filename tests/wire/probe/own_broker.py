@@ -30,12 +30,12 @@ def own_broker(profile: str, folder: Path, **changed: int) -> Iterator[Address]:
     conf = folder / "broker.conf"
     conf.write_text("".join(f"{name}={value}\n" for name, value in {**SETTINGS, **changed}.items()), encoding="utf-8")
     service = Service(Start.of(profile, folder / "store", conf))
-    told: list[ServiceAddresses] = []
+    ready: list[ServiceAddresses] = []
     is_ready = threading.Event()
     loops: list[asyncio.AbstractEventLoop] = []
 
     def on_ready(address: ServiceAddresses) -> None:
-        told.append(address)
+        ready.append(address)
         loops.append(asyncio.get_running_loop())
         is_ready.set()
 
@@ -43,7 +43,7 @@ def own_broker(profile: str, folder: Path, **changed: int) -> Iterator[Address]:
     thread.start()
     assert is_ready.wait(10)
     try:
-        yield Address.of(told[0].address)
+        yield Address.of(ready[0].address)
     finally:
         loops[0].call_soon_threadsafe(service.stop)
         thread.join(10)

@@ -44,9 +44,9 @@ def refused(given: ShellOperator) -> str:
 
 
 def test_a_command_that_fails_is_named_with_the_last_thing_it_said(nobody: Address) -> None:
-    told = refused(operator(nobody, kill="echo first; echo no such process >&2; exit 3"))
-    assert told.endswith("ended with 3, and was to return 0: no such process")
-    assert told.startswith("--kill 'echo first")
+    complaint = refused(operator(nobody, kill="echo first; echo no such process >&2; exit 3"))
+    assert complaint.endswith("ended with 3, and was to return 0: no such process")
+    assert complaint.startswith("--kill 'echo first")
 
 
 def test_a_start_that_fails_is_named(nobody: Address) -> None:
@@ -54,8 +54,8 @@ def test_a_start_that_fails_is_named(nobody: Address) -> None:
 
 
 def test_a_command_that_does_not_return_is_killed_with_what_it_started(nobody: Address, tmp_path: Path) -> None:
-    told = refused(operator(nobody, start=f"sleep 60 & echo $! > {tmp_path}/pid; sleep 60"))
-    assert told.endswith("did not return in 0.5 s; let it end, by & if need be")
+    complaint = refused(operator(nobody, start=f"sleep 60 & echo $! > {tmp_path}/pid; sleep 60"))
+    assert complaint.endswith("did not return in 0.5 s; let it end, by & if need be")
     pid = int((tmp_path / "pid").read_text())
     for _ in range(100):
         try:

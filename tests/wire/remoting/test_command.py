@@ -88,12 +88,12 @@ def test_frames_are_the_same_however_the_stream_is_cut(commands: list[RemotingCo
 @UNHURRIED
 @given(some.binary(max_size=60))
 def test_whatever_bytes_come_they_are_a_command_or_a_malformed_frame(frame: bytes) -> None:
-    told = ""
+    complaint = ""
     try:
         decode(frame)
     except MalformedFrameError as error:
-        told = str(error)
-    assert "\n" not in told
+        complaint = str(error)
+    assert "\n" not in complaint
 
 
 @UNHURRIED
@@ -110,7 +110,7 @@ def test_a_frame_whose_bytes_were_damaged_is_a_command_or_malformed(
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "complaint"),
     [
         (b"\0\0\0\1x", "a frame of 1 bytes"),
         (b"\6\0\0\0", "a frame of 100663296 bytes"),
@@ -118,13 +118,13 @@ def test_a_frame_whose_bytes_were_damaged_is_a_command_or_malformed(
         ((MOST_FRAME + 1).to_bytes(4), f"a frame of {MOST_FRAME + 1} bytes"),
     ],
 )
-def test_a_length_that_no_frame_has_is_refused_before_anything_else_is_read(data: bytes, told: str) -> None:
-    with pytest.raises(MalformedFrameError, match=told):
+def test_a_length_that_no_frame_has_is_refused_before_anything_else_is_read(data: bytes, complaint: str) -> None:
+    with pytest.raises(MalformedFrameError, match=complaint):
         list(FrameReader().feed(data))
 
 
 @pytest.mark.parametrize(
-    ("frame", "told"),
+    ("frame", "complaint"),
     [
         (b"\0\0\0", "a frame of 3 bytes"),
         (b"\0\0\0\5{}", "a header of 5 bytes in a frame that has 2 left"),
@@ -135,8 +135,8 @@ def test_a_length_that_no_frame_has_is_refused_before_anything_else_is_read(data
         (b"\1\0\0\2ab", "ends too soon"),
     ],
 )
-def test_a_header_that_is_none_is_refused_in_words(frame: bytes, told: str) -> None:
-    with pytest.raises(MalformedFrameError, match=told):
+def test_a_header_that_is_none_is_refused_in_words(frame: bytes, complaint: str) -> None:
+    with pytest.raises(MalformedFrameError, match=complaint):
         decode(frame)
 
 

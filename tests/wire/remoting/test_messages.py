@@ -15,6 +15,7 @@ from reference.store.disk import DirectoryDisk
 from reference.store.message_store import MessageStore
 from reference.store.message_store_config import MessageStoreConfig
 from reference.versions.versions import VERSIONS
+from tests.wire.batches import encode_batch
 from tests.wire.remoting.golden_frames import golden_frames
 from wire.errors import MalformedFrameError
 from wire.remoting.codes import RequestCode
@@ -23,7 +24,6 @@ from wire.remoting.messages import (
     BatchedMessage,
     decode_batch,
     decode_records,
-    encode_batch,
     encode_record,
     properties_text,
 )

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.wire.batches import encode_batch
 from tests.wire.client.test_channel import MQ_VERSIONS
 from tests.wire.one_broker import MINUTE, broker
 from tests.wire.one_producer import TOPIC, OneProducer, unique_key
 from wire.client.transactions import COMMIT
 from wire.remoting.codes import RequestCode, ResponseCode
-from wire.remoting.messages import BatchedMessage, decode_records, encode_batch, properties_text
+from wire.remoting.messages import BatchedMessage, decode_records, properties_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,9 +119,9 @@ def test_consumers_hear_of_each_other(running: BrokerThread, client: OneProducer
     assert client.wait_for(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, 5) is not None
     with OneProducer(running.address) as other:
         other.heartbeat("readers")
-        told = client.wait_for(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, 5)
-        assert told is not None
-        assert told.fields == {"consumerGroup": "readers"}
+        notice = client.wait_for(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, 5)
+        assert notice is not None
+        assert notice.fields == {"consumerGroup": "readers"}
         ids = body(client, RequestCode.GET_CONSUMER_LIST_BY_GROUP, consumerGroup="readers")["consumerIdList"]
         assert ids == [f"{client.own_address}@test", f"{other.own_address}@test"]
         other.ask(RequestCode.UNREGISTER_CLIENT, {"clientID": "x", "consumerGroup": "readers"})

@@ -19,7 +19,7 @@ from model_check.world import World
 from tests.model_check.checked import faults_of
 
 if TYPE_CHECKING:
-    from model_check.walks.guided.graph import Graph, Numbers
+    from model_check.walks.guided.graph import Numbers, WalkGraph
 
 CLAUSES = clause_names()
 ALL = range(len(CLAUSES))
@@ -33,7 +33,7 @@ def world(environment: str, instance: str = "tiny") -> StateSpace:
 
 
 @cache
-def graph(environment: str, quota: int, instance: str = "tiny") -> Graph:
+def graph(environment: str, quota: int, instance: str = "tiny") -> WalkGraph:
     return search_graph(world(environment, instance), quota)
 
 
@@ -47,7 +47,7 @@ def guided(environment: str) -> GuidedWalker:
     return walks
 
 
-def steps_of(whole: Graph) -> csr_array:
+def steps_of(whole: WalkGraph) -> csr_array:
     """From each state to each with what chance a plain weighted walk goes there next."""
     sources = np.repeat(np.arange(whole.expanded), np.diff(whole.firsts))
     parts = whole.weights / np.bincount(sources, whole.weights, minlength=whole.expanded)[sources]

@@ -151,8 +151,8 @@ def test_a_delivered_and_a_discarded_message_keep_flag_and_reconsume_times_of_th
     one.commit(half)
     one.broker.send_message(request)
     one.branches()
-    kept = [*one.stored("T"), *one.discarded]
-    assert [(record.flag, record.reconsume_times) for record in kept] == [(7, 2), (7, 2)]
+    stored = [*one.stored("T"), *one.discarded]
+    assert [(record.flag, record.reconsume_times) for record in stored] == [(7, 2), (7, 2)]
 
 
 def test_lateness_is_judged_before_group_and_offsets() -> None:

@@ -49,9 +49,9 @@ def test_a_line_about_a_message_helps_who_follows_it_and_only_him(line: tuple[st
     story = STORIES[line]
     shop = story.situation()
     row = shop.row("A")
-    told = lines_for(row)
-    assert line in told
-    assert needs_a_decision(row) == bool({("now", "lost"), ("now", "parked")} & set(told))
+    lines = lines_for(row)
+    assert line in lines
+    assert needs_a_decision(row) == bool({("now", "lost"), ("now", "parked")} & set(lines))
     story.ignored(shop)
     assert not shop.is_right("A")
     shop = story.situation()
@@ -110,17 +110,17 @@ SENDS_AGAIN = ("send it again if", "send the message again")
 SETTLED = ("doubled", "delivered", "rolled_back")
 
 
-def assert_fits(states: Iterable[str], told: str) -> None:
+def assert_fits(states: Iterable[str], advice: str) -> None:
     """See that an advice does not contradict the states of what it is about."""
     if set(states) & set(SETTLED):
-        assert not [words for words in SENDS_AGAIN if words in told], told
+        assert not [words for words in SENDS_AGAIN if words in advice], advice
     if not set(states) & {"doubled", "delivered"}:
-        assert "consumers must be idempotent" not in told.replace("those that were delivered, so that consumers", ""), (
-            told
-        )
-        assert "what consumers did" not in told, told
+        assert "consumers must be idempotent" not in advice.replace(
+            "those that were delivered, so that consumers", ""
+        ), advice
+        assert "what consumers did" not in advice, advice
     if set(states) & {"lost", "parked", "pending", "unknown"} and not set(states) & set(SETTLED):
-        assert "nothing is to be sent" not in told, told
+        assert "nothing is to be sent" not in advice, advice
 
 
 def test_no_advice_contradicts_the_states_that_it_is_about() -> None:

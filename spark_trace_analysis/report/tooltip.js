@@ -1,25 +1,25 @@
 // Words of a mark, shown where the pointer or the finger is.
-const told = document.getElementById("told");
-const sayer = (target) => target.closest?.("[data-told], figure svg :not(g)[role=img][aria-label]");
+const tip = document.getElementById("tip");
+const sayer = (target) => target.closest?.("[data-tip], figure svg :not(g)[role=img][aria-label]");
 const show = (event) => {
   const at = sayer(event.target);
-  told.hidden = !at;
+  tip.hidden = !at;
   if (!at) return;
-  told.textContent = at.dataset.told ?? at.getAttribute("aria-label");
-  const { width, height } = told.getBoundingClientRect();
+  tip.textContent = at.dataset.tip ?? at.getAttribute("aria-label");
+  const { width, height } = tip.getBoundingClientRect();
   const x = Math.min(event.clientX + 14, innerWidth - width - 8);
   const y = event.clientY + 18 + height < innerHeight ? event.clientY + 18 : event.clientY - height - 12;
-  told.style.left = `${Math.max(8, x)}px`;
-  told.style.top = `${y}px`;
+  tip.style.left = `${Math.max(8, x)}px`;
+  tip.style.top = `${y}px`;
 };
 for (const kind of ["pointermove", "pointerdown"]) document.addEventListener(kind, show, { passive: true });
-document.addEventListener("scroll", () => { told.hidden = true; }, { passive: true });
-for (const cell of document.querySelectorAll("a[data-told]")) {
+document.addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
+for (const cell of document.querySelectorAll("a[data-tip]")) {
   cell.addEventListener("focus", () => {
     const box = cell.getBoundingClientRect();
     show({ target: cell, clientX: box.left, clientY: box.bottom - 12 });
   });
-  cell.addEventListener("blur", () => { told.hidden = true; });
+  cell.addEventListener("blur", () => { tip.hidden = true; });
 }
 
 

@@ -26,7 +26,7 @@ SEEDS = range(1, 6)
 
 
 @dataclass
-class ToldStore:
+class PlayedStore:
     """One run's store."""
 
     run: ScenarioRun
@@ -58,10 +58,10 @@ class ToldStore:
     def states(self) -> dict[str, list[str]]:
         """The bodies of the first halves by what the audit says of their transactions."""
         body_of = {half.properties["UNIQ_KEY"]: half.body.decode() for half in self.halves}
-        told: dict[str, list[str]] = {}
+        by_state: dict[str, list[str]] = {}
         for row in self.audit.transactions:
-            told.setdefault(row.state.value, []).append(body_of[row.unique_key])
-        return told
+            by_state.setdefault(row.state.value, []).append(body_of[row.unique_key])
+        return by_state
 
     def assert_accepted_without_a_fault(self) -> None:
         """By its records, as an audit asks, and by the events that its broker recorded."""
@@ -69,24 +69,24 @@ class ToldStore:
             assert (verdict.accepted, verdict.is_complete, verdict.faults) == (True, True, {}), verdict.sentence()
 
 
-def tell(scenario: Scenario, folder: Path, seed: int = 1) -> ToldStore:
+def play(scenario: Scenario, folder: Path, seed: int = 1) -> PlayedStore:
     """Run a walk-through, write its store, and read it again."""
     return read(run(scenario, seed), folder)
 
 
-def read(told: ScenarioRun, folder: Path) -> ToldStore:
+def read(played: ScenarioRun, folder: Path) -> PlayedStore:
     """Write a run's store, and read it again; nothing in it is damaged."""
-    write_store(told.cluster, folder)
+    write_store(played.cluster, folder)
     records = []
     for entry in CommitLog.open(folder).read():
         assert not isinstance(entry, CorruptRegion), entry
         assert isinstance(entry, Record)
         assert entry.has_sound_body
         records.append(entry)
-    audit = audit_store(folder, told.scenario.version)
+    audit = audit_store(folder, played.scenario.version)
     assert audit.corrupt == ()
-    (profile,) = profiles_for(told.scenario.version)
+    (profile,) = profiles_for(played.scenario.version)
     conf = read_broker_conf(folder / "broker.conf")
     question = RecordedQuestion(profile=profile, switches=PROFILES[profile], conf=conf)
     recorded = judge_recorded(folder / "trace.jsonl", question)
-    return ToldStore(told, records, read_consumer_offsets(folder), audit, recorded)
+    return PlayedStore(played, records, read_consumer_offsets(folder), audit, recorded)
