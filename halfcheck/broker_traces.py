@@ -13,6 +13,7 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from fuzz.lockstep.broker_trace import BrokerTraces
+    from model_check.world import World
     from spark_trace_analysis.traces.manifest import Parameters
 
 _WORDS: Final = {"event": EVENTS, "action": tuple(action.name for action in TRANSACTIONAL_MESSAGES.actions)}
@@ -22,7 +23,7 @@ _EVENTS_A_FILE: Final = 5_000
 
 def run_the_broker(parameters: Parameters, first: int, count: int) -> Events:
     """Give the events of some traces of the reference broker."""
-    broker = _broker(parameters.profile, parameters.environment, parameters.instance, parameters.choice)
+    broker = _broker(parameters.world, parameters.choice)
     rows = [
         row
         for number in range(first, first + count)
@@ -38,15 +39,16 @@ def run_the_broker(parameters: Parameters, first: int, count: int) -> Events:
 
 def steps_of_the_broker(parameters: Parameters, number: int) -> str:
     """Give the steps of the specification by which a trace of the broker was driven."""
-    broker = _broker(parameters.profile, parameters.environment, parameters.instance, parameters.choice)
+    broker = _broker(parameters.world, parameters.choice)
     return "; ".join(map(str, broker.make(parameters.seed, number, parameters.steps).steps))
 
 
 @lru_cache(maxsize=8)
-def _broker(profile: str, environment: tuple[str, ...], instance: str, choice: str) -> BrokerTraces:
+def _broker(world: World, choice: str) -> BrokerTraces:
     from fuzz.lockstep.broker_trace import BrokerTraces
+    from fuzz.lockstep.pairing import Pairing
 
-    return BrokerTraces(profile, environment, instance, choice)
+    return BrokerTraces(Pairing.of(world.profile, world.environment, world.instance.name), choice)
 
 
 BROKER_RUNS: Final = EventSource(

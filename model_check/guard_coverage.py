@@ -205,7 +205,7 @@ def cover_by_numba(found: Exploration) -> Coverage:
 
     def count(run: tuple[int, int]) -> npt.NDArray[np.int64]:
         counts = np.zeros(len(counted) + claims, dtype=np.int64)
-        count_states(found.store.found.states.ctypes.data, *run, switches.ctypes.data, counts.ctypes.data)
+        count_states(found.store.regions.states.ctypes.data, *run, switches.ctypes.data, counts.ctypes.data)
         return counts
 
     total = np.zeros(len(counted) + claims, dtype=np.int64)
@@ -237,7 +237,7 @@ def _counting(compiled: Compiled, constants: object) -> tuple[int, tuple[Counted
 def _runs(store: StateStore) -> Iterator[tuple[int, int]]:
     """Where the stored states lie, region by region, in pieces."""
     for region, count in enumerate(store.counts.tolist()):
-        start = region * store.found.room
+        start = region * store.regions.room
         for first in range(start, start + count, RUN):
             yield first, min(first + RUN, start + count)
 

@@ -1,6 +1,6 @@
-"""Traces as rows: simulation inside Spark tasks, invariants judged twice, statistics and the HTML report.
+"""Traces as rows: simulation inside Spark tasks, invariants judged twice, statistics, and the audit of stores.
 
-Importing the package is cheap; PySpark, PyArrow, Numba and Altair are imported by the modules that use them.
+Importing the package is cheap; PySpark, PyArrow and Numba are imported by the modules that use them.
 """
 
 from pathlib import Path

@@ -36,11 +36,12 @@ PHASES: Final = {
 def main(traces: int, folder: Path, steps: int, instances: Sequence[str]) -> None:
     """Run all phases; the traces are shared out evenly among the runs."""
     _tell(phase=STARTING)
+    from model_check.world import World
+    from report.data import ReportData
+    from report.page import write
+    from report.simulation_section import simulation_section
     from spark_trace_analysis.cluster.session import spark_session
     from spark_trace_analysis.judge.both_ways import judge
-    from spark_trace_analysis.report.data import ReportData
-    from spark_trace_analysis.report.page import write
-    from spark_trace_analysis.report.simulation_section import simulation_section
     from spark_trace_analysis.traces.manifest import Parameters
     from spark_trace_analysis.traces.simulate import simulate
     from spec.profiles import VERSIONS, distinct
@@ -53,7 +54,7 @@ def main(traces: int, folder: Path, steps: int, instances: Sequence[str]) -> Non
         runs: list[TraceRun] = []
         for number, (instance, profile, faults) in enumerate(kinds):
             share = traces // len(kinds) + (number < traces % len(kinds))
-            parameters = Parameters(profile, faults, instance, seed=SEED, traces=share, steps=steps)
+            parameters = Parameters(World.of(profile, faults, instance), seed=SEED, traces=share, steps=steps)
             out = folder / f"{instance}-{profile}-{parameters.environment_name}"
             runs.append(simulate(spark, parameters, out).run)
         _tell(phase=JUDGING)

@@ -48,8 +48,8 @@ class Campaign:
     ----------
     pairing
         What was fuzzed.
-    random_seed, steps
-        Where the choices came from, and the most steps of an example.
+    random_seed, examples, steps
+        Where the choices came from, how many examples were asked for, and the most steps of one.
     done
         Examples and steps.
     coverage
@@ -62,11 +62,18 @@ class Campaign:
 
     pairing: Pairing
     random_seed: int
+    examples: int
     steps: int
     done: Fuzzing
     coverage: GuardCoverage
     states: StateCoverage | None
     failure: FuzzFailure | None
+
+    @property
+    def command(self) -> str:
+        """The command that fuzzes the profile again, with every fault."""
+        numbers = f"--examples {self.examples} --steps {self.steps} --seed {self.random_seed}"
+        return f"halfcheck fuzz --profile {self.pairing.world.profile} {numbers}"
 
     def to_json(self) -> dict[str, Any]:
         """The run as the plain data of `halfcheck fuzz --json`."""
@@ -151,7 +158,7 @@ def run_campaign(
         states = count_states(
             pairing.world.profile, examples=examples, steps=steps, random_seed=random_seed, visits_all=visits_all
         )
-    return Campaign(pairing, random_seed, steps, done, coverage, states, failure)
+    return Campaign(pairing, random_seed, examples, steps, done, coverage, states, failure)
 
 
 def write_test(directory: Path, pairing: Pairing, failure: FuzzFailure) -> Path:

@@ -108,6 +108,24 @@ class GuardCoverage:
         """Conjuncts that were never the first to be false."""
         return sorted(self.guards.open - self.refused.keys())
 
+    @property
+    def conjuncts_seen(self) -> int:
+        """How many conjuncts were once the first to be false."""
+        return len(self.guards.open & self.refused.keys())
+
+    @property
+    def actions_seen(self) -> int:
+        """How many actions were once possible."""
+        return len(self.guards.allowed & self.enabled.keys())
+
+    @property
+    def unseen(self) -> list[str]:
+        """The actions and conjuncts that were not, in words."""
+        return [
+            *(f"{name} was never possible" for name in self.never_enabled),
+            *(f"{name}: never first to fail: {rule}" for name, rule in self.never_false),
+        ]
+
 
 _COUNTED_FAULTS: Final = {
     "4.5.1": ("put_failure", "null_half", "offline_producer"),

@@ -46,7 +46,7 @@ def audit_as_asked(options: AuditOptions) -> ExitCode:
         row_files=files,
     )
     if options.report is not None:
-        from spark_trace_analysis.report.audit_page import write_audit_page
+        from report.audit_page import write_audit_page
 
         write_audit_page(audit, options.report, options.limit)
     if options.as_json:

@@ -206,7 +206,7 @@ def _broken_in(trace: Path, conf: BrokerConf, release: str) -> list[BrokenProper
     import pyarrow as pa
 
     from model_check.releases import profile_for
-    from model_check.world import World
+    from model_check.world import Profile, World
     from spark_trace_analysis.ingest.recorded_run import record_run
     from spark_trace_analysis.judge.by_expressions import judge_file
     from spark_trace_analysis.judge.properties import ALL
@@ -214,7 +214,7 @@ def _broken_in(trace: Path, conf: BrokerConf, release: str) -> list[BrokenProper
 
     if not trace.stat().st_size:
         return []
-    profile, _ = profile_for(release)
+    profile = Profile.of(profile_for(release)[0])
     settings = RunSettings.of(World.of(profile).constants)._replace(
         check_max=conf.or_default("transactionCheckMax", release),
         timeout=conf.or_default("transactionTimeOut", release),

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from reference.format.broker_conf import BrokerConf
+    from report.simulation_section import SimulationSection
     from spark_trace_analysis.audit.explanation.explained_runs import Explained
-    from spark_trace_analysis.report.simulation_section import SimulationSection
     from spark_trace_analysis.traces.manifest import TraceRun
 
 MANIFEST = "manifest.json"
@@ -67,9 +67,9 @@ def command(
     halfcheck analyze trace.jsonl --profile 4.9.7 --broker-conf conf/broker.conf --explain 10
     """
     from halfcheck.printing.analyze import print_judgement
+    from report.simulation_section import simulation_section
     from spark_trace_analysis.audit.explanation.explained_runs import explain_some
     from spark_trace_analysis.judge.both_ways import judge
-    from spark_trace_analysis.report.simulation_section import simulation_section
 
     _refuse(report, explain)
     began = perf_counter()
@@ -123,7 +123,7 @@ def _runs_of(
     directory: Path, profile: str, broker_conf: Path | None, stack: ExitStack
 ) -> tuple[list[TraceRun], BrokerConf | None]:
     """The simulated runs of a directory, or recorded traces as runs, in a folder that is removed with the stack."""
-    from model_check.instances import constants_for
+    from model_check.world import World
     from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
     from spark_trace_analysis.errors import BadTracesError
     from spark_trace_analysis.ingest.recorded_run import record_run, recorded_files
@@ -138,7 +138,8 @@ def _runs_of(
         return find_runs(directory), None
     conf_file = broker_conf or find_broker_conf(beside)
     conf = BrokerConf() if conf_file is None else read_broker_conf(conf_file, profile)
-    settings = RunSettings.of(constants_for(profile, (), "tiny"))._replace(
+    world = World.of(profile)
+    settings = RunSettings.of(world.constants)._replace(
         check_max=conf.or_default("transactionCheckMax", profile),
         timeout=conf.or_default("transactionTimeOut", profile),
     )
@@ -146,7 +147,7 @@ def _runs_of(
     runs = []
     for number, file in enumerate(files):
         try:
-            recording = record_run(file, folder / f"{number:06d}", profile, settings)
+            recording = record_run(file, folder / f"{number:06d}", world.profile, settings)
         except OSError as failure:
             message = f"{file}: can't be read ({failure.strerror})"
             raise BadTracesError(message) from None
@@ -165,8 +166,8 @@ def _write_report(
     seconds: dict[str, float],
     begin: Callable[[str], None],
 ) -> None:
-    from spark_trace_analysis.report.data import Fact, ReportData
-    from spark_trace_analysis.report.page import write
+    from report.data import Fact, ReportData
+    from report.page import write
 
     manifests = [run.manifest for run in runs]
     facts = (

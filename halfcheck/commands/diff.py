@@ -150,11 +150,13 @@ def _compare(
     if broker_conf is not None and not is_asked_of_spec and SideKind.REFERENCE not in kinds:
         message = "--broker-conf: two stores or traces are compared as they are, without settings"
         raise typer.BadParameter(message)
-    if is_asked_of_spec:
-        from halfcheck.diff.specification import explain
+    for side, spec in ((theirs, ours), (ours, theirs)):
+        if spec.profile is not None:
+            from halfcheck.diff.specification import explain
+            from model_check.instances import load_instance
 
-        side, spec = (theirs, ours) if ours.kind is SideKind.SPEC else (ours, theirs)
-        return explain(side, spec.profile, broker_conf, instance)
+            walked_in = None if instance is None else load_instance(instance)
+            return explain(side, spec.profile, spec.why, broker_conf, walked_in)
     if SideKind.TRACE in kinds:
         from halfcheck.diff.traces import compare_events
 

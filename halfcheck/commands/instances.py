@@ -10,6 +10,7 @@ import typer
 from halfcheck.options import AsJson, Release, asked_aloud
 
 if TYPE_CHECKING:
+    from model_check.world import Profile
     from spec.constants import Instance
 
 
@@ -32,7 +33,7 @@ def command(
     if name is None:
         _list(as_json=as_json)
     else:
-        _measure(name, profile, as_json=as_json)
+        _measure(name, asked_aloud(profile).profile, as_json=as_json)
 
 
 def _list(*, as_json: bool) -> None:
@@ -62,12 +63,12 @@ def _to_json(size: Instance) -> dict[str, Any]:
     return {field: value for field, value in asdict(size).items() if field != "name"}
 
 
-def _measure(name: str, profile: list[str] | None, *, as_json: bool) -> None:
+def _measure(name: str, profile: Profile, *, as_json: bool) -> None:
     from model_check.explicit.code_generation.width import state_width
     from model_check.world import World
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-    world = World.of(asked_aloud(profile).profile, (), name)
+    world = World.of(profile, (), name)
     measured = state_width(TRANSACTIONAL_MESSAGES, world.constants)
     if as_json:
         print(json.dumps(measured.to_json(), indent=2))

@@ -69,11 +69,12 @@ def command(
     halfcheck simulate --of broker --traces 1000 --faults crash --choice weighted --out build/traces/broker
     halfcheck simulate --traces 100000000 --master spark://10.0.0.5:7077 --out /mnt/shared/traces
     """
+    from model_check.world import World
     from spark_trace_analysis.errors import BadOptionError
     from spark_trace_analysis.traces.manifest import Parameters
 
     source = _source_of(of)
-    parameters = Parameters(profile, tuple(names_in(faults)), instance, seed, traces, steps, choice, of)
+    parameters = Parameters(World.of(profile, names_in(faults), instance), seed, traces, steps, choice, of)
     if trace is not None:
         if out is not None:
             message = "--trace prints one trace and writes none: leave --out away"
@@ -92,7 +93,6 @@ def command(
 def _simulated(
     parameters: Parameters, source: EventSource, out: Path, master: str, conf: list[str] | None
 ) -> Simulation:
-    from model_check.instances import load_instance
     from model_check.walks.guided.walker import instances_of
     from spark_trace_analysis.cluster.session import spark_session
     from spark_trace_analysis.cluster.shipped_project import walk_kernels
@@ -102,8 +102,7 @@ def _simulated(
 
     prepare(parameters, source)
     is_walked = parameters.of == SPECIFICATION
-    walked = instances_of(parameters.choice, load_instance(parameters.instance)) if is_walked else ()
-    kernels = walk_kernels(*(instance.name for instance in walked))
+    kernels = walk_kernels(*instances_of(parameters.choice, parameters.world.instance)) if is_walked else ()
     with (
         resumable(lambda: count_finished_files(out), "file"),
         spark_session(master, conf=conf or (), kernels=kernels) as spark,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,9 +15,12 @@ from halfcheck.printing.progress import live_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from fuzz.mutants.kill_table import HuntResult
+    from fuzz.search.campaign import Campaign
     from halfcheck.verify.verification import Verification
-    from spark_trace_analysis.report.data import ReportData
-    from spark_trace_analysis.report.verdict_table import VerdictTable
+    from report.data import ReportData
+    from report.verdict_table import VerdictTable
+    from spark_trace_analysis.audit.audit import Audit
 
 
 def command(
@@ -48,8 +50,8 @@ def command(
     from halfcheck.verify.parts import begin
     from halfcheck.verify.processes import ResultCache, on_all_cores
     from halfcheck.verify.verification import Verification
+    from report.page import write
     from spark_trace_analysis.cluster.session import require_java
-    from spark_trace_analysis.report.page import write
 
     if out.exists() and not out.is_dir():
         message = f"--out {out} is not a directory"
@@ -77,17 +79,17 @@ def _print(job: Verification, data: ReportData, page: Path, *, as_json: bool) ->
         "broken_when_quiet": {}
         if data.table is None
         else {
-            profile: [cell.property_id for cell in data.table.broken_when_quiet(profile)]
+            profile.name: [cell.property_id for cell in data.table.broken_when_quiet(profile)]
             for profile in data.table.released
         },
         "violated": sum(len(found.violated) for found in job.checks),
         "traces": job.traces,
         "queried": job.traces,
         "stores": len(job.audits),
-        "explained": [{"store": audit.store, **asdict(audit.explanation)} for audit in job.audits],
-        "refused": [asdict(refused) for refused in job.refused],
-        "lockstep": [asdict(lockstep) for lockstep in job.lockstep],
-        "mutants": [asdict(mutant) for mutant in job.mutants],
+        "explained": [_explanation(audit) for audit in job.audits],
+        "refused": [refused.to_json() for refused in job.refused],
+        "lockstep": [_lockstep(campaign) for campaign in job.lockstep],
+        "mutants": [_mutant(hunt) for hunt in job.mutants],
         "found_before": job.found_before,
         "seconds": {phase: round(seconds, 3) for phase, seconds in job.seconds.items()},
     }
@@ -99,20 +101,65 @@ def _print(job: Verification, data: ReportData, page: Path, *, as_json: bool) ->
         f"{told['searches']} searches of {told['states']:,} states in all: {told['violated']} clauses violated; "
         f"{job.traces:,} traces judged in two ways that agree; {told['stores']} real stores audited"
     )
-    events = sum(audit.explanation.events for audit in job.audits)
+    events = sum(audit.trace.events for audit in job.audits)
     print(
         f"{len(job.audits)} stores explained by the specification of their version, all {events:,} records; "
         f"{len(job.refused)} wrong specifications refused"
     )
     print(
-        f"specification and broker agree on {sum(run.steps for run in job.lockstep):,} steps of "
-        f"{sum(run.examples for run in job.lockstep):,} schedules in {len(job.lockstep)} versions; "
+        f"specification and broker agree on {sum(run.done.steps for run in job.lockstep):,} steps of "
+        f"{sum(run.done.examples for run in job.lockstep):,} schedules in {len(job.lockstep)} versions; "
         f"{len(job.mutants)} of {len(job.mutants)} mutants killed"
     )
     for note in job.notes:
         print(note)
     print(", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in job.seconds.items()))
     print(f"report: {page}")
+
+
+def _explanation(audit: Audit) -> dict[str, Any]:
+    trace, profile = audit.trace, str(audit.trace.profile or "")
+    return {
+        "store": audit.store,
+        "accepted": trace.accepted,
+        "profile": profile,
+        "events": trace.events,
+        "faults": trace.faults,
+        "sentence": trace.sentence(),
+        "command": f"halfcheck diff conformance/golden/{audit.store} spec:{profile}",
+    }
+
+
+def _lockstep(campaign: Campaign) -> dict[str, Any]:
+    world, coverage, states = campaign.pairing.world, campaign.coverage, campaign.states
+    assert states is not None  # noqa: S101 - they are counted where the two agree
+    return {
+        "profile": world.profile.name,
+        "environment": world.environment,
+        "instance": world.instance.name,
+        "examples": campaign.done.examples,
+        "steps": campaign.done.steps,
+        "seconds": campaign.done.seconds,
+        "agrees": campaign.failure is None,
+        "conjuncts": len(coverage.guards.open),
+        "conjuncts_seen": coverage.conjuncts_seen,
+        "actions": len(coverage.guards.allowed),
+        "actions_seen": coverage.actions_seen,
+        "unseen": coverage.unseen,
+        "instance_of_states": states.world.instance.name,
+        "states": states.reachable,
+        "states_seen": states.seen,
+        "command": campaign.command,
+    }
+
+
+def _mutant(hunt: HuntResult) -> dict[str, Any]:
+    of = hunt.to_json()
+    return {
+        "name": of["mutant"],
+        **{name: of[name] for name in ("part", "what", "resembles", "profile", "variable", "step", "examples")},
+        "seconds": hunt.seconds,
+    }
 
 
 def _broken(table: VerdictTable | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -12,6 +13,8 @@ import typer
 
 from conformance.golden_stores import golden_path
 from halfcheck.errors import ExitCode
+from model_check.releases import profile_for
+from model_check.world import Profile
 from reference.format.store_paths import store_paths
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 _SPEC = "spec:"
 _REFERENCE = "reference"
 _MANIFEST = "manifest.json"
+_RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
 class SideKind(Enum):
@@ -43,8 +47,8 @@ class Side:
         As it was given.
     path
         The store, the file of the trace, or the store under whose schedule the reference broker runs.
-    profile
-        The profile of a specification, with the switches that are turned.
+    profile, why
+        The profile of a specification, and why it is that one where a release has none of its own.
     log_folders
         The folders of the store's log, where they are not those that its settings name.
     """
@@ -52,7 +56,8 @@ class Side:
     name: str
     kind: SideKind
     path: Path = Path()
-    profile: str = ""
+    profile: Profile | None = None
+    why: str = ""
     log_folders: tuple[Path, ...] = ()
 
     @property
@@ -74,9 +79,12 @@ def side_of(text: str) -> Side:
     ------
     typer.BadParameter
         It is a folder of simulated traces.
+    ModelCheckError
+        There is no such profile or release.
     """
     if text.startswith(_SPEC):
-        return Side(text, SideKind.SPEC, profile=text.removeprefix(_SPEC))
+        profile, why = specification_of(text.removeprefix(_SPEC))
+        return Side(text, SideKind.SPEC, profile=profile, why=why)
     if text == _REFERENCE:
         return Side(text, SideKind.REFERENCE)
     if text.startswith(f"{_REFERENCE}:"):
@@ -86,6 +94,21 @@ def side_of(text: str) -> Side:
         message = f"{text}: a folder of simulated traces; give one of its .parquet files"
         raise typer.BadParameter(message)
     return Side(text, SideKind.TRACE if path.is_file() else SideKind.STORE, path)
+
+
+def specification_of(text: str) -> tuple[Profile, str]:
+    """The profile that `spec:` names, with its switches, and why it is that one where a release has none of its own.
+
+    Examples
+    --------
+    >>> specification_of("5.5.1+heeds_settled_originals")[0].name
+    '5.5.1+heeds_settled_originals'
+    """
+    release = re.split(r"[+-]", text, maxsplit=1)[0]
+    if not _RELEASE.fullmatch(release):
+        return Profile.of(text), ""
+    profile, why = profile_for(release)
+    return Profile.of(profile + text.removeprefix(release)), why
 
 
 def pair_of(left: str, right: str) -> tuple[Side, Side]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,6 @@ from conformance.recorded_run import RecordedRun
 from files.temporary_folder import temporary_folder
 from halfcheck.diff.sides import Answer, Side, SideKind
 from halfcheck.printing.progress import live_line, telling_bytes
-from model_check.instances import switches_of, unturned
-from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
 from reference.format.store_paths import store_paths
 from spark_trace_analysis.audit.audit_store import audit_store
@@ -25,24 +22,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from model_check.world import Profile
     from reference.format.store_paths import StorePaths
+    from spec.constants import Instance
 
     Report = Callable[[int, int], None]
 
-_RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
-
-def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | None) -> Answer:
+def explain(side: Side, profile: Profile, why: str, broker_conf: Path | None, instance: Instance | None) -> Answer:
     """Search for a path of the specification that leaves what is on the other side."""
-    profile, why = specification_of(profile)
-    conf = None if broker_conf is None else read_broker_conf(broker_conf, profile)
+    conf = None if broker_conf is None else read_broker_conf(broker_conf, profile.name)
     with live_line(f"reading {side.name}") as tell:
         report = tell and _telling_events(tell, side.name)
         read = tell and telling_bytes(tell, f"reading {side.name}")
         if side.kind is SideKind.TRACE:
             return _explain_recorded(side, profile, why, conf, instance, report)
         question = StoreQuestion(
-            profiles=((profile, switches_of(profile)),),
+            profiles=(profile,),
             why=why,
             conf=conf,
             conf_path=broker_conf,
@@ -59,21 +55,6 @@ def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | 
 
 def _telling_events(tell: Callable[[object], None], name: str) -> Report:
     return lambda done, total: tell(f"explaining {name}: {done:,} of {total:,} events")
-
-
-def specification_of(text: str) -> tuple[str, str]:
-    """The profile that `spec:` names, with its switches, and why it is that one where a release has none of its own.
-
-    Examples
-    --------
-    >>> specification_of("5.5.1+heeds_settled_originals")[0]
-    '5.5.1+heeds_settled_originals'
-    """
-    release = unturned(text)
-    if not _RELEASE.fullmatch(release):
-        return text, ""
-    profile, why = profile_for(release)
-    return profile + text.removeprefix(release), why
 
 
 def _write_reference_store(of: Path, broker_conf: Path | None, store: Path) -> None:
@@ -113,11 +94,10 @@ def _lines(told: str, why: str) -> tuple[str, ...]:
 
 
 def _explain_recorded(
-    side: Side, profile: str, why: str, conf: BrokerConf | None, instance: str | None, report: Report | None
+    side: Side, profile: Profile, why: str, conf: BrokerConf | None, instance: Instance | None, report: Report | None
 ) -> Answer:
     question = RecordedQuestion(
         profile=profile,
-        switches=switches_of(profile),
         conf=conf or _conf_beside(side.path, profile),
         instance=instance,
         report=report,
@@ -133,7 +113,7 @@ def _explain_recorded(
     )
 
 
-def _conf_beside(trace: Path, profile: str) -> BrokerConf:
+def _conf_beside(trace: Path, profile: Profile) -> BrokerConf:
     """The settings in a ``broker.conf`` beside the trace, or the defaults of the version."""
     path = find_broker_conf(trace.parent)
-    return BrokerConf() if path is None else read_broker_conf(path, profile)
+    return BrokerConf() if path is None else read_broker_conf(path, profile.name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from halfcheck.printing.console import wide_console
@@ -70,8 +69,8 @@ def _to_json(judgement: TraceJudgement, seconds: Mapping[str, float], explained:
         "violations": judgement.violations(),
         "shortest": [
             {
-                "profile": count.profile,
-                "environment": count.environment,
+                "profile": count.parameters.profile.name,
+                "environment": count.parameters.environment_name,
                 "property": count.property_id,
                 "trace": count.shortest_trace,
                 "events": count.shortest_events,
@@ -85,7 +84,7 @@ def _to_json(judgement: TraceJudgement, seconds: Mapping[str, float], explained:
             for profile, environment, name in judgement.not_shown
         ],
         "files_found": judgement.files_found,
-        "explained": [asdict(each) for each in explained],
+        "explained": [each.to_json() for each in explained],
         "seconds": {phase: round(taken, 3) for phase, taken in seconds.items()},
     }
 
@@ -93,7 +92,7 @@ def _to_json(judgement: TraceJudgement, seconds: Mapping[str, float], explained:
 def print_counts(console: Console, counts: Sequence[Count], of: str = OF_WALKS) -> None:
     """A row a run and property, whose share says of what it is; in a narrow terminal a table a run."""
     of_run = ("profile", "environment", ">traces")
-    runs = dict.fromkeys((count.profile, count.environment, f"{count.traces:,}") for count in counts)
+    runs = dict.fromkeys(_run_of(count) for count in counts)
     is_narrow = console.width < _ROOM_FOR_RUNS
     for run in runs if is_narrow else [None]:
         columns = ("property", ">violating", "~share", ">first trace", ">shortest", ">events")
@@ -101,17 +100,22 @@ def print_counts(console: Console, counts: Sequence[Count], of: str = OF_WALKS) 
         if run:
             console.print(f"{run[0]}, {run[1]}: {run[2]} traces")
         for count in counts:
-            row = (count.profile, count.environment, f"{count.traces:,}")
+            row = _run_of(count)
             if run not in (None, row):
                 continue
             table.add_row(
                 *(() if run else row),
                 count.property_id,
                 f"{count.violations:,}",
-                f"{count.violations / count.traces:.3%} {of}",
+                f"{count.violations / count.parameters.traces:.3%} {of}",
                 *(
                     "-" if number is None else f"{number:,}"
                     for number in (count.first_trace, count.shortest_trace, count.shortest_events)
                 ),
             )
         console.print(table)
+
+
+def _run_of(count: Count) -> tuple[str, str, str]:
+    of = count.parameters
+    return of.profile.name, of.environment_name, f"{of.traces:,}"

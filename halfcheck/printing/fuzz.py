@@ -40,12 +40,9 @@ def print_campaign(campaign: Campaign, *, visited_all: bool) -> None:
     if campaign.failure is not None:
         _print_failure(console, campaign.pairing, campaign.failure)
         return
-    guards = coverage.guards
-    seen = len(guards.open) - len(coverage.never_false)
-    console.print(f"guards: {seen} of {len(guards.open)} conjuncts were once the first to be false")
-    console.print(
-        f"actions: {len(guards.allowed) - len(coverage.never_enabled)} of {len(guards.allowed)} were possible"
-    )
+    rules, actions = len(coverage.guards.open), len(coverage.guards.allowed)
+    console.print(f"guards: {coverage.conjuncts_seen} of {rules} conjuncts were once the first to be false")
+    console.print(f"actions: {coverage.actions_seen} of {actions} were possible")
     if campaign.states is not None:
         states = campaign.states
         console.print(

@@ -6,10 +6,10 @@ must explain them; specification and broker run in lockstep, and must agree; mut
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.golden_stores import golden_stores
-from fuzz.lockstep.fuzzed_instances import FUZZED
 from fuzz.lockstep.pairing import Pairing
 from fuzz.mutants import kill_table
 from fuzz.search.campaign import run_campaign
@@ -19,24 +19,22 @@ from model_check.errors import EvaluationError
 from model_check.question import Question
 from model_check.world import Profile, World
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.report.data import AuditedStore, Explanation, HuntedMutant, Lockstep
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.golden_stores import GoldenStore
+    from fuzz.mutants.kill_table import HuntResult
+    from fuzz.search.campaign import Campaign
     from halfcheck.verify.processes import ResultCache
     from model_check.finding import Finding
-    from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
+    from spark_trace_analysis.audit.audit import Audit
 
 CROSS_CHECKED: Final = (
     World.of("4.5.1", ["slow_local"]), World.of("4.9.7", ["crash"]), World.of("5.3.3"), World.of("5.5.1"),
 )  # fmt: skip
 """What the slow CPython search does again on the instance `tiny`."""
-
-SHOWN: Final = 200
-"""Transactions of a store that the page lists at most; the command beside them lists all."""
 
 EXAMPLES: Final = 300
 STEPS: Final = 50
@@ -48,9 +46,9 @@ class Begun(NamedTuple):
 
     kept: ResultCache
     cross_checks: Iterator[str]
-    audits: Iterator[AuditedStore]
-    lockstep: Iterator[Lockstep]
-    mutants: Iterator[HuntedMutant]
+    audits: Iterator[Audit]
+    lockstep: Iterator[Campaign]
+    mutants: Iterator[HuntResult]
 
 
 def begin(kept: ResultCache, seed: int) -> Begun:
@@ -85,8 +83,8 @@ def _answer(found: Finding) -> tuple[object, ...]:
     return found.numbers.distinct, found.numbers.generated, found.numbers.depth, verdicts, paths, found.unseen
 
 
-def explained_store(store: GoldenStore) -> AuditedStore:
-    """What the audit of a store says.
+def explained_store(store: GoldenStore) -> Audit:
+    """What the audit of a store says, under the store's name.
 
     Raises
     ------
@@ -97,32 +95,10 @@ def explained_store(store: GoldenStore) -> AuditedStore:
     if audit.trace.accepted is not True:
         message = f"{store.name}: {audit.trace.sentence()}"
         raise EvaluationError(message)
-    where = f"conformance/golden/{store.name}"
-    return AuditedStore(
-        store=store.name,
-        version=audit.version or "unknown",
-        records=audit.records,
-        corrupt=len(audit.corrupt),
-        counts=audit.counts,
-        transactions=tuple(audit.listed(everything=False, limit=SHOWN)),
-        command=f"halfcheck audit {where}",
-        explanation=_explanation(audit.trace, where),
-    )
+    return replace(audit, store=store.name)
 
 
-def _explanation(trace: TraceVerdict, where: str) -> Explanation:
-    profile = trace.profile or ""
-    return Explanation(
-        accepted=trace.accepted,
-        profile=profile,
-        events=trace.events,
-        faults=trace.faults,
-        sentence=trace.sentence(),
-        command=f"halfcheck diff {where} spec:{profile}",
-    )
-
-
-def lockstep(part: tuple[Profile, int, int]) -> Lockstep:
+def lockstep(part: tuple[Profile, int, int]) -> Campaign:
     """What specification and broker of a profile show, from a seed, on so many schedules with every fault.
 
     Raises
@@ -131,37 +107,14 @@ def lockstep(part: tuple[Profile, int, int]) -> Lockstep:
         They differ; names the step and the variable, and the command that shows the schedule.
     """
     profile, seed, examples = part
-    command = f"halfcheck fuzz --profile {profile} --examples {examples} --steps {STEPS} --seed {seed}"
     campaign = run_campaign(Pairing.of(profile, FAULTS), examples=examples, steps=STEPS, random_seed=seed)
     if campaign.failure is not None:
-        message = f"specification and broker differ in {profile}: {campaign.failure.mismatch}; see {command}"
+        message = f"specification and broker differ in {profile}: {campaign.failure.mismatch}; see {campaign.command}"
         raise EvaluationError(message)
-    done, coverage, states = campaign.done, campaign.coverage, campaign.states
-    assert states is not None  # noqa: S101 - they are counted where the two agree
-    return Lockstep(
-        profile=profile.name,
-        environment=FAULTS,
-        instance=FUZZED.name,
-        examples=done.examples,
-        steps=done.steps,
-        seconds=done.seconds,
-        agrees=True,
-        conjuncts=len(coverage.guards.open),
-        conjuncts_seen=len(coverage.guards.open) - len(coverage.never_false),
-        actions=len(coverage.guards.allowed),
-        actions_seen=len(coverage.guards.allowed) - len(coverage.never_enabled),
-        unseen=(
-            *(f"{name} was never possible" for name in coverage.never_enabled),
-            *(f"{name}: never first to fail: {rule}" for name, rule in coverage.never_false),
-        ),
-        instance_of_states=states.world.instance.name,
-        states=states.reachable,
-        states_seen=states.seen,
-        command=command,
-    )
+    return campaign
 
 
-def hunted(part: tuple[str, int]) -> HuntedMutant:
+def hunted(part: tuple[str, int]) -> HuntResult:
     """Who killed the mutant of a name, on the schedules of a seed; raises `EvaluationError` if nobody did."""
     name, seed = part
     kill = kill_table.hunt(next(one for one in kill_table.MUTANTS if one.name == name), random_seed=seed)
@@ -169,14 +122,4 @@ def hunted(part: tuple[str, int]) -> HuntedMutant:
         message = f"1 of 1 mutants survive: {name} ({kill.examples:,} examples); "
         message += f"see halfcheck fuzz --mutants --seed {seed}"
         raise EvaluationError(message)
-    return HuntedMutant(
-        name=name,
-        part=kill.mutant.part.value,
-        what=kill.mutant.what,
-        resembles=kill.mutant.resembles,
-        profile=kill.mutant.world.profile.name,
-        variable=kill.variable,
-        step=kill.step,
-        examples=kill.examples,
-        seconds=kill.seconds,
-    )
+    return replace(kill, mutant=replace(kill.mutant), failure=None)  # without the broken modules

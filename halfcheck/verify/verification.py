@@ -18,20 +18,11 @@ from model_check.instances import load_instance
 from model_check.question import Question
 from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.world import NO_FAULTS, Environment, Profile, World
+from report.data import Fact, RefusedSpecification, ReportData
+from report.simulation_section import simulation_section
+from report.verdict_table import verdict_table
 from spark_trace_analysis.cluster.session import spark_session
 from spark_trace_analysis.judge.both_ways import judge
-from spark_trace_analysis.report.data import (
-    AuditedStore,
-    Fact,
-    HuntedMutant,
-    Lockstep,
-    MutantSection,
-    RefusedSpecification,
-    ReportData,
-    Searched,
-)
-from spark_trace_analysis.report.simulation_section import simulation_section
-from spark_trace_analysis.report.verdict_table import verdict_table
 from spark_trace_analysis.traces.manifest import Parameters, commit, source_fingerprint
 from spark_trace_analysis.traces.simulate import find_complete, simulate
 from spec.profiles import VERSIONS
@@ -42,8 +33,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from fuzz.mutants.kill_table import HuntResult
+    from fuzz.search.campaign import Campaign
     from halfcheck.verify.parts import Begun
     from model_check.finding import Finding
+    from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.traces.manifest import TraceRun
 
     Say = Callable[[str], None]
@@ -79,10 +73,10 @@ class Verification:
     say: Say
     status: Say | None = None
     checks: list[Finding] = field(default_factory=list)
-    audits: list[AuditedStore] = field(default_factory=list)
+    audits: list[Audit] = field(default_factory=list)
     refused: list[RefusedSpecification] = field(default_factory=list)
-    lockstep: list[Lockstep] = field(default_factory=list)
-    mutants: list[HuntedMutant] = field(default_factory=list)
+    lockstep: list[Campaign] = field(default_factory=list)
+    mutants: list[HuntResult] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     found_before: int = 0
@@ -188,11 +182,12 @@ class Verification:
             facts=self._facts(),
             command=self.command,
             table=verdict_table(self.files.table(), read_counterexamples(self.files.schedules)[0]),
-            searches=tuple(Searched.of(result) for result in self.checks),
+            searches=tuple(self.checks),
             audits=tuple(self.audits),
             refused=tuple(self.refused),
             lockstep=tuple(self.lockstep),
-            mutants=MutantSection(tuple(self.mutants), f"halfcheck fuzz --mutants --seed {self.seed}"),
+            mutants=tuple(self.mutants),
+            hunted_by=f"halfcheck fuzz --mutants --seed {self.seed}",
             simulation=section,
             notes=tuple(self.notes),
         )
@@ -218,7 +213,7 @@ class Verification:
         share, rest = divmod(self.traces, len(kinds))
         made = []
         for number, (profile, faults) in enumerate(kinds):
-            parameters = Parameters(profile, faults, INSTANCE, self.seed, share + (number < rest), STEPS)
+            parameters = Parameters(World(profile, faults, INSTANCE), self.seed, share + (number < rest), STEPS)
             name = f"{profile}-{parameters.environment_name}-{parameters.traces}-{self.seed}"
             made.append((parameters, self.work / "traces" / source_fingerprint(INSTANCE) / name))
         return made

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 from conformance.golden_stores import golden_store
 from files.reading import read_text
 from model_check.errors import EvaluationError
-from model_check.instances import switches_of
+from model_check.world import Profile
 from reference.format.broker_conf import NAME, read_broker_conf
+from report.data import RefusedSpecification
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.opened_store import StoreQuestion
-from spark_trace_analysis.report.data import RefusedSpecification
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,23 +82,13 @@ def refused_specification(wrong: WrongSpecification, folder: Path) -> RefusedSpe
         )
         conf = read_broker_conf(path)
         command += f" --broker-conf {path}"
-    question = StoreQuestion(profiles=((wrong.specification, switches_of(wrong.specification)),), conf=conf)
-    trace = audit_store(store.path, question=question).trace
-    divergence = trace.divergence_json()
-    if trace.accepted is not False or not trace.is_complete or divergence is None:
+    profile = Profile.of(wrong.specification)
+    trace = audit_store(store.path, question=StoreQuestion(profiles=(profile,), conf=conf)).trace
+    found = None if trace.verdict is None else trace.verdict.divergence
+    if trace.accepted is not False or not trace.is_complete or found is None:
         message = f"{store.name} must be refused where {wrong.claim}, but is {trace.sentence()}: {command}"
         raise EvaluationError(message)
-    return RefusedSpecification(
-        store=store.name,
-        specification=wrong.specification,
-        setting=wrong.setting,
-        claim=wrong.claim,
-        number=divergence["event"]["number"],
-        event=divergence["event"]["text"],
-        guard=divergence["guard"],
-        nearest=tuple(divergence["nearest"]),
-        command=command,
-    )
+    return RefusedSpecification(store.name, profile, wrong.setting, wrong.claim, found, command)
 
 
 def _broker_conf(own: Path, setting: str, folder: Path) -> Path:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from model_check.errors import EvaluationError
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD
+from model_check.explicit.kernel_texts.records import CHANGED, FULL, OTHER, PLACE, STEP, Likeness, PairBuffers
 from spec.language import Kind
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def compare(found: Exploration, report: Callable[[int], None] | None = None) -> 
         When the search had several threads.
     """
     store, compiled = found.store, found.compiled
-    if store.regions != 1:
+    if store.region_count != 1:
         message = "states are compared behind a search with one thread"
         raise EvaluationError(message)
     machine, steps, width = compiled.machine, compiled.steps, store.width
@@ -102,27 +103,31 @@ def compare(found: Exploration, report: Callable[[int], None] | None = None) -> 
         kernels.SENDS * (step.action.event == SENT) | kernels.CHANGES_NOTHING * (step.action.name in SPEND_A_MISHAP)
         for step in steps
     ]
-    successor_words, by, parents, before = store.buffers
-    out = np.zeros(5, dtype=np.int64)
-    given = (
-        compiled.switches(found.constants), successor_words, by, parents, before, np.zeros_like(successor_words),
-        np.array(kinds, dtype=np.int64), np.array([actions[step.action.name] for step in steps]),
+    likeness = Likeness(
+        np.array(kinds, dtype=np.int64),
+        np.array([actions[step.action.name] for step in steps]),
         np.array([(1 << bits) - 1 for bits in _bits_a_word(len(machine.clauses), compiled.verdict_words)]),
-        _queues(machine, found.constants, compiled.packing), _blanks(machine, found.constants, compiled.packing),
-        np.zeros((2, (most + 1) * width), dtype=np.int64), np.zeros((3, most), dtype=np.int32),
-        np.zeros((2, most + 1, compiled.verdict_words), dtype=np.int64), out,
-    )  # fmt: skip
-    count, states, room = int(store.counts[0]), *store.place[:2]
+        _queues(machine, found.constants, compiled.packing),
+        _blanks(machine, found.constants, compiled.packing),
+    )
+    pair = PairBuffers(
+        np.zeros((2, (most + 1) * width), dtype=np.int64),
+        np.zeros((3, most), dtype=np.int32),
+        np.zeros((2, most + 1, compiled.verdict_words), dtype=np.int64),
+    )
+    switches, plain = compiled.switches(found.constants), np.zeros_like(store.buffers.successors)
+    out = np.zeros(5, dtype=np.int64)
+    count = int(store.counts[0])
     for first in range(0, count, AT_ONCE):
         last = min(first + AT_ONCE, count)
-        if kernels.compare(states, room, 0, first, last, *given):
-            place, step, other = (int(number) for number in out[2:])
+        if kernels.compare(store.arrays, first, last, switches, store.buffers, plain, likeness, pair, out):
+            place, step, other = (int(out[position]) for position in (PLACE, STEP, OTHER))
             values = compiled.packing.unpack(store.words_of(place))
             unlike = BisimulationDifference(values, steps[step], steps[other if other >= 0 else -1 - other], other >= 0)
-            return Bisimulation(place + 1, int(out[0]), int(out[1]), unlike)
+            return Bisimulation(place + 1, int(out[CHANGED]), int(out[FULL]), unlike)
         if report is not None:
             report(last)
-    return Bisimulation(count, int(out[0]), int(out[1]), None)
+    return Bisimulation(count, int(out[CHANGED]), int(out[FULL]), None)
 
 
 def _bits_a_word(bits: int, words: int) -> list[int]:

@@ -28,7 +28,7 @@ NARROW = replace(
 MOST_STATES = 2_000_000
 """Where a search is cut short; what it has found is compared."""
 
-Compared = tuple["Comparison", bool]
+Compared = tuple["Bisimulation", bool]
 """What was compared, and whether the search found all states."""
 
 

@@ -1,8 +1,8 @@
-"""A search on disk, to go on from after its process is gone.
+"""Checkpoints of a search on disk, from which it is resumed after its process is gone.
 
-The states' files only grow, so that a checkpoint appends what is new to them, waits for the disk, and then puts a small
-file of JSON in the place of the last one. Whenever the process is killed, that file and the states that it counts are
-whole.
+The states' files only grow, so that a checkpoint appends the new states to them, waits for the disk, and then puts a
+small file of JSON in the place of the last one. Whenever the process is killed, that file and the states that it counts
+are whole.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ FILE = "checkpoint.json"
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a search is.
+    """The position of a search between two calls of the kernel.
 
     Attributes
     ----------
     counts : list of int
         States in each region.
     levels : list of list of int
-        Where each level begins in each region; one more at the end.
+        The start of each level in each region; one more at the end.
     claimed : int
         Parents of the last level that are expanded.
     generated : int
@@ -52,7 +52,7 @@ class Position:
     seen_at : list of int or None
         The depth at which each bit was first seen.
     seconds : float
-        That the search has taken.
+        The time of the search.
     checksums : list of int
         CRC-32 of each region's words.
     """
@@ -72,7 +72,7 @@ class Position:
         return sum(self.counts)
 
     def padded(self, regions: int) -> tuple[Counts, list[Counts]]:
-        """Counts and levels for as many regions or more; those that are added are empty."""
+        """Counts and levels for as many regions or more, of which the additional ones are empty."""
         more = [0] * (regions - len(self.counts))
         return np.array(self.counts + more, np.int64), [np.array(level + more, np.int64) for level in self.levels]
 
@@ -87,7 +87,7 @@ class Checkpoints:
     compiled : Compiled
     constants : object
     title : str
-        What is searched, for people.
+        The name of the search, for people.
 
     Raises
     ------
@@ -147,7 +147,7 @@ class Checkpoints:
         OutOfRoom
             When the disk is full; the last checkpoint stays.
         """
-        files = store.found.save()
+        files = store.regions.save()
         try:
             files.sync()
             content = {
@@ -169,7 +169,7 @@ class Checkpoints:
 
 
 def read_checkpoint(file: Path) -> tuple[dict[str, Any], Position]:
-    """What was searched, and how far.
+    """The identity of a search, and its position.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def read_checkpoint(file: Path) -> tuple[dict[str, Any], Position]:
 
 
 def _identity(resources: Resources, compiled: Compiled, constants: object, title: str) -> dict[str, Any]:
-    """What must be the same for a search to go on; the names are hashes of kernels and specification."""
+    """All that must be the same for a search to be resumed; the names are hashes of kernels and specification."""
     known = is_dataclass(constants) and not isinstance(constants, type)
     values = asdict(constants) if known else {}  # type: ignore[call-overload]
     identity: dict[str, Any] = parse_json(

@@ -1,4 +1,4 @@
-"""How likely it is that a search by fingerprints has missed a state."""
+"""The probability that a search by fingerprints has missed a state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many states a breadth-first search will find, guessed from the sizes of its levels.
+"""An estimate of the states that a breadth-first search will find, from the sizes of its levels.
 
 The sizes grow at first by a factor that falls from level to level, until it is below one. The logarithm of this factor
 falls about linearly; a line is fitted to the last levels and followed until a level would be empty. Where the levels

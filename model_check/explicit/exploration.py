@@ -1,4 +1,4 @@
-"""What a search has found, and how far it is."""
+"""The result of a search, and its progress."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a search is.
+    """The progress of a search.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class Progress:
     seconds : float
         Since the search began, compiling excluded.
     expected : int or None
-        States in all, guessed from the sizes of the levels; None when it is too early to say.
+        States in all, estimated from the sizes of the levels; None when it is too early to say.
     seconds_left : float or None
-        That the search may still take, if the guess is right.
+        The time left, if the estimate is right.
     """
 
     distinct: int
@@ -51,19 +51,19 @@ class Progress:
 
 
 Report = Callable[[Progress], None]
-"""Called now and then with how far a search is."""
+"""Called now and then with the progress of a search."""
 
 
 @dataclass
 class Exploration:
-    """The states found by a search, and what they say.
+    """The states that a search has found, its levels and its depths.
 
     Attributes
     ----------
     store : StateStore
         The states and the hash table.
     levels : list of array, shape (regions,)
-        Where each level begins in each region; one more at the end.
+        The start of each level in each region; one more at the end.
     claimed : array, shape (16,)
         The first element: parents of the last level that are expanded.
     seen_at : tuple of int or None
@@ -71,7 +71,7 @@ class Exploration:
     complete : bool
         Whether every reachable state was expanded.
     seconds : float
-        Of the search, those before the checkpoint that it went on from included.
+        Of the search, those before a checkpoint from which it was resumed included.
     resumed_from : int
         States of that checkpoint; 0 without one.
     peak_bytes : int
@@ -106,7 +106,7 @@ class Exploration:
     @property
     def disk_bytes(self) -> int:
         """Bytes of the states that have left the memory."""
-        return self.store.found.bytes_on_disk
+        return self.store.regions.bytes_on_disk
 
     @property
     def collision_probability(self) -> float | None:
@@ -115,13 +115,13 @@ class Exploration:
         return None if self.store.is_exact else collision_probability(self.distinct, bits)
 
     def full_queues(self) -> tuple[str, ...]:
-        """The lengths of queues that are as long as they may be in some state; none where nothing is forgotten."""
+        """The queues that are full in some state, by the names of their lengths; none where nothing is forgotten."""
         if not self.store.kernels.FORGETS:
             return ()
         return tuple(name for name in self.compiled.machine.queues if self.at_full_queue(name).any())
 
     def at_full_queue(self, name: str) -> npt.NDArray[np.bool_]:
-        """Whether a queue is as long as it may be, for each state; `name` is the field that says how long it is."""
+        """Whether a queue is as long as it may be, for each state; `name` is the field that holds its length."""
         machine, packing = self.compiled.machine, self.compiled.packing
         cells = {slot.label: cell for slot, cell in zip(packing.slots, packing.cells, strict=True)}
         word, shift, mask, low = cells[name]
@@ -136,15 +136,15 @@ class Exploration:
         return self.paths_to([bit])[bit]
 
     def paths_to(self, bits: Iterable[int]) -> dict[int, list[Step] | None]:
-        """For each of these numbers the path that `path_to` gives; all of them take little longer than one."""
+        """The path of `path_to` for each of these numbers; all of them take little longer than one."""
         goals = {bit: self.seen_at[bit] for bit in bits}
         seen = {bit: goal for bit, goal in goals.items() if goal is not None}
         switches = self.compiled.switches(self.constants)
-        found = first_shortest_paths(self.store, self.constants, switches, self.levels, seen)
-        return {bit: found.get(bit) for bit in goals}
+        paths = first_shortest_paths(self.store, self.constants, switches, self.levels, seen)
+        return {bit: paths.get(bit) for bit in goals}
 
     def position(self, seconds: float) -> Position:
-        """What a checkpoint holds beside the states."""
+        """The content of a checkpoint beside the states."""
         return Position(
             self.store.counts.tolist(),
             [level.tolist() for level in self.levels],

@@ -1,4 +1,4 @@
-"""Ctrl-C during a search is heard where the search is whole: between two calls of the kernels."""
+"""Deferred Ctrl-C: a search is interrupted where it is whole, between two calls of the kernels."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ taken at each level, in the CPython engine.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,15 +26,8 @@ _Bytes = npt.NDArray[np.uint8]
 
 LEAST_SLOTS = 64
 
-AT_ONCE = 8
+GOALS_A_PASS = 8
 """Goals whose paths are marked in one pass: a mark is a byte a state, which comes on top of the search's memory."""
-
-
-class Marks(Protocol):
-    """Which states lie on a shortest path, and to which of at most `AT_ONCE` goals."""
-
-    def goals_of(self, words: npt.NDArray[np.int64], level: int) -> int:
-        """The goals, as bits, to which the state with these words lies on a shortest path at this level."""
 
 
 def first_shortest_paths(
@@ -45,7 +38,7 @@ def first_shortest_paths(
     Parameters
     ----------
     levels : sequence of array, shape (regions,)
-        Where each level begins in each region; one more at the end.
+        The start of each level in each region; one more at the end.
     goals : mapping
         Bit → level.
 
@@ -59,15 +52,17 @@ def first_shortest_paths(
     if store.kernels.FORGETS:  # the initial state forgets nothing, and nothing leads to it
         paths = {bit: [] for bit in by_level if goals[bit] == 0}
         by_level = by_level[len(paths) :]
-    for first in range(0, len(by_level), AT_ONCE):
-        some = {bit: goals[bit] for bit in by_level[first : first + AT_ONCE]}
-        marks: Marks = (MarksByNumber if store.has_numbers else MarksByKey)(store, switches, levels, some)
-        for place, bit in enumerate(some):
-            paths[bit] = _path(store, constants, marks, (bit, 1 << place), some[bit])
+    for first in range(0, len(by_level), GOALS_A_PASS):
+        of_pass = {bit: goals[bit] for bit in by_level[first : first + GOALS_A_PASS]}
+        marks = (MarksByNumber if store.has_numbers else MarksByKey)(store, switches, levels, of_pass)
+        for place, bit in enumerate(of_pass):
+            paths[bit] = _path(store, constants, marks, (bit, 1 << place), of_pass[bit])
     return paths
 
 
-def _path(store: StateStore, constants: object, marks: Marks, wanted: tuple[int, int], length: int) -> list[Step]:
+def _path(
+    store: StateStore, constants: object, marks: MarksByNumber | MarksByKey, wanted: tuple[int, int], length: int
+) -> list[Step]:
     """A path to a state where the bit is seen, of which `wanted` also has the goal's mark."""
     compiled, (bit, goal) = store.compiled, wanted
     machine, packing = compiled.machine, compiled.packing
@@ -76,11 +71,11 @@ def _path(store: StateStore, constants: object, marks: Marks, wanted: tuple[int,
     for level in range(1, length + 1):
         for step, values in successors(state, constants, compiled.steps):
             if store.kernels.FORGETS and level == length:
-                is_on_it = _is_seen(machine, forgetting.load(values), constants, bit)
+                is_on_path = _is_seen(machine, forgetting.load(values), constants, bit)
             else:
-                kept = machine.forgotten(forgetting, constants, values) if store.kernels.FORGETS else values
-                is_on_it = bool(marks.goals_of(packing.pack(kept), level) & goal)
-            if is_on_it:
+                left = machine.forgotten(forgetting, constants, values) if store.kernels.FORGETS else values
+                is_on_path = bool(marks.goals_of(packing.pack(left), level) & goal)
+            if is_on_path:
                 path.append(step)
                 state.load(machine.forgotten(forgetting, constants, values))
                 break
@@ -109,62 +104,60 @@ def _mark_goals(
     if here:
         bits, masks = np.array(list(here), dtype=np.int64), np.array(list(here.values()), dtype=np.uint8)
         verdict = np.zeros(store.compiled.verdict_words, dtype=np.int64)
-        for region in range(store.regions):
+        for region in range(store.region_count):
             first, last = int(levels[level][region]), int(levels[level + 1][region])
             if is_ahead:
                 store.kernels.mark_last_steps(
-                    *store.place, region, first, last, switches, *store.buffers[:3], bits, masks, verdict, marks
+                    store.arrays, region, first, last, switches, store.buffers, bits, masks, verdict, marks
                 )
             else:
-                store.kernels.mark_verdict(*store.place, region, first, last, switches, bits, masks, verdict, marks)
+                store.kernels.mark_verdict(store.arrays, region, first, last, switches, bits, masks, verdict, marks)
     return sum(here.values())
 
 
 class MarksByNumber:
-    """Marks by the numbers of states, where the table gives these."""
+    """The marks of the states on shortest paths, by their numbers, where the table has these."""
 
     def __init__(self, store: StateStore, switches: Counts, levels: Sequence[Counts], goals: Mapping[int, int]) -> None:
         self._store = store
         self._levels = levels
         deepest = max(goals.values()) - store.kernels.FORGETS
         self._marks = np.zeros(int(levels[deepest + 1].max()) << store.shift, dtype=np.uint8)
-        buffers = store.buffers
         known = _mark_goals(store, switches, levels, deepest, goals, self._marks)
         for level in range(deepest - 1, -1, -1):
             starts, ends, next_ends = levels[level : level + 3]
-            for region in range(store.regions):
+            for region in range(store.region_count):
                 store.kernels.mark_before(
-                    *store.place, region, int(starts[region]), int(ends[region]), ends, next_ends, store.table.slots,
-                    switches, *buffers, known, self._marks,
+                    store.arrays, region, int(starts[region]), int(ends[region]), ends, next_ends, switches,
+                    store.buffers, known, self._marks,
                 )  # fmt: skip
             known |= _mark_goals(store, switches, levels, level, goals, self._marks)
 
     def goals_of(self, words: npt.NDArray[np.int64], level: int) -> int:
-        """The mark of the state, if it belongs to the level."""
-        number = int(self._store.kernels.number_of(words, 0, *self._store.place, self._store.table.slots))
+        """The goals, as bits, to which the state with these words lies on a shortest path at this level."""
+        number = int(self._store.kernels.number_of(words, 0, self._store.arrays))
         if number < 0:
             return 0
-        region, place = number & (self._store.regions - 1), number >> self._store.shift
+        region, place = number & (self._store.region_count - 1), number >> self._store.shift
         is_at_level = self._levels[level][region] <= place < self._levels[level + 1][region]
         return int(self._marks[number]) if is_at_level else 0
 
 
 class MarksByKey:
-    """Marks by what stands for the states in the table, level by level."""
+    """The marks of the states on shortest paths, by their keys, level by level."""
 
     def __init__(self, store: StateStore, switches: Counts, levels: Sequence[Counts], goals: Mapping[int, int]) -> None:
         self._store = store
         self._marked: list[tuple[npt.NDArray[np.uint64], _Bytes]] = []
-        buffers = store.buffers
         deepest = max(goals.values()) - store.kernels.FORGETS
         for level in range(deepest, -1, -1):
             starts, ends = levels[level : level + 2]
             marks = np.zeros(int(ends.max()) << store.shift, dtype=np.uint8)
-            for region in range(store.regions):
+            for region in range(store.region_count):
                 if level < deepest:
                     store.kernels.mark_before_keys(
-                        *store.place, region, int(starts[region]), int(ends[region]), *self._marked[-1], store.keep,
-                        switches, *buffers, marks,
+                        store.arrays, region, int(starts[region]), int(ends[region]), *self._marked[-1], switches,
+                        store.buffers, marks,
                     )  # fmt: skip
             _mark_goals(store, switches, levels, level, goals, marks)
             self._marked.append(self._table(marks, starts))
@@ -173,22 +166,23 @@ class MarksByKey:
     def _table(self, marks: _Bytes, starts: Counts) -> tuple[npt.NDArray[np.uint64], _Bytes]:
         """The keys of marked states as a hash table, half full, and the mark beside each."""
         store = self._store
-        shown = [
-            np.flatnonzero(marks[region :: store.regions][int(starts[region]) :]) + int(starts[region])
-            for region in range(store.regions)
+        marked = [
+            np.flatnonzero(marks[region :: store.region_count][int(starts[region]) :]) + int(starts[region])
+            for region in range(store.region_count)
         ]
-        slots = max(2 * sum(map(len, shown)), LEAST_SLOTS)
+        slots = max(2 * sum(map(len, marked)), LEAST_SLOTS)
         table, beside = np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint8)
-        for region, places in enumerate(shown):
-            some = np.zeros(len(places), dtype=np.uint64)
-            store.kernels.keys(*store.place, region, places, store.keep, some)
-            store.kernels.put_marked(some, marks[places << store.shift | region], table, beside)
+        for region, places in enumerate(marked):
+            keys = np.zeros(len(places), dtype=np.uint64)
+            store.kernels.keys(store.arrays, region, places, keys)
+            store.kernels.insert_marked(keys, marks[places << store.shift | region], table, beside)
         return table, beside
 
     def goals_of(self, words: npt.NDArray[np.int64], level: int) -> int:
-        """The mark beside the key of these words."""
+        """As in `MarksByNumber`."""
         store = self._store
         key = np.zeros(1, dtype=np.uint64)
-        store.kernels.keys(words, 1, 0, 0, np.zeros(1, dtype=np.int64), store.keep, key)
+        alone = store.arrays._replace(states=words, room=1, shift=0)
+        store.kernels.keys(alone, 0, np.zeros(1, dtype=np.int64), key)
         table, beside = self._marked[level]
         return int(np.bitwise_or.reduce(beside[table == key[0]]))

@@ -29,12 +29,13 @@ from model_check.front_end.terms import (
     Tick,
     Write,
     apply,
+    statements_of,
 )
 from spec.language import LONG_AGO, Kind
 from spec.language.fields import Field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from model_check.front_end.source import Origin
     from model_check.front_end.terms import Operator
@@ -44,7 +45,7 @@ Meaning = dict[str, Expression]
 
 
 class _NeverEnabledError(Exception):
-    """A conjunct is false of these parameters: what follows it may be undefined."""
+    """A conjunct is false of these parameters: the rest may be undefined."""
 
 
 class Lowering:
@@ -65,8 +66,10 @@ class Lowering:
         self._out: list[list[Statement]] = [[]]
         self._named = 0
         self._calls: list[int] = []
-        self._known: dict[tuple[Callable[..., Any], tuple[Expression, ...]], Expression] = {}
-        self._terms: dict[tuple[object, ...], Expression] = {}
+        self._values: dict[tuple[Callable[..., Any], tuple[Expression, ...]], Expression] = {}
+        """The value of each call with short arguments."""
+        self._interned: dict[tuple[object, ...], Expression] = {}
+        """One object of equal terms, so that memo caches can be keyed by identity."""
 
     def action(self, step: Step) -> LoweredAction:
         """The terms of an action with its parameters chosen.
@@ -83,7 +86,7 @@ class Lowering:
         return LoweredAction(step.action.name, step.arguments, tuple(self._guard), tuple(self._out[0]))
 
     def forgetting(self) -> tuple[Statement, ...]:
-        """What the machine forgets behind each step; nothing, where it forgets nothing."""
+        """The statements with which the machine forgets behind each step; none, where it forgets nothing."""
         self._guard, self._out, self._named, self._calls = [], [[]], 0, []
         if self.machine.forget is not None:
             self._run(self._reader.function(self.machine.forget), [])
@@ -98,8 +101,8 @@ class Lowering:
         return self._called(function, [Int(a) for a in arguments])
 
     def _check_step_back(self, step: Step) -> None:
-        """A step back and a write that is cut at the floor do not commute."""
-        effect = list(_flat(self._out[0]))
+        """Refuse a step back beside a write that is cut at the floor: they do not commute."""
+        effect = list(statements_of(self._out[0]))
         if Tick(is_back=True) in effect:
             is_time = [isinstance(s, Tick) or (isinstance(s, Write) and self._is_instant(s.path)) for s in effect]
             if sum(is_time) > 1:
@@ -189,9 +192,9 @@ class Lowering:
         if not all(isinstance(argument, Int | LocalTerm) for argument in arguments):
             return self._value(opened.value, _given(opened, arguments))
         call = function, tuple(arguments)
-        if call not in self._known:
-            self._known[call] = self._value(opened.value, _given(opened, arguments))
-        return self._known[call]
+        if call not in self._values:
+            self._values[call] = self._value(opened.value, _given(opened, arguments))
+        return self._values[call]
 
     def _value(self, term: open_terms.Term, meaning: Meaning) -> Expression:
         match term:
@@ -200,7 +203,7 @@ class Lowering:
             case open_terms.OpenApply(operator, arguments):
                 return self._apply(operator, *(self._value(argument, meaning) for argument in arguments))
             case open_terms.OpenRead(path, index):
-                return self._one(Read(path, self._place(path, index, term.at, meaning)))
+                return self._intern(Read(path, self._place(path, index, term.at, meaning)))
             case open_terms.OpenBound(name):
                 return meaning[name]
             case open_terms.OpenLetIn(name, value, body):
@@ -212,23 +215,23 @@ class Lowering:
             case open_terms.Constant(name):
                 return Switch(name) if name in self.machine.switches else Int(int(getattr(self.constants, name)))
             case open_terms.Now():
-                return self._one(Read(self._clock, None))
+                return self._intern(Read(self._clock, None))
         return Int(_number(term))
 
     def _apply(self, operator: Operator, *arguments: Expression) -> Expression:
-        return self._one(apply(operator, *arguments))
+        return self._intern(apply(operator, *arguments))
 
-    def _one(self, term: Expression) -> Expression:
-        """Of equal terms always the same, so that what is made of it can be kept by its identity."""
+    def _intern(self, term: Expression) -> Expression:
+        """The object that stands for all equal terms."""
         match term:
             case Apply(operator, arguments):
-                return self._terms.setdefault((operator, *map(_key, arguments)), term)
+                return self._interned.setdefault((operator, *map(_intern_key, arguments)), term)
             case Read(path, index):
-                return self._terms.setdefault((path, _key(index)), term)
+                return self._interned.setdefault((path, _intern_key(index)), term)
         return term
 
     def _lazy(self, term: open_terms.OpenApply, meaning: Meaning) -> Expression:
-        """Arguments that a known one decides are not looked at: they may be undefined."""
+        """Short-circuit evaluation: arguments behind one that decides may be undefined."""
         first, *others = term.arguments
         if term.operator == "if":
             test = self._value(first, meaning)
@@ -274,7 +277,7 @@ class Lowering:
     # --- the state ----------------------------------------------------------------------------------------------------
 
     def _length(self, path: Path) -> int:
-        """Of the array that a path goes through."""
+        """The length of the array on a path."""
         member = self.machine.state.members[path[0]]
         length = member.length or (None if isinstance(member, Field) else member.kind.fields[path[1]].length)
         return int(getattr(self.constants, str(length)))
@@ -293,8 +296,8 @@ def _given(function: open_terms.OpenFunction, arguments: Sequence[Expression]) -
     return dict(zip((parameter.name for parameter in function.parameters), arguments, strict=True))
 
 
-def _key(term: Expression | None) -> object:
-    """What tells a term from others: one that is short itself, else its identity."""
+def _intern_key(term: Expression | None) -> object:
+    """A short term itself, or the identity of an interned one."""
     return id(term) if isinstance(term, Apply | Read) else term
 
 
@@ -309,11 +312,3 @@ def _number(term: open_terms.Term) -> int:
         case open_terms.EmptySet():
             return EMPTY.value
     raise AssertionError(term)
-
-
-def _flat(statements: Iterable[Statement]) -> Iterator[Statement]:
-    """The statements and those in their branches."""
-    for statement in statements:
-        yield statement
-        if isinstance(statement, If):
-            yield from _flat((*statement.then, *statement.otherwise))

@@ -54,7 +54,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A number that the source gives a name, such as `NONE`."""
+    """A number with a name in the source, such as `NONE`."""
 
     name: str
     value: int
@@ -154,7 +154,7 @@ Term = (
 
 
 def sort_of_field(field: Field) -> Sort:
-    """What the values of a field are."""
+    """The sort of a field's values."""
     if field.choices is not None:
         return field.choices
     if field.kind is Kind.FLAG:
@@ -163,7 +163,7 @@ def sort_of_field(field: Field) -> Sort:
 
 
 def sort_of(term: Term) -> Sort:
-    """What the value of a term is."""
+    """The sort of a term's value."""
     match term:
         case OpenNumber() | Named() | Now():
             return "number"
@@ -268,9 +268,9 @@ class OpenFunction:
     guard : tuple of Statement
         Its conjuncts, in order, the names and the calls between them included.
     effect : tuple of Statement
-        What it does behind its guard.
+        The statements behind its guard.
     value : Term or None
-        What it returns.
+        The value that it returns.
     """
 
     function: Callable[..., Any]

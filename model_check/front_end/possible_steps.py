@@ -1,8 +1,8 @@
-"""Which steps an environment can take at all: a field that none of them writes is as it was in the beginning.
+"""The steps that are possible in an environment, as a least fixed point.
 
-It is decided from below. A step is possible when its switches allow it and each conjunct that is false of the initial
-values is mended by a possible step, one that writes a field which the conjunct reads. More than these may be found
-possible, never fewer; so a search may leave out the guards of the others.
+A step is possible when its switches allow it and each conjunct that is false of the initial values is enabled by a
+possible step, one that writes a field which the conjunct reads. The result may have more steps than a search takes,
+never fewer; so a search may leave out the guards of the others.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """What a step waits for, in whatever state; steps with equal occasions are possible in the same environments.
+    """The conditions of a step that hold in all states or in none; with equal ones, steps share their environments.
 
     Attributes
     ----------
     conditions : tuple of Expression
-        Conjuncts that no state changes.
+        Conjuncts that do not depend on the state.
     needs : frozenset of frozenset of int
-        Numbers of steps: of each set, one must be possible.
+        Sets of step numbers: of each, one step must be possible.
     """
 
     conditions: tuple[Expression, ...] = ()
@@ -52,7 +52,7 @@ class Occasion:
 
 
 def allowed_steps(occasions: Sequence[Occasion], switches: Mapping[str, int]) -> set[int]:
-    """The numbers of the steps that the values of the switches allow, be it in states that no run comes to."""
+    """The numbers of the steps that the values of the switches allow, in unreachable states, too."""
     return {
         number
         for number, occasion in enumerate(occasions)
@@ -70,8 +70,8 @@ def possible_steps(occasions: Sequence[Occasion], switches: Mapping[str, int]) -
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
-    """Steps whose guards are evaluated together, as they are possible in the same environments.
+class GuardParts:
+    """Parts of the steps whose guards are evaluated together: those of a part are possible in the same environments.
 
     Attributes
     ----------
@@ -85,16 +85,16 @@ class Guarded:
     parts: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, occasions: tuple[Occasion, ...], most: int) -> Guarded:
+    def of(cls, occasions: tuple[Occasion, ...], most: int) -> GuardParts:
         """Parts of so many steps at most."""
         alike: dict[Occasion, list[int]] = {}
         for number, occasion in enumerate(occasions):
             alike.setdefault(occasion, []).append(number)
-        parts = (tuple(some[first : first + most]) for some in alike.values() for first in range(0, len(some), most))
+        parts = (tuple(part[first : first + most]) for part in alike.values() for first in range(0, len(part), most))
         return cls(occasions, tuple(parts))
 
     def flags(self, switches: Mapping[str, int], *, reachable: bool) -> list[int]:
-        """For each part whether its guards are to be evaluated; `reachable`, if no other states are looked at."""
+        """For each part whether its guards are to be evaluated, in `reachable` states only or in all."""
         steps = possible_steps(self.occasions, switches) if reachable else allowed_steps(self.occasions, switches)
         return [int(part[0] in steps) for part in self.parts]
 
@@ -107,9 +107,9 @@ def occasions_of(
     Parameters
     ----------
     forgetting
-        What is done behind each step.
+        The statements that follow each step.
     slots
-        Of the state.
+        Those of the state.
     """
     fixed = _fixed_values(slots, forgetting)
     writes = [frozenset(_written_by(action.effect, fixed)) for action in actions]
@@ -142,17 +142,17 @@ def _closed(action: LoweredAction) -> tuple[Expression, ...]:
 
 
 def _fixed_values(slots: Iterable[Slot], forgetting: Iterable[Statement]) -> dict[Path, int]:
-    """What fields hold in the beginning, those that time and forgetting leave so.
+    """The initial values of the fields that neither time nor forgetting changes.
 
-    A place that is taken out leaves one behind that is as in the beginning, and what refers to nothing as it is.
+    A removal leaves an initial value behind at the end of an array, and references to nothing as they are.
     """
     moving = {statement.path for statement in statements_of(forgetting) if isinstance(statement, Write)}
-    lasting = (slot for slot in slots if slot.kind not in (Kind.CLOCK, Kind.INSTANT) and slot.path not in moving)
-    return {slot.path: slot.low for slot in lasting}  # of the initial state, see `MachineState`
+    fixed = (slot for slot in slots if slot.kind not in (Kind.CLOCK, Kind.INSTANT) and slot.path not in moving)
+    return {slot.path: slot.low for slot in fixed}  # of the initial state, see `MachineState`
 
 
 def _written_by(effect: tuple[Statement, ...], fixed: Mapping[Path, int]) -> Iterable[Path]:
-    """The fields that the effect may change from what they hold in the beginning."""
+    """The fields that the effect may change from their initial values."""
     for statement in statements_of(effect):
         match statement:
             case Write(path, _, value) if not (isinstance(value, Int) and fixed.get(path) == value.value):
@@ -179,7 +179,7 @@ def _possible_everywhere(
 def _needs(
     action: LoweredAction, fixed: Mapping[Path, int], writers: Mapping[Path, frozenset[int]]
 ) -> frozenset[frozenset[int]]:
-    """Of each conjunct that is false as long as fields are as in the beginning, who may change that."""
+    """For each conjunct that is false of the initial values, the steps that may change that."""
     needs: set[frozenset[int]] = set()
     for conjunct in action.guard:
         read = {part.path for part in parts(conjunct.condition) if isinstance(part, Read)} & fixed.keys()

@@ -1,4 +1,4 @@
-"""All of a machine read as the engines read it, before any of them runs it: what one refuses, all refuse, in its words.
+"""A check of a whole machine before an engine runs it, so that all engines refuse the same sources in the same words.
 
 The CPython engine runs the actions as they are. It would take an action that writes and then refuses, a field that
 nobody has declared, or any other Python; and go on from states that the machine does not have.
@@ -41,7 +41,7 @@ def read_machine(machine: Machine, constants: object) -> None:
 
 
 def refuse_missing_constants(state: type[MachineState], constants: object) -> None:
-    """Refuse a field whose declaration names a constant that the instance has not.
+    """Refuse a field whose declaration names a constant that the instance lacks.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Where a function of the specification stands, its syntax tree, and the conjuncts of its guard as they stand there."""
+"""The source of a function of the specification: its place, its syntax tree, and the conjuncts of its guard."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ class Source:
         raise self.refusal(node, why)
 
     def refusal(self, node: ast.stmt | ast.expr | ast.arg, why: str) -> NotInTheLanguage:
-        """What says that a node is not part of the language, with the file and the line."""
+        """The error for a node that is not part of the language, with the file and the line."""
         text = f"{self.tree.name if node is self.tree else ast.unparse(node).splitlines()[0]}: "
         return NotInTheLanguage(f"{self.file}:{self.line_of(node)}: {text}{why}")
 
     def line_of(self, node: ast.stmt | ast.expr | ast.arg) -> int:
-        """Where in its file a node stands."""
+        """The line of a node in its file."""
         return self.first_line + node.lineno - 1
 
 
 class Origin:
-    """Where a term comes from."""
+    """The origin of a term."""
 
     __slots__ = ("_node", "_source")
 
@@ -70,7 +70,7 @@ class Origin:
 
     @property
     def line(self) -> int:
-        """In its file."""
+        """The line in its file."""
         return self._source.line_of(self._node)
 
     def refuse(self, why: str) -> NoReturn:

@@ -121,7 +121,7 @@ class Conjunct:
 
 @dataclass(frozen=True, slots=True)
 class LoweredAction:
-    """An action with its parameters chosen: the conjuncts in order, then what it does."""
+    """An action with its parameters chosen: the conjuncts in order, then its effect."""
 
     name: str
     arguments: tuple[int, ...]
@@ -158,16 +158,16 @@ def apply(operator: Operator, *arguments: Expression) -> Expression:
 
 def _fold_logic(operator: Literal["and", "or"], arguments: tuple[Expression, ...]) -> Expression:
     neutral, absorbing = (TRUE, FALSE) if operator == "and" else (FALSE, TRUE)
-    kept: list[Expression] = []
+    unknown: list[Expression] = []
     for argument in arguments:
         if isinstance(argument, Int):
             if bool(argument.value) == bool(absorbing.value):
                 return absorbing  # no term has an effect, so those before it may be dropped, too
             continue
-        kept.append(argument)
-    if not kept:
+        unknown.append(argument)
+    if not unknown:
         return neutral
-    return kept[0] if len(kept) == 1 else Apply(operator, tuple(kept))
+    return unknown[0] if len(unknown) == 1 else Apply(operator, tuple(unknown))
 
 
 def _compute(operator: Operator, values: list[int]) -> int:

@@ -136,8 +136,7 @@ def _truths(found: Exploration) -> npt.NDArray[np.bool_]:
     kernels, words = found.compiled.module, found.compiled.verdict_words
     count = int(found.store.counts[0])
     into, verdict = np.zeros(count * words, dtype=np.int64), np.zeros(words, dtype=np.int64)
-    states, room, _ = found.store.place
-    kernels.verdicts(states, room, 0, 0, count, found.compiled.switches(found.constants), verdict, into)
+    kernels.verdicts(found.store.arrays, 0, 0, count, found.compiled.switches(found.constants), verdict, into)
     a_word, witnesses = kernels.CLAIMS_A_WORD, len(found.compiled.machine.witnesses)
     rows = [into[bit // a_word :: words] >> bit % a_word & 1 for bit in range(witnesses)]
     return np.array(rows, dtype=np.bool_).reshape(witnesses, count)
@@ -152,8 +151,8 @@ def _rows(found: Exploration) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int
     first = total = 0
     while first < count:
         reached, n = found.compiled.module.edges(
-            *store.place, 0, first, count, bases, store.table.slots, found.compiled.switches(found.constants),
-            *store.buffers, ends[first:], to, by,
+            store.arrays, 0, first, count, bases, found.compiled.switches(found.constants), store.buffers,
+            ends[first:], to, by,
         )  # fmt: skip
         if reached < 0:
             message = f"a step from state {-1 - reached} leaves a declared range"

@@ -154,8 +154,8 @@ class Workspace:
             if refused is None:
                 self.state.memory.take_back(mark.writes)
                 self.state.now = now
-                subject = self._subject(action)
-                self.assumed += [(fault, subject) for fault in self._needed(step)]
+                needed = self._needed(step)  # takes the step
+                self.assumed += [(fault, self._subject(action)) for fault in needed]
         if refused is not None:
             self.back(mark)
             return refused

@@ -11,6 +11,7 @@ from model_check.clock_events import TICKS
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.code_generation.emit import OBSERVED
+from model_check.explicit.kernel_texts.records import Odds, WalkEvents
 from model_check.instances import refuse_forgetting
 from model_check.walks.choices import step_tables
 from spec.events import EVENTS, FIELDS
@@ -130,7 +131,7 @@ class Walker:
         """Note what there is room for of the states that these walks see; returns how many these are."""
         walk = seed, first, count, steps
         return self._checked(
-            self._compiled.module.walk_over(self._initial, *walk, *self._choice(), self._K, *self._room(), *out)
+            self._compiled.module.walk_over(self._initial, *walk, self._odds(), self._K, self._room(), *out)
         )
 
     def _walk(
@@ -145,23 +146,22 @@ class Walker:
             "step": np.empty(most, np.int32),
         }
         taken, rows = np.empty(most, np.int32), np.empty((len(OBSERVED), most), np.int32)
+        events = WalkEvents(columns["trace"], columns["time"], columns["step"], taken, rows)
+        walk = seed, first, count, steps
         written = self._checked(
-            self._compiled.module.walk(
-                self._initial, seed, first, count, steps, *self._choice(), self._tick, self._K, *self._room(),
-                columns["trace"], columns["time"], columns["step"], taken, rows,
-            )
-        )  # fmt: skip
+            self._compiled.module.walk(self._initial, *walk, self._odds(), self._tick, self._K, self._room(), events)
+        )
         columns |= dict(zip(OBSERVED, rows, strict=True))
         return {name: column[:written] for name, column in columns.items()}, taken[:written]
 
-    def _choice(self) -> tuple[npt.NDArray[np.int64], ...]:
-        """The tables, and where the kernel notes which switches are on."""
-        is_on = np.empty((self._compiled.module.TOGETHER, self._tables.number_of_switches), np.int64)
-        return self._tables.weights, self._tables.switches, is_on
+    def _odds(self) -> Odds:
+        """The tables of the choice, and room for the switches that are on."""
+        is_on = np.empty((self._compiled.module.LOCK_STEP, self._tables.number_of_switches), np.int64)
+        return Odds(self._tables.weights, self._tables.switches, is_on)
 
     def _room(self) -> tuple[npt.NDArray[Any], ...]:
-        """For the successors of the states of some walks, the steps to them and the states that they come from."""
-        room = self._compiled.module.TOGETHER * len(self._compiled.steps)
+        """Room for the successors of the walks that are taken together, the steps to them and their parents."""
+        room = self._compiled.module.LOCK_STEP * len(self._compiled.steps)
         words = self._compiled.packing.words
         return np.empty(room * words, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model_check.releases import profile_for
+from model_check.world import Profile
 from reference.format.broker_conf import BrokerConf, read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import TRANSACTION_GROUP, saved_offsets
@@ -28,14 +29,12 @@ from spark_trace_analysis.audit.unanswered_checks import unanswered_checks
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.records.version import RECORDED_DISCARDS, Writer, is_before, savers_of
-from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
     from spark_trace_analysis.ingest.store_trace import StoreTrace
-    from spec.switches import Switches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +44,7 @@ class StoreQuestion:
     Attributes
     ----------
     profiles
-        The names and switches of the specifications to ask; those of the store's version if there are none.
+        The specifications to ask; those of the store's version if there are none.
     why
         The reason for these profiles, where they were not named.
     conf, conf_path
@@ -56,7 +55,7 @@ class StoreQuestion:
         Called with the number of events explained and of all events.
     """
 
-    profiles: tuple[tuple[str, Switches], ...] = ()
+    profiles: tuple[Profile, ...] = ()
     why: str = ""
     conf: BrokerConf | None = None
     conf_path: Path | None = None
@@ -184,8 +183,8 @@ class OpenedStore:
                 f"two releases wrote it: {writers[0]}, {writers[1]}; --version {self.version} judges all of it"
             )
         elif self.version is not None and seen is not None:
-            own, theirs = PROFILES[profile_for(self.version)[0]], [PROFILES[name] for name in profiles_for(seen)]
-            if own not in theirs:
+            own = Profile.of(profile_for(self.version)[0])
+            if own.switches not in [profile.switches for profile in profiles_for(seen)]:
                 looks = seen.replace("-", " to ")
                 notes.append(f"it looks like a store of {looks}, and --version names {self.version}")
         signs = self._signs_of_skew(facts)
@@ -297,10 +296,9 @@ class OpenedStore:
         driver_path = find_driver_log(self.path)
         driver = None if driver_path is None else read_driver_log(driver_path)
         check_max = None if question.conf else circumstances.check_max
-        profiles = question.profiles or tuple((name, PROFILES[name]) for name in profiles_for(version))
         asked = [
-            (name, switches, validation_settings(question.conf or self.conf, _release(version, name), check_max))
-            for name, switches in profiles
+            (profile, validation_settings(question.conf or self.conf, _release(version, profile), check_max))
+            for profile in question.profiles or profiles_for(version)
         ]
         held = judge_trace(trace, driver, asked, question.report)
         if held.accepted is False and self.known_conf is None and question.conf is None:
@@ -311,6 +309,6 @@ class OpenedStore:
         return replace(held, why_profile=question.why or why, broker_conf=None if conf_path is None else str(conf_path))
 
 
-def _release(version: str | None, profile: str) -> str:
+def _release(version: str | None, profile: Profile) -> str:
     """The release whose defaults a store's broker had: its own, or the profile's where a range of releases fits."""
-    return profile if version is None or "-" in version else version
+    return profile.name if version is None or "-" in version else version

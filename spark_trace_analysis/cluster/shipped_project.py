@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from model_check.explicit.code_generation.compile import compile_machine, kernel_cache
-from model_check.instances import constants_for
-from spec.profiles import VERSIONS
+from model_check.world import NO_FAULTS, Profile, World
+from spec.constants import Instance
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 FOLDER = "halfcheck-project"
@@ -23,13 +23,14 @@ _PACKAGES = ("document", "files", "fuzz", "halfcheck", "model_check", "reference
 _SUFFIXES = {".py", ".toml", ".json", ".nbi", ".nbc"}
 
 
-def walk_kernels(*instances: str) -> tuple[Path, ...]:
+def walk_kernels(*instances: Instance) -> tuple[Path, ...]:
     """The files of the compiled walks of some instances, as far as this machine has them."""
     return tuple(path for instance in instances for path in _walk_kernels(instance))
 
 
-def _walk_kernels(instance: str) -> tuple[Path, ...]:
-    compiled = compile_machine(TRANSACTIONAL_MESSAGES, constants_for(VERSIONS[0], (), instance))
+def _walk_kernels(instance: Instance) -> tuple[Path, ...]:
+    world = World(Profile.versions()[0], NO_FAULTS, instance)
+    compiled = compile_machine(TRANSACTIONAL_MESSAGES, world.constants)
     folder = kernel_cache()
     module = compiled.module.__name__
     found = folder.glob(f"__pycache__/{module}.*.nb[ic]")

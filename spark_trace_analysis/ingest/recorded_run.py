@@ -20,7 +20,7 @@ from files.reading import read_bytes
 from model_check.clock_events import TICKS
 from model_check.counterexample.itf import read_itf
 from model_check.errors import ModelCheckError
-from model_check.instances import constants_for
+from model_check.world import Profile, World
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.manifest import (
     MANIFEST,
@@ -67,7 +67,7 @@ def recorded_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_file() and path.name.endswith(TRACE_SUFFIXES))
 
 
-def record_run(file: Path, folder: Path, profile: str, settings: RunSettings) -> Recording:
+def record_run(file: Path, folder: Path, profile: Profile, settings: RunSettings) -> Recording:
     """Write a file of traces as a run.
 
     Parameters
@@ -108,7 +108,7 @@ def record_run(file: Path, folder: Path, profile: str, settings: RunSettings) ->
             events += len(rows_of_some)
     content = read_bytes(target)
     written = ManifestFile(target.name, first or 0, count, events, len(content), hashlib.sha256(content).hexdigest())
-    parameters = Parameters(profile, (file.name,), "recorded", seed=0, traces=count, steps=1, of="recorded")
+    parameters = Parameters.of_recorded(file.name, profile, count)
     write_settings(folder, settings, sorted(seen))
     write_manifest(folder, make_manifest(parameters, (written,)))
     return Recording(open_run(folder), damage)
@@ -136,7 +136,7 @@ def _batch(rows: Sequence[tuple[int, int, Row]]) -> pa.RecordBatch:
     return to_batch({name: np.array(values) for name, values in columns.items()}, _WORDS)
 
 
-def _simulated(file: Path) -> tuple[str, RunSettings] | None:
+def _simulated(file: Path) -> tuple[Profile, RunSettings] | None:
     """The parameters in the manifest beside a simulated file."""
     if not (file.parent / MANIFEST).is_file():
         return None
@@ -144,7 +144,7 @@ def _simulated(file: Path) -> tuple[str, RunSettings] | None:
     return manifest.parameters.profile, settings_of(TraceRun(file.parent, manifest))
 
 
-def _counterexample(file: Path) -> tuple[str, RunSettings, tuple[Row, ...]] | None:
+def _counterexample(file: Path) -> tuple[Profile, RunSettings, tuple[Row, ...]] | None:
     """The events of a counterexample in the Informal Trace Format, if the file is one."""
     if not file.name.endswith(".json"):
         return None
@@ -156,7 +156,7 @@ def _counterexample(file: Path) -> tuple[str, RunSettings, tuple[Row, ...]] | No
         if not all(isinstance(fault, str) for fault in origin["faults"]):
             message = "its faults by their names"
             raise TypeError(message)
-        constants = constants_for(origin["profile"], origin["faults"], origin["instance"])
+        world = World.of(origin["profile"], origin["faults"], origin["instance"])
     except (OSError, ValueError):
         return None
     except (KeyError, TypeError) as failure:
@@ -164,7 +164,7 @@ def _counterexample(file: Path) -> tuple[str, RunSettings, tuple[Row, ...]] | No
         raise BadTracesError(message) from None
     except ModelCheckError as failure:
         raise BadTracesError(str(failure)) from None
-    return origin["profile"], RunSettings.of(constants), tuple(_rows_of(file, constants, picked))
+    return world.profile, RunSettings.of(world.constants), tuple(_rows_of(file, world.constants, picked))
 
 
 def _rows_of(file: Path, constants: Any, picked: Sequence[tuple[str, dict[str, int]]]) -> Iterator[Row]:

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession, functions
 from spark_trace_analysis.errors import BadTracesError, DisagreementError
 from spark_trace_analysis.judge import by_expressions, by_kernel
 from spark_trace_analysis.judge.properties import ALL, Invariant
-from spark_trace_analysis.traces.manifest import TraceRun, source_fingerprint
+from spark_trace_analysis.traces.manifest import Parameters, TraceRun, source_fingerprint
 from spark_trace_analysis.traces.over_files import collected, count_cached, file_rows
 from spark_trace_analysis.traces.runs import RunSettings, can_show, settings_of
 
@@ -62,8 +62,8 @@ class Count:
 
     Attributes
     ----------
-    traces
-        All traces of the run.
+    parameters
+        Of the run.
     violations
         Those that break the property.
     first_trace
@@ -72,10 +72,8 @@ class Count:
         The one that breaks it after the fewest events (of several, that with the lowest number), and after how many.
     """
 
-    profile: str
-    environment: str
+    parameters: Parameters
     property_id: str
-    traces: int
     violations: int
     first_trace: int | None
     shortest_trace: int | None = None
@@ -106,7 +104,8 @@ class TraceJudgement:
         """Violating traces by profile, environment and property, runs of the same kind added up."""
         table: dict[str, dict[str, dict[str, int]]] = {}
         for count in self.counts:
-            row = table.setdefault(count.profile, {}).setdefault(count.environment, {})
+            of = count.parameters
+            row = table.setdefault(of.profile.name, {}).setdefault(of.environment_name, {})
             row[count.property_id] = row.get(count.property_id, 0) + count.violations
         return table
 
@@ -145,14 +144,13 @@ def judge(
     counts = []
     not_shown = []
     for (number, run), invariant in product(enumerate(runs), invariants):
-        of_run = run.parameters.profile, run.parameters.environment_name, invariant.property_id
+        of = run.parameters
         if not can_show(run, invariant.needs):
-            not_shown.append(of_run)
+            not_shown.append((of.profile.name, of.environment_name, invariant.property_id))
             continue
         found, other = (way[number, invariant.property_id] for way in (from_kernels, from_expressions))
         _require_agreement(run, invariant, found, other)
-        traces = run.parameters.traces
-        counts.append(Count(*of_run, traces, found.violations, found.first, found.shortest, found.events))
+        counts.append(Count(of, invariant.property_id, found.violations, found.first, found.shortest, found.events))
     if work is not None:
         shutil.rmtree(work, ignore_errors=True)
     return TraceJudgement(
@@ -244,5 +242,5 @@ def judge_files(
 def _asked(runs: Sequence[TraceRun], invariants: Sequence[Invariant], judge_file: JudgeFile) -> list[str]:
     """The cache keys of the runs: texts that change with this way's results of the same file."""
     names = " ".join(each.property_id for each in invariants)
-    source = source_fingerprint("", ("spec", "spark_trace_analysis"))
+    source = source_fingerprint(packages=("spec", "spark_trace_analysis"))
     return [f"{judge_file.__module__} {names} {source} {settings_of(run)}" for run in runs]

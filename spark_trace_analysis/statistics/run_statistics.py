@@ -14,8 +14,6 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession, Window, functions
 
-from model_check.errors import ModelCheckError
-from model_check.instances import switches_of
 from spark_trace_analysis.statistics.action_pairs import (
     MILLIONTHS,
     RAREST,
@@ -26,7 +24,7 @@ from spark_trace_analysis.statistics.action_pairs import (
     read_actions,
 )
 from spark_trace_analysis.statistics.transaction_tally import QUANTITIES, Fates, Records, tally
-from spark_trace_analysis.traces.manifest import TraceRun
+from spark_trace_analysis.traces.manifest import Parameters, TraceRun
 from spark_trace_analysis.traces.over_files import collected, file_rows
 from spark_trace_analysis.traces.whole_traces import read_whole_traces
 from spec.chapters.discarding import discard_half_unrecorded
@@ -45,10 +43,10 @@ class RunStatistics:
 
     Attributes
     ----------
-    profile, environment
-        Of the run; the environment as the report writes it.
-    traces, transactions
-        How many traces there are, and how many transactions in them had a half stored.
+    parameters
+        Of the run.
+    transactions
+        How many had a half stored.
     checks, put_backs, half_offsets, deliveries, records, time_to_delivery, settled_lag, age_at_discard, op_lag
         As ``transaction_tally.Tally`` says; times in ticks.
     actions
@@ -61,9 +59,7 @@ class RunStatistics:
         The traces whose pairs are rarest among all of the run, the rarest first.
     """
 
-    profile: str
-    environment: str
-    traces: int
+    parameters: Parameters
     transactions: int
     checks: Distribution
     put_backs: Distribution
@@ -94,7 +90,7 @@ def statistics(spark: SparkSession, runs: Sequence[TraceRun]) -> tuple[RunStatis
     BadTracesError
         A file is missing, changed or not readable.
     """
-    looks = [partial(_count, keeps_discarded=_keeps_discarded(run)) for run in runs]
+    looks = [partial(_count, keeps_discarded=run.parameters.profile.switches.keeps_discarded) for run in runs]
     keys = ("run", "quantity", "value", "name", "after", "problem")
     counted = collected(
         file_rows(spark, runs, looks, _COUNTED).groupBy(*keys).agg(functions.sum("times").alias("times"))
@@ -107,14 +103,6 @@ def statistics(spark: SparkSession, runs: Sequence[TraceRun]) -> tuple[RunStatis
         found[row["run"]].setdefault(row["quantity"], Counter())[key] += row["times"]
     rare = _rarest(spark, runs, [counters.get("pair", {}) for counters in found])
     return tuple(_of_run(run, found[number], rare[number]) for number, run in enumerate(runs))
-
-
-def _keeps_discarded(run: TraceRun) -> bool:
-    """Whether a discard leaves a record, as from 4.5.2 on; it does in a version that is not known."""
-    try:
-        return switches_of(run.parameters.profile).keeps_discarded
-    except ModelCheckError:
-        return True
 
 
 def _count(content: pa.Buffer, *, keeps_discarded: bool) -> Iterator[dict[str, Any]]:
@@ -167,9 +155,7 @@ def _of_run(run: TraceRun, found: Mapping[str, Mapping[Any, int]], rare: tuple[R
     distributions = {quantity: ordered(quantity) for quantity in QUANTITIES}
     fates, written = found.get("fate", {}), found.get("written", {})
     return RunStatistics(
-        profile=run.parameters.profile,
-        environment=run.parameters.environment_name,
-        traces=run.parameters.traces,
+        parameters=run.parameters,
         transactions=sum(distributions["checks"].values()),
         actions=ordered("action"),
         fates=Fates(*(fates.get(name, 0) for name in Fates._fields)),

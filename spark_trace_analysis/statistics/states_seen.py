@@ -9,8 +9,9 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from model_check.check import check
+from model_check.question import Question
 from spark_trace_analysis.traces.event_source import walker_of
-from spark_trace_analysis.traces.manifest import SPECIFICATION, Parameters, TraceRun, options_of
+from spark_trace_analysis.traces.manifest import SPECIFICATION, Parameters, TraceRun
 
 WALKS: Final = 20_000
 """So many walks of a run, from number 0 on, have their distinct states counted."""
@@ -27,39 +28,33 @@ class StatesSeen:
 
     Attributes
     ----------
-    traces
-        The walks that were looked at, from number 0 on.
+    parameters
+        Of the walks that were looked at, from number 0 on.
     seen
         Distinct states of them, by their 64-bit hashes.
     states
         All states that an exhaustive search finds.
-    command
-        What counts all states again.
     """
 
-    profile: str
-    environment: str
-    instance: str
-    traces: int
+    parameters: Parameters
     seen: int
     states: int
-    command: str
+
+    @property
+    def command(self) -> str:
+        """What counts all states again."""
+        return f"halfcheck check {self.parameters.options}"
 
 
 def states_seen(spark: SparkSession, runs: Sequence[TraceRun]) -> tuple[StatesSeen, ...]:
     """Count for each run of the specification whose instance is small enough to be searched."""
     searched = []
     for parameters in (run.parameters for run in runs if run.parameters.of == SPECIFICATION):
-        result = check(parameters.profile, parameters.environment, parameters.instance, most_states=MOST_STATES)
-        if result.complete:
-            searched.append((replace(parameters, traces=min(parameters.traces, WALKS)), result.distinct))
+        numbers = check(Question(world=parameters.world, most_states=MOST_STATES)).numbers
+        if numbers.complete:
+            searched.append((replace(parameters, traces=min(parameters.traces, WALKS)), numbers.distinct))
     seen = count_states(spark, [parameters for parameters, _ in searched])
-    return tuple(_seen(parameters, number, states) for (parameters, states), number in zip(searched, seen, strict=True))
-
-
-def _seen(of: Parameters, number: int, states: int) -> StatesSeen:
-    command = f"halfcheck check {options_of(of.profile, of.instance, of.environment)}"
-    return StatesSeen(of.profile, of.environment_name, of.instance, of.traces, number, states, command)
+    return tuple(StatesSeen(of, number, states) for (of, states), number in zip(searched, seen, strict=True))
 
 
 def count_states(spark: SparkSession, runs: Sequence[Parameters]) -> list[int]:

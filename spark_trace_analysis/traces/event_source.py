@@ -100,14 +100,12 @@ def walker_of(parameters: Parameters) -> Walker:
     Raises
     ------
     ModelCheckError
-        A name is unknown.
+        As ``walker_for``.
     """
-    return _walker(parameters.profile, parameters.environment, parameters.instance, parameters.choice)
+    return _walker(parameters.world, parameters.choice)
 
 
-@lru_cache(maxsize=8)
-def _walker(profile: str, environment: tuple[str, ...], instance: str, choice: str) -> Walker:
-    return walker_for(profile, environment, instance, choice)
+_walker = lru_cache(maxsize=8)(walker_for)
 
 
 WALKS = EventSource(SPECIFICATION, ("spec", "model_check"), 600_000, 60_000, walk_the_specification, steps_of_a_walk)

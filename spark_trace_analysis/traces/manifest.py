@@ -8,7 +8,7 @@ import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -17,12 +17,15 @@ from typing import Any
 
 from files.content import read_json
 from files.reading import read_bytes
+from model_check.instances import load_instance
 from model_check.walks.choices import GUIDED
+from model_check.world import NO_FAULTS, QUIET, Environment, Profile, World
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.schema import SCHEMA_VERSION
+from spec.constants import Instance
 
 MANIFEST = "manifest.json"
-QUIET = "quiet"
+RECORDED = "recorded"
 SPECIFICATION = "specification"
 UNIFORM = "uniform"
 SOURCES_OF_WALKS = ("spec", "model_check")
@@ -38,26 +41,44 @@ class Parameters:
         How a step is chosen, one of ``model_check.walks.choices.CHOICES``, or ``model_check.walks.choices.GUIDED``.
     of
         The source of the events: the specification, or another that there is.
+    file
+        Of recorded traces the file's name, which stands for their environment.
     """
 
-    profile: str
-    environment: tuple[str, ...]
-    instance: str
+    world: World
     seed: int
     traces: int
     steps: int
     choice: str = UNIFORM
     of: str = SPECIFICATION
+    file: str = ""
 
-    def __post_init__(self) -> None:
-        """Faults are a set: in whatever order they are given, the run is the same."""
-        object.__setattr__(self, "environment", tuple(sorted(set(self.environment))))
+    @classmethod
+    def of_recorded(cls, file: str, profile: Profile, traces: int) -> "Parameters":
+        """Those of the traces of a file, whose settings stand beside them."""
+        world = World(profile, NO_FAULTS, replace(load_instance("tiny"), name=RECORDED))
+        return cls(world, seed=0, traces=traces, steps=1, of=RECORDED, file=file)
+
+    @property
+    def profile(self) -> Profile:
+        """The profile of the world."""
+        return self.world.profile
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What manifests and commands name as the environment, sorted by name."""
+        return (self.file,) if self.file else tuple(sorted(self.world.environment))
 
     @property
     def environment_name(self) -> str:
         """The faults joined by commas, or ``quiet``. Guided walks, which are no sample, have a name of their own."""
-        name = ",".join(self.environment) or QUIET
+        name = ",".join(self.faults) or QUIET
         return f"{name} ({self.choice})" if self.choice == GUIDED else name
+
+    @property
+    def options(self) -> str:
+        """The options with which a command is asked about the world, its faults sorted by name."""
+        return self.world.under(Environment(self.faults)).options
 
     @property
     def command(self) -> str:
@@ -71,24 +92,17 @@ class Parameters:
     @property
     def _options(self) -> str:
         of = f" --of {self.of}" if self.of != SPECIFICATION else ""
-        faults = f" --faults {','.join(self.environment)}" if self.environment else ""
+        faults = f" --faults {','.join(self.faults)}" if self.faults else ""
         choice = f" --choice {self.choice}" if self.choice != UNIFORM else ""
         return (
-            f"{of} --profile {self.profile}{faults} --instance {self.instance} --steps {self.steps}{choice}"
+            f"{of} --profile {self.profile}{faults} --instance {self.world.instance.name} --steps {self.steps}{choice}"
             f" --seed {self.seed}"
         )
 
-
-def options_of(profile: str, instance: str, faults: Sequence[str]) -> str:
-    """The options by which a command asks about an instance of a version in an environment.
-
-    Examples
-    --------
-    >>> options_of("5.3.3", "tiny", ("crash", "lose_end"))
-    '--profile 5.3.3 --instance tiny --faults crash,lose_end'
-    """
-    of_faults = f" --faults {','.join(faults)}" if faults else ""
-    return f"--profile {profile} --instance {instance}{of_faults}"
+    def to_json(self) -> dict[str, Any]:
+        """The parameters as plain data, the world by its names."""
+        names = {"profile": self.profile.name, "environment": self.faults, "instance": self.world.instance.name}
+        return names | {name: getattr(self, name) for name in ("seed", "traces", "steps", "choice", "of")}
 
 
 @dataclass(frozen=True)
@@ -146,7 +160,7 @@ def make_manifest(
         schema_version=SCHEMA_VERSION,
         halfcheck=product_version(),
         commit=commit(),
-        source=source_fingerprint(parameters.instance, packages),
+        source=source_fingerprint(parameters.world.instance, packages),
         parameters=parameters,
         events=sum(file.events for file in files),
         files=files,
@@ -156,26 +170,33 @@ def make_manifest(
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write ``manifest.json`` into a folder."""
-    (folder / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
+    content = asdict(manifest) | {"parameters": manifest.parameters.to_json()}
+    (folder / MANIFEST).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def parameters_of(content: Mapping[str, Any]) -> Parameters:
-    """Parameters from the plain data of ``asdict``.
+    """Parameters from the plain data of ``Parameters.to_json``.
 
     Raises
     ------
     KeyError, TypeError
         A key is missing or unknown.
+    ModelCheckError
+        The profile, a fault or the instance is unknown.
     """
-    return Parameters(**dict(content) | {"environment": tuple(content["environment"])})
+    others = dict(content)
+    profile, faults, instance = Profile.of(others.pop("profile")), others.pop("environment"), others.pop("instance")
+    if others.get("of") == RECORDED:
+        return Parameters.of_recorded(faults[0], profile, others["traces"])
+    return Parameters(World.of(profile, map(str, faults), load_instance(instance)), **others)
 
 
 def other_parameter(there: Parameters, asked: Parameters) -> str | None:
     """Say in words which parameter of two runs is the first to differ; None if they are the same run."""
-    for field in fields(Parameters):
-        first, second = getattr(there, field.name), getattr(asked, field.name)
-        if first != second:
-            return f"{field.name} {first}, asked for {second}"
+    wanted = asked.to_json()
+    for name, first in there.to_json().items():
+        if first != wanted[name]:
+            return f"{name} {first}, asked for {wanted[name]}"
     return None
 
 
@@ -186,6 +207,8 @@ def read_manifest(folder: Path) -> Manifest:
     ------
     BadTracesError
         It is missing, is no JSON, lacks a key, or has another schema version.
+    ModelCheckError
+        As ``parameters_of``.
     """
     path = folder / MANIFEST
     try:
@@ -237,14 +260,15 @@ def commit() -> str:
     return "unknown"
 
 
-def source_fingerprint(instance: str, packages: Sequence[str] = SOURCES_OF_WALKS) -> str:
+def source_fingerprint(instance: Instance | None = None, packages: Sequence[str] = SOURCES_OF_WALKS) -> str:
     """Sixteen hexadecimal digits that change with the sources of some packages, or with an instance's own file.
 
     By them traces of an older specification differ from new ones.
     """
     digest = hashlib.sha256()
-    if Path(instance).suffix == ".toml" and Path(instance).is_file():
-        digest.update(read_bytes(Path(instance)))
+    file = Path("" if instance is None else instance.name)
+    if file.suffix == ".toml" and file.is_file():
+        digest.update(read_bytes(file))
     for package in packages:
         for root in _folders_of(package):
             for path in sorted(Path(root).rglob("*")):
@@ -260,9 +284,7 @@ def _folders_of(package: str) -> Sequence[str]:
 
 def to_json(run: TraceRun) -> dict[str, Any]:
     """Give the facts of a run as plain data, as ``simulate --json`` prints them."""
-    parameters = asdict(run.parameters)
-    return parameters | {
-        "environment": list(run.parameters.environment),
+    return run.parameters.to_json() | {
         "out": str(run.folder),
         "events": run.manifest.events,
         "files": len(run.manifest.files),

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from files.content import read_json
 from files.errors import BadContentError
 from files.parquet import parquet_file
-from model_check.instances import constants_for
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.manifest import MANIFEST, TraceRun, read_manifest
 from spark_trace_analysis.traces.schema import difference
@@ -110,13 +109,10 @@ def settings_of(run: TraceRun) -> RunSettings:
     ------
     BadTracesError
         The file beside recorded traces is damaged.
-    ModelCheckError
-        The profile, a fault or the instance is unknown.
     """
     recorded = _recorded_settings(run)
     if recorded is None:
-        parameters = run.parameters
-        return RunSettings.of(constants_for(parameters.profile, parameters.environment, parameters.instance))
+        return RunSettings.of(run.parameters.world.constants)
     return recorded[0]
 
 

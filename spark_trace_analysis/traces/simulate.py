@@ -99,7 +99,7 @@ def find_complete(parameters: Parameters, out: Path, source: EventSource = WALKS
         try:
             with locked_run(out) as unfinished:
                 if unfinished.is_begun:
-                    unfinished.require_same(parameters, source_fingerprint(parameters.instance, source.packages))
+                    unfinished.require_same(parameters, source_fingerprint(parameters.world.instance, source.packages))
                 else:
                     discard(unfinished)
         except OSError as failure:
@@ -119,7 +119,7 @@ def _complete(parameters: Parameters, out: Path, source: EventSource) -> Simulat
     except BadTracesError as damage:
         message = f"--out {out}: holds a damaged run ({damage}); remove it or give a new folder"
         raise BadOptionError(message) from None
-    if run.manifest.source != source_fingerprint(parameters.instance, source.packages):
+    if run.manifest.source != source_fingerprint(parameters.world.instance, source.packages):
         message = f"--out {out}: holds a run of another version of the specification; remove it or give a new folder"
         raise BadOptionError(message)
     other = other_parameter(run.parameters, parameters)
@@ -182,7 +182,7 @@ def simulate(
             if complete:  # by another process, just now
                 discard(unfinished)
                 return complete
-            unfinished.begin(parameters, source_fingerprint(parameters.instance, source.packages))
+            unfinished.begin(parameters, source_fingerprint(parameters.world.instance, source.packages))
             with _watching(unfinished, parameters, source, progress):
                 found = _make_files(spark, parameters, source, unfinished)
             unfinished.remove_unfinished()

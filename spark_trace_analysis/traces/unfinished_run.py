@@ -111,7 +111,7 @@ class UnfinishedRun:
             self.require_same(parameters, source)
         (self._work / _NOTES).mkdir(exist_ok=True)
         self.remove_unfinished()
-        self._put(_as_json({"source": source, "parameters": asdict(parameters)}), self._work / _PARAMETERS)
+        self._put(_as_json({"source": source, "parameters": parameters.to_json()}), self._work / _PARAMETERS)
 
     def require_same(self, parameters: Parameters, source: str) -> None:
         """See that the run that was begun is this one.

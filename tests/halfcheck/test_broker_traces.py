@@ -6,12 +6,13 @@ import pyarrow.parquet as pq
 from fuzz.lockstep.broker_trace import BrokerTraces
 from fuzz.lockstep.pairing import Pairing
 from halfcheck.broker_traces import BROKER_RUNS, run_the_broker
+from model_check.world import World
 from spark_trace_analysis.traces.event_source import WALKS, remade_events
 from spark_trace_analysis.traces.manifest import Parameters, source_fingerprint
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA
 from spark_trace_analysis.traces.simulate import _file_of
 
-PARAMETERS = Parameters("5.3.3", ("crash",), "small", 7, traces=9, steps=20, choice="weighted", of="broker")
+PARAMETERS = Parameters(World.of("5.3.3", ("crash",), "small"), 7, traces=9, steps=20, choice="weighted", of="broker")
 
 
 def test_a_file_holds_the_rows_of_the_traces_of_its_numbers() -> None:
@@ -43,4 +44,4 @@ def test_one_trace_is_remade_with_its_steps() -> None:
 
 def test_its_traces_are_told_from_those_of_a_changed_broker() -> None:
     assert {"reference", "fuzz"} <= set(BROKER_RUNS.packages)
-    assert source_fingerprint("small", BROKER_RUNS.packages) != source_fingerprint("small", WALKS.packages)
+    assert source_fingerprint(packages=BROKER_RUNS.packages) != source_fingerprint(packages=WALKS.packages)

@@ -10,8 +10,10 @@ from rich.console import Console
 
 from halfcheck.app import run
 from halfcheck.printing.analyze import print_counts
+from model_check.world import World
 from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
+from spark_trace_analysis.traces.manifest import Parameters
 from tests.halfcheck.recorded_traces import recorded
 
 
@@ -55,7 +57,7 @@ def test_simulate_then_analyze_with_a_report(tmp_path: Path, capsys: pytest.Capt
 def test_a_row_a_property_fits_any_terminal(width: int, lines: int) -> None:
     console = Console(width=width)
     counts = [
-        Count(profile, "slow_local+crash", name, 1_000_000, 128_345, 17, 999_123, 9)
+        Count(Parameters(World.of(profile, ["slow_local", "crash"]), 7, 1_000_000, 60), name, 128_345, 17, 999_123, 9)
         for profile in ("4.9.7", "5.3.3")
         for name in ("S1", "S10")
     ]

@@ -51,10 +51,6 @@ def at_full_speed(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def faults_of(environment: str) -> tuple[str, ...]:
-    return () if environment == "quiet" else tuple(environment.split(","))
-
-
 def violations(finding: Finding) -> dict[str, int]:
     """Clause → depth of its shortest violation."""
     return {row.name: row.depth for row in finding.violated.values()}

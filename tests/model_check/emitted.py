@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from model_check.front_end.possible_steps import Guarded
+    from model_check.front_end.possible_steps import GuardParts
     from spec.language import Machine, Step
 
 Values = tuple[int, ...]
@@ -36,7 +36,7 @@ class Emitted:
     native: Native
     steps: tuple[Step, ...]
     verdict_words: int
-    guarded: Guarded
+    guard_parts: GuardParts
 
     def _call(self, function: str, *arguments: int | npt.NDArray[np.generic]) -> int:
         given = [a if isinstance(a, int) else a.ctypes.data for a in arguments]
@@ -45,7 +45,7 @@ class Emitted:
 
     def _switches(self) -> npt.NDArray[np.int64]:
         switches = {name: int(getattr(self.constants, name)) for name in self.machine.switches}
-        return np.array([*switches.values(), *self.guarded.flags(switches, reachable=False)], dtype=np.int64)
+        return np.array([*switches.values(), *self.guard_parts.flags(switches, reachable=False)], dtype=np.int64)
 
     def successors(self, values: Values) -> list[tuple[str, Values]]:
         """The enabled steps and where they lead; `OverflowError` names the step that leaves a declared range."""
@@ -86,7 +86,7 @@ def emitted(machine: Machine, constants: object) -> Emitted:
     packing = pack_machine(machine, constants)
     emitter = Emitter(machine, constants, packing)
     native = load_native(emitter.source(), FUNCTIONS, kernel_cache())
-    return Emitted(machine, constants, packing, native, emitter.steps, emitter.verdict_words, emitter.guarded)
+    return Emitted(machine, constants, packing, native, emitter.steps, emitter.verdict_words, emitter.guard_parts)
 
 
 def replace_in_emitter(patch: pytest.MonkeyPatch, function: Callable[..., object], mutant: object) -> None:

@@ -119,7 +119,10 @@ def test_what_people_read_of_a_world() -> None:
         (lambda: Profile.of("5.3.3").turn("-"), "no switch ''; halfcheck switches lists the 54 that there are"),
         (lambda: World.of("5.3.3", ["fire"]), "no fault 'fire'; there are slow_local, lose_end, "),
         (lambda: Environment.of(["crsh", "lose_end"]), "no fault 'crsh'; did you mean crash?"),
-        (lambda: Environment.of(["all"]), "no fault 'all': all at once do not say which of them breaks what; check "),
+        (
+            lambda: Environment.of(["all"]),
+            "no fault 'all': all at once do not say which of them breaks what; halfcheck faults ",
+        ),
         (lambda: World.of("5.3.3", (), "huge"), "no instance 'huge'; there are tiny, patient, odd, "),
         (lambda: chosen_clauses(["S1.imune_half"]), "no property 'S1.imune_half'; did you mean S1.immune_half?"),
     ],

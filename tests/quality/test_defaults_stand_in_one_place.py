@@ -20,6 +20,7 @@ _PACKAGES = (
     "model_check",
     "reference",
     "fuzz",
+    "report",
     "spark_trace_analysis",
     "conformance",
     "halfcheck",

@@ -39,8 +39,8 @@ def test_the_lines_stand_in_the_file_as_they_are_quoted(file: str) -> None:
 def test_no_other_file_names_the_action() -> None:
     assert len(QUOTED) == 5
     folders = (
-        "spec", "model_check", "reference", "fuzz", "spark_trace_analysis", "halfcheck", "conformance", "wire",
-        "real_brokers",
+        "spec", "model_check", "reference", "fuzz", "report", "spark_trace_analysis", "halfcheck", "conformance",
+        "wire", "real_brokers",
     )  # fmt: skip
     sources = [source for folder in folders for source in (ROOT / folder).rglob("*.py")]
     named = {str(source.relative_to(ROOT)) for source in sources if ACTION in source.read_text(encoding="utf-8")}

@@ -21,6 +21,7 @@ PACKAGES: Final = (
     "model_check",
     "real_brokers",
     "reference",
+    "report",
     "spark_trace_analysis",
     "spec",
     "wire",

@@ -20,6 +20,7 @@ PACKAGES: Final = (
     "real_brokers",
     "reference",
     "setup",
+    "report",
     "spark_trace_analysis",
     "spec",
     "wire",

@@ -27,9 +27,6 @@ BORDER: Final = {
     "fuzz/lockstep/fuzzed_instances.py": "the instances of the fuzzer by their names",
     "fuzz/lockstep/pairing.py": "a pair by the names of its world",
     "fuzz/mutants/mutant.py": "the declarations of mutants, a line of text each",
-    "model_check/asked.py": "a word of the command line",
-    "model_check/clauses.py": "clauses by their names",
-    "model_check/instances.py": "instances by their names, and from files",
     "model_check/question.py": "a question by the names of its world",
     "model_check/world.py": "profiles, environments and worlds by their names",
 }

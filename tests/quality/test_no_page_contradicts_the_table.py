@@ -18,8 +18,8 @@ from halfcheck.options import USUAL_PROFILE
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.clauses import clause_names, clauses_by_name, name_of
 from model_check.world import NO_FAULTS, Environment, Profile, World
-from spark_trace_analysis.report.page import render
-from tests.spark_trace_analysis.report.sample_page import TABLE, full
+from report.page import render
+from tests.report.sample_page import TABLE, full
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -100,7 +100,7 @@ def clauses_of(property_id: str) -> list[Property]:
 
 @pytest.fixture(scope="module")
 def report() -> str:
-    return render(replace(full(), audits=(), mutants=None, lockstep=(), simulation=None))
+    return render(replace(full(), audits=(), mutants=(), lockstep=(), simulation=None))
 
 
 def wrong_cells(report: str) -> list[str]:

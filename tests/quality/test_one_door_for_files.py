@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = (
-    "conformance", "document", "fuzz", "halfcheck", "model_check", "real_brokers", "reference", "spark_trace_analysis", "spec", "wire",
+    "conformance", "document", "fuzz", "halfcheck", "model_check", "real_brokers", "reference", "report",
+    "spark_trace_analysis", "spec", "wire",
 )  # fmt: skip
 
 OF_MODULES: Final = {

@@ -29,6 +29,7 @@ PACKAGES = (
     "halfcheck",
     "model_check",
     "reference",
+    "report",
     "spark_trace_analysis",
     "spec",
     "wire",

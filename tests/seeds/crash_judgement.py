@@ -33,7 +33,6 @@ from spark_trace_analysis.ingest.driver_log import read_driver_log
 from spark_trace_analysis.ingest.store_trace import read_store_trace
 from spark_trace_analysis.records.transaction_record import RecordKind, classify
 from spec.language import holds
-from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.trace_validation.retake import replay
 from tests.seeds.crash import Boundary, Manner, crash, run_to_rest
@@ -197,7 +196,7 @@ def _ask_the_specification(crashed: ScenarioRun, folder: Path, judgement: Judgem
     records = [event for event in events if event.kind is not EventKind.OFFSETS_SAVED]
     crashes = tuple(sum(event.time <= died_at for event in records) for died_at in crashed.cluster.died_at)
     trace = Trace(events, driver.requests, driver.checked, tuple(gap for gap in crashes if gap))
-    verdict = validate(trace, validation_settings(conf, profile), PROFILES[profile])
+    verdict = validate(trace, validation_settings(conf, profile.name), profile.switches)
     judgement.faults = verdict.faults
     if not verdict.accepted:
         judgement.wrong.append(f"refused with the crash before event {crashes}: {verdict.divergence}")

@@ -15,7 +15,6 @@ from reference.scenarios.scenario import Scenario, ScenarioRun, run, write_store
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, RecordedVerdict, judge_recorded
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for
-from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,6 +86,6 @@ def read(played: ScenarioRun, folder: Path) -> PlayedStore:
     assert audit.corrupt == ()
     (profile,) = profiles_for(played.scenario.version)
     conf = read_broker_conf(folder / "broker.conf")
-    question = RecordedQuestion(profile=profile, switches=PROFILES[profile], conf=conf)
+    question = RecordedQuestion(profile=profile, conf=conf)
     recorded = judge_recorded(folder / "trace.jsonl", question)
     return PlayedStore(played, records, read_consumer_offsets(folder), audit, recorded)

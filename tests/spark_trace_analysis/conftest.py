@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
 
+from model_check.world import World
 from spark_trace_analysis.cluster.session import spark_session
 from spark_trace_analysis.traces.manifest import ManifestFile, Parameters, TraceRun, make_manifest, write_manifest
 from spark_trace_analysis.traces.runs import open_run
@@ -42,7 +43,7 @@ def simulated(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
         ("broken", "5.3.3-batches_ops", BROKEN),
     ]
     for name, profile, faults in kinds:
-        parameters = Parameters(profile, faults, "tiny", seed=7, traces=3_000, steps=60)
+        parameters = Parameters(World.of(profile, faults, "tiny"), seed=7, traces=3_000, steps=60)
         runs.append(simulate(spark, parameters, folder / name).run)
     return runs
 
@@ -76,7 +77,7 @@ def write_run() -> WriteRun:
             writer.write_batch(batch)
         content = path.read_bytes()
         file = ManifestFile(path.name, 0, len(traces), len(rows), len(content), sha256(content).hexdigest())
-        parameters = Parameters(profile, (), "tiny", seed=0, traces=len(traces), steps=9)
+        parameters = Parameters(World.of(profile, (), "tiny"), seed=0, traces=len(traces), steps=9)
         write_manifest(folder, make_manifest(parameters, (file,)))
         return open_run(folder)
 

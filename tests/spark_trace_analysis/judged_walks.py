@@ -15,7 +15,7 @@ import numpy.typing as npt
 from model_check.clock_events import TICKS
 from model_check.explicit.code_generation.compile import HEADER, _text, compile_machine, load_generated
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, OBSERVED
-from model_check.instances import constants_for
+from model_check.world import World
 from spark_trace_analysis.traces.runs import RunSettings
 from spark_trace_analysis.traces.schema import ACTIONS
 from spark_trace_analysis.traces.whole_traces import WholeTraces
@@ -81,7 +81,7 @@ class JudgedWalks:
 @cache
 def _generated(instance: str) -> Any:
     machine = TRANSACTIONAL_MESSAGES
-    compiled = compile_machine(machine, constants_for("5.3.3", (), instance))
+    compiled = compile_machine(machine, World.of("5.3.3", instance=instance).constants)
     claims = len(machine.clauses) + len(machine.witnesses)
     sizes = [
         f"WORDS = {compiled.packing.words}",
@@ -89,8 +89,8 @@ def _generated(instance: str) -> Any:
         f"VERDICT_WORDS = {-(-claims // CLAIMS_A_WORD)}",
         "",
     ]
-    texts = [_text(name) for name in ("atomics.py", "calls.py", "hashing.py")]
-    scrambled = _text("walk_kernel.py").split("@inlined")[1].split("@compiled")[0]
+    texts = [_text(name) for name in ("records.py", "atomics.py", "calls.py", "hashing.py")]
+    scrambled = _text("walks.py").split("@inlined")[1].split("@compiled")[0]
     return compiled, load_generated("\n".join([HEADER, *sizes, *texts, "@inlined" + scrambled, _WALK]))
 
 
@@ -99,7 +99,7 @@ def judged_walks(
 ) -> JudgedWalks:
     """Walk and judge."""
     machine = TRANSACTIONAL_MESSAGES
-    constants = constants_for(profile, faults, instance)
+    constants = World.of(profile, faults, instance).constants
     compiled, module = _generated(instance)
     names = tuple(action.name for action in machine.actions)
     action_of = np.array([names.index(step.action.name) for step in compiled.steps], np.int16)

@@ -74,10 +74,10 @@ def test_a_difference_is_told_on_the_page(tmp_path: Path) -> None:
     machine = mutated(" or s.batch.names.has(h)", "", tmp_path)
     found = compared("5.3.3", (), load_instance("lasting"), machine)
     assert found.difference is not None
-    told = page({World.of("5.3.3", (), "lasting"): (found, True)})
+    told = page({World.of("5.3.3", (), NARROW): (found, True)})
     assert "1 differed" in told
     assert f"| the quiet world | **{found.difference}** |" in told
-    same = page({World.of("5.3.3", ["crash"], "lasting"): (replace(found, difference=None, without_room=2), False)})
+    same = page({World.of("5.3.3", ["crash"], NARROW): (replace(found, difference=None, without_room=2), False)})
     assert "none differed" in same
     assert f"| crash | first {found.states:,} · {found.compared - 2:,} (2) |" in same
 

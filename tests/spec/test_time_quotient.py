@@ -11,12 +11,11 @@ import pytest
 
 from model_check.explicit.search import explore
 from model_check.instances import load_instance
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.constants import Constants
 from spec.language import Kind, holds, is_witnessed, layout, successors, take
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
-from tests.model_check.checked import faults_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,7 +55,7 @@ def test_a_clock_that_runs_on_gives_the_futures_of_the_canonical_state(
     A step back of the clock makes ages that were cut less than they are: the two then agree on all that a guard can
     tell (`coarse`), and where the clock only goes on, they agree entirely.
     """
-    constants = World.of(profile, faults_of(environment), size).constants
+    constants = World.of(profile, Environment.named(environment), size).constants
     steps, slots = MACHINE.steps(constants), layout(State, constants)
     chance = random.Random(f"{profile} {environment} {size}")
     kept = MACHINE.initial(constants)
@@ -151,7 +150,7 @@ def test_no_guard_tells_ages_beyond_the_cuts_apart(
     profile: str, environment: str, size: str, sizes: dict[str, Any]
 ) -> None:
     """With larger cuts there are more states, and the same when their ages are cut; verdicts have the same depths."""
-    constants = World.of(profile, faults_of(environment), replace(load_instance(size), **sizes)).constants
+    constants = World.of(profile, Environment.named(environment), replace(load_instance(size), **sizes)).constants
     longer = KeptForLonger(**{field.name: getattr(constants, field.name) for field in fields(constants)})
     short, long = explore(MACHINE, constants), explore(MACHINE, longer)
     assert long.distinct > short.distinct

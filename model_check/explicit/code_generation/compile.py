@@ -27,6 +27,7 @@ from model_check.explicit.code_generation.native import Native, load_native
 from model_check.explicit.code_generation.packing import Packing, pack_machine
 from model_check.explicit.code_generation.runs import RUN
 from model_check.explicit.code_generation.text_cache import TextCacheEntry
+from model_check.explicit.kernel_texts.records import EXPAND, FORGET, JUDGE, OBSERVE, STEPS
 from model_check.front_end.memo import memoized_by_instance
 from model_check.searchable import require_searchable
 
@@ -35,10 +36,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-    from model_check.front_end.possible_steps import Guarded
+    from model_check.front_end.possible_steps import GuardParts
     from spec.language import Machine, Step
 
-PARTS = ("atomics", "calls", "hashing", "table", "kernel", "marking", "edges", "bisimulation", "walk_kernel")
+PARTS = ("records", "atomics", "calls", "hashing", "table", "search", "marking", "edges", "bisimulation", "walks")
 """The files of `kernel_texts` that make a module, in their order."""
 
 # Inlined functions are called by other kernels only, and own no array: without an entry for Python, one for C, and
@@ -73,10 +74,10 @@ class Compiled:
         The machine code that they call.
     packing : Packing
     steps : tuple of Step
-        What each step number of the kernels stands for.
+        The steps by the numbers that kernels give them.
     verdict_words : int
         The words that the bits of all clauses and witnesses take.
-    guarded : Guarded
+    guard_parts : GuardParts
         The parts of steps whose guards one function of the machine code evaluates.
     text_file : Path or None
         The cached text of the machine code.
@@ -88,18 +89,20 @@ class Compiled:
     packing: Packing
     steps: tuple[Step, ...]
     verdict_words: int
-    guarded: Guarded
+    guard_parts: GuardParts
     text_file: Path | None
 
     def switches(self, constants: object, *, reachable: bool = True) -> npt.NDArray[np.int64]:
-        """The switches of a profile and an environment as the kernels want them; see `kernel_texts/calls.py`.
+        """The array `K` of the kernels, for a profile and an environment; see `kernel_texts/calls.py`.
 
         Steps that no run can take are not tried; unless also states are to be expanded that are not reachable.
         """
         switches = {name: int(getattr(constants, name)) for name in self.machine.switches}
-        flags = self.guarded.flags(switches, reachable=reachable)
-        addresses = [self.native.addresses[name] for name in FUNCTIONS]
-        return np.array([*switches.values(), *flags, len(self.steps), *addresses], dtype=np.int64)
+        flags = self.guard_parts.flags(switches, reachable=reachable)
+        K = np.array([*switches.values(), *flags, *[0] * -STEPS], dtype=np.int64)  # noqa: N806 - as the kernels call it
+        K[STEPS] = len(self.steps)
+        K[[EXPAND, JUDGE, OBSERVE, FORGET]] = [self.native.addresses[name] for name in FUNCTIONS]
+        return K
 
 
 def kernel_cache() -> Path:
@@ -110,13 +113,13 @@ def kernel_cache() -> Path:
 def compile_machine(machine: Machine, constants: object, *, fingerprints: bool = False) -> Compiled:
     """Generate the code of a machine in an instance, or find it; kernels compile when they are first called.
 
-    The switches in `constants` do not matter: what is compiled serves all profiles and environments. With
-    `fingerprints`, the kernels are those of a search that keeps hashes in place of states.
+    The switches in `constants` do not matter: the code serves all profiles and environments. With `fingerprints`, the
+    kernels are those of a search whose table holds hashes in place of states.
     """
     text = emitted_text(machine, constants)
     module = load_generated(_kernels(text.packing, forgets=text.forgets, fingerprints=fingerprints))
     native = load_native(text.source, FUNCTIONS, kernel_cache())
-    return Compiled(machine, module, native, text.packing, text.steps, text.verdict_words, text.guarded, text.file)
+    return Compiled(machine, module, native, text.packing, text.steps, text.verdict_words, text.guard_parts, text.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ class _EmittedText:
     steps: tuple[Step, ...]
     verdict_words: int
     forgets: bool
-    guarded: Guarded
+    guard_parts: GuardParts
     file: Path | None
 
 
@@ -139,15 +142,15 @@ def emitted_text(machine: Machine, constants: object) -> _EmittedText:
     packing = pack_machine(machine, constants)
     emitter = Emitter(machine, constants, packing)
 
-    def emit() -> tuple[str, bool, Guarded]:
+    def emit() -> tuple[str, bool, GuardParts]:
         with _no_garbage_collection():
-            return emitter.source(), bool(emitter.forgetting), emitter.guarded
+            return emitter.source(), bool(emitter.forgetting), emitter.guard_parts
 
-    entry = TextCacheEntry[tuple[str, bool, "Guarded"]](
+    entry = TextCacheEntry[tuple[str, bool, "GuardParts"]](
         kernel_cache(), machine, constants, emitter.steps, packing.slots
     )
-    source, forgets, guarded = entry.get(emit)
-    return _EmittedText(source, packing, emitter.steps, emitter.verdict_words, forgets, guarded, entry.path)
+    source, forgets, guard_parts = entry.get(emit)
+    return _EmittedText(source, packing, emitter.steps, emitter.verdict_words, forgets, guard_parts, entry.path)
 
 
 @contextmanager

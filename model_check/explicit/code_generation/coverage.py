@@ -79,7 +79,7 @@ def _guard_function(module: Module, number: int, action: LoweredAction, start: i
 def _claims_function(module: Module, number: int, claims: list[tuple[int, Expression]]) -> str:
     """Counts the states in which each claim is true."""
     f = _begin(module)
-    f.look_at_run(bits_for([term for _, term in claims], f.packing, {}))
+    f.look_at_run(bits_for(f.packing, (), [term for _, term in claims]))
     for place, term in claims:
         _count(f, place, f.states_where(f.truth(term)))
     return _end(f, number)

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING
 from model_check.explicit.code_generation.expressions import Function, Module, bits_for
 from model_check.explicit.code_generation.forgetting import forget_functions
 from model_check.explicit.code_generation.packing import WORD_BITS
-from model_check.explicit.code_generation.runs import BYTE, EIGHT, EIGHT_WORDS, RUN, run_loop
+from model_check.explicit.code_generation.runs import BYTE, EIGHT, EIGHT_WORDS, RUN, extraction_function, run_loop
 from model_check.explicit.code_generation.steps import (
     GUARDS_A_FUNCTION,
     STATES,
-    bytes_function,
     expand_function,
     guard_functions,
     step_function,
 )
 from model_check.front_end.lower import Lowering
-from model_check.front_end.possible_steps import Guarded, occasions_of
+from model_check.front_end.possible_steps import GuardParts, occasions_of
 from model_check.front_end.terms import Expression, apply
 from spec.language import NONE, Machine, Property
 
@@ -65,11 +64,11 @@ class Emitter:
     ----------
     module : Module
         What all functions share.
-    guarded : Guarded
+    guard_parts : GuardParts
         The parts of steps whose guards are evaluated together; known when the source is.
     """
 
-    guarded: Guarded
+    guard_parts: GuardParts
 
     def __init__(self, machine: Machine, constants: object, packing: Packing) -> None:
         self.machine = machine
@@ -83,10 +82,10 @@ class Emitter:
         """The text of the module."""
         module, packing = self.module, self.packing
         actions = [self.lowering.action(step) for step in self.steps]
-        self.guarded = Guarded.of(occasions_of(actions, self.forgetting, packing.slots), GUARDS_A_FUNCTION)
-        guards = guard_functions(module, actions, self.guarded.parts)
+        self.guard_parts = GuardParts.of(occasions_of(actions, self.forgetting, packing.slots), GUARDS_A_FUNCTION)
+        guards = guard_functions(module, actions, self.guard_parts.parts)
         steps = [step_function(module, number, action, len(actions)) for number, action in enumerate(actions)]
-        expand = expand_function(packing.words, len(actions), len(guards)), bytes_function(packing)
+        expand = expand_function(packing.words, len(actions), len(guards)), extraction_function(packing)
         forget = forget_functions(module, self.forgetting)
         return module.text([*steps, *guards, *expand, *self._judge(), self._observe(), *forget])
 
@@ -117,7 +116,7 @@ class Emitter:
         """`judge(states, first, last, K, verdict)`: adds the bit of each claim true in some state."""
         by_bits: dict[int, list[tuple[int, Expression]]] = {}
         for number, claim in enumerate(self.claims()):
-            by_bits.setdefault(bits_for([claim], self.packing, {}), []).append((number, claim))
+            by_bits.setdefault(bits_for(self.packing, (), [claim]), []).append((number, claim))
         lines = ["call.0:"]
         for bits, claims in by_bits.items():
             lines.append(f"  call void @judge_{bits}(ptr %columns, i64 %count, ptr %K, ptr %masks)")

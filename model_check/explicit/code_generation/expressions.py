@@ -30,9 +30,10 @@ from model_check.front_end.terms import Apply, Expression, Int, LocalTerm, Read,
 from spec.language import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from model_check.explicit.code_generation.packing import PackedPlace, Packing, Path
+    from model_check.front_end.terms import Let
     from spec.language import Slot
 
 HALF_WORD = 32
@@ -83,14 +84,17 @@ def range_of(term: Expression, packing: Packing, names: Mapping[str, Range]) -> 
     return 0, 1
 
 
-def bits_for(terms: Iterable[Expression], packing: Packing, names: Mapping[str, Range]) -> int:
-    """Bits of a lane, a byte at least, in which all numbers and sets of some terms have room."""
+def bits_for(packing: Packing, names: Sequence[Let], terms: Iterable[Expression]) -> int:
+    """Bits of a lane, a byte at least, in which all numbers and sets of local names and of terms have room."""
+    ranges: dict[str, Range] = {}
+    for name in names:
+        ranges[name.name] = range_of(name.value, packing, ranges)
     needed = BYTE
-    for term in parts(tuple(terms), once=True):
+    for term in parts((*(name.value for name in names), *terms), once=True):
         match term:
             case Apply("has", (_, member)) | Apply("only", (member,)):
-                needed = max(needed, range_of(member, packing, names)[1] + 1)
-        least, most = range_of(term, packing, names)
+                needed = max(needed, range_of(member, packing, ranges)[1] + 1)
+        least, most = range_of(term, packing, ranges)
         needed = max(needed, 1 + max(most, ~least).bit_length())
     return next(bits for bits in (BYTE, 16, 32, WORD_BITS) if needed <= bits or bits == WORD_BITS)
 
@@ -100,7 +104,7 @@ def bits_for(terms: Iterable[Expression], packing: Packing, names: Mapping[str, 
 
 @dataclass
 class Module:
-    """What the functions of a module share.
+    """The common part of a module's functions.
 
     Attributes
     ----------

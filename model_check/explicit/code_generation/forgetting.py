@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
-from model_check.explicit.code_generation.expressions import Function, Module, Range, bits_for, range_of
+from model_check.explicit.code_generation.expressions import Function, Module, bits_for
 from model_check.explicit.code_generation.packing import WORD_BITS
 from model_check.explicit.code_generation.runs import (
     ALIGNMENT,
@@ -134,17 +134,7 @@ class _Stage(NamedTuple):
 
 
 class _Sweep(NamedTuple):
-    """What a machine forgets.
-
-    Attributes
-    ----------
-    names
-        The local names, of which the other parts speak.
-    test
-        The states that have something to forget.
-    bits
-        Of the lanes that are enough to evaluate names and conditions.
-    """
+    """Local names, a test for states that have something to forget, stages, and bits of lanes for all of them."""
 
     names: Sequence[Let]
     test: Expression
@@ -186,11 +176,8 @@ def _sweep(module: Module, forgetting: Sequence[Statement]) -> _Sweep:
         case _:
             names, test, then = [], TRUE, tuple(forgetting)
     stages = _stages(then)
-    ranges: dict[str, Range] = {}
-    for name in names:
-        ranges[name.name] = range_of(name.value, module.packing, ranges)
-    terms = [*(name.value for name in names), test, *(stage.condition for stage in stages)]
-    return _Sweep(names, test, stages, bits_for(terms, module.packing, ranges))
+    bits = bits_for(module.packing, names, [test, *(stage.condition for stage in stages)])
+    return _Sweep(names, test, stages, bits)
 
 
 def _stages(statements: Iterable[Statement]) -> list[_Stage]:

@@ -1,4 +1,4 @@
-"""Where each field of the state lies in the packed record of 64-bit words.
+"""The layout of a packed state: the place of each field in a record of 64-bit words.
 
 A field takes as many bits as its range needs, and is stored as its distance from the range's low end. An array stays
 within a word where it fits, so that a place is found by one shift.
@@ -65,7 +65,7 @@ class Packing:
 
     @property
     def bits(self) -> int:
-        """Bits a state, without what is left over in each word."""
+        """Bits a state, without the unused ones of each word."""
         return sum(place.width * place.length for places in self.places.values() for place in places)
 
     @property
@@ -136,5 +136,5 @@ def pack_machine(machine: Machine, constants: object) -> Packing:
         width = (slot.high - slot.low).bit_length()
         places[path].append(PackedPlace(word, WORD_BITS - free[word], width, first, length, slot.low, slot.high))
         free[word] -= size
-    ordered = {path: tuple(sorted(found, key=lambda p: p.first)) for path, found in places.items()}
+    ordered = {path: tuple(sorted(parts, key=lambda p: p.first)) for path, parts in places.items()}
     return Packing(max(len(free), 1), ordered, slots, clock)

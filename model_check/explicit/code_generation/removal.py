@@ -21,24 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Shifts:
-    """The shifts down within a word.
+    """The shifts down within a word."""
 
-    Attributes
-    ----------
-    masks : dict
-        The distance of a shift to the bits that it fills.
-    cleared : int
-        The bits that take part.
-    above : list of (str, int)
-        Elements that come from another word, and their lowest bits here.
-    floors : dict
-        A condition to the bits that are set where it is false.
-    """
-
-    masks: dict[int, int] = field(default_factory=dict)
-    cleared: int = 0
-    above: list[tuple[str, int]] = field(default_factory=list)
-    floors: dict[str, int] = field(default_factory=dict)
+    masks: dict[int, int] = field(default_factory=dict)  # distance → bits that are filled
+    cleared: int = 0  # bits that take part
+    above: list[tuple[str, int]] = field(default_factory=list)  # elements of another word, and their lowest bits here
+    floors: dict[str, int] = field(default_factory=dict)  # condition → bits that are set where it is false
 
     def add(self, by: int, low: int, top: int) -> None:
         """Fill the bits from `low` to below `top` with those that lie `by` above them."""

@@ -10,12 +10,15 @@ and lie behind the words, in the same array.
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from model_check.explicit.code_generation.instructions import Instructions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from model_check.explicit.code_generation.packing import Packing
 
 BYTE = 8
 """Bits of the smallest numbers, and bytes of a word."""
@@ -213,15 +216,18 @@ def extracted_byte(code: Instructions, word: int, number: int) -> str:
     return code.value(f"bitcast {_PIECES} {_pieces(code, word, number, 0, BYTE)} to {_BYTES}")
 
 
-def extraction_function(widths: Sequence[int]) -> str:
-    """`cut(columns)`: stores the bytes of each word of the run, so many as it has, behind the words."""
+def extraction_function(packing: Packing) -> str:
+    """`cut(columns)`: stores the bytes of each word of the run, as far as fields lie in them, behind the words."""
+    ends = [0] * packing.words
+    for place in chain.from_iterable(packing.places.values()):
+        ends[place.word] = max(ends[place.word], place.shift + place.width * place.length)
     code = Instructions()
     code.jump("some")
     code.start("some")
-    for word, width in enumerate(widths):
-        for number in range(width):
+    for word, end in enumerate(ends):
+        for number in range(-(-end // BYTE)):
             pieces = _pieces(code, word, number, 0, BYTE)
-            code.do(f"store {_PIECES} {pieces}, ptr {_byte_address(code, len(widths), word, number)}, align {RUN}")
+            code.do(f"store {_PIECES} {pieces}, ptr {_byte_address(code, packing.words, word, number)}, align {RUN}")
     code.do("ret void")
     return _EXTRACTION.format(text=code.text())
 

@@ -34,8 +34,8 @@ def emit_statement(f: Function, statement: Statement) -> None:
         case Let(name, value):
             f.ranges[name] = f.range(value)
             f.names[name] = f.number(value)
-        case If(test, then, otherwise):
-            (_emit_select if f.lanes else _emit_branch)(f, test, then, otherwise)
+        case If():
+            (_emit_select if f.lanes else _emit_branch)(f, statement)
         case Tick(is_back=False):
             emit_tick(f)
         case Tick():
@@ -46,14 +46,14 @@ def emit_statement(f: Function, statement: Statement) -> None:
             emit_removal(f, array, place)
 
 
-def _emit_branch(f: Function, test: Expression, then: tuple[Statement, ...], otherwise: tuple[Statement, ...]) -> None:
+def _emit_branch(f: Function, statement: If) -> None:
     """Of one state: do one block of statements."""
     code = f.code
-    condition, before = f.truth(test), f.all_words()
+    condition, before = f.truth(statement.test), f.all_words()
     yes, no, after = code.label(), code.label(), code.label()
     code.branch(condition, yes, no)
     ends = []
-    for label, block in ((yes, then), (no, otherwise)):
+    for label, block in ((yes, statement.then), (no, statement.otherwise)):
         code.start(label)
         f.words = list(before)
         with code.conditional():
@@ -68,12 +68,13 @@ def _emit_branch(f: Function, test: Expression, then: tuple[Statement, ...], oth
     ]
 
 
-def _emit_select(f: Function, test: Expression, then: tuple[Statement, ...], otherwise: tuple[Statement, ...]) -> None:
+def _emit_select(f: Function, statement: If) -> None:
     """Of several states: do both blocks, and select the words of one in each lane."""
     before, reached = f.all_words(), f.reached
-    condition = f.truth(test)
+    condition = f.truth(statement.test)
+    opposite = f.logic("xor", condition, f.truth_constant(True))
     ends: list[list[str]] = []
-    for is_taken, block in ((condition, then), (f.logic("xor", condition, f.truth_constant(True)), otherwise)):
+    for is_taken, block in ((condition, statement.then), (opposite, statement.otherwise)):
         f.words, f.reached = list(before), f.logic("and", reached, is_taken)
         emit_statements(f, block)
         ends.append(f.all_words())

@@ -7,12 +7,12 @@ states, one after the other: its code is small, and a step that no state can tak
 
 from __future__ import annotations
 
-from itertools import chain, takewhile
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from model_check.explicit.code_generation.expressions import Function, Module, Range, bits_for, range_of
+from model_check.explicit.code_generation.expressions import Function, Module, bits_for
 from model_check.explicit.code_generation.instructions import UNLIKELY
-from model_check.explicit.code_generation.runs import BYTE, extraction_function, run_loop
+from model_check.explicit.code_generation.runs import run_loop
 from model_check.explicit.code_generation.statements import OUT_OF_RANGE, emit_statements
 from model_check.front_end.possible_steps import is_closed
 from model_check.front_end.terms import Expression, Let, LoweredAction
@@ -101,10 +101,7 @@ def _guards(module: Module, part: int, steps: Sequence[tuple[int, LoweredAction]
 
 def bits_for_guard(packing: Packing, action: LoweredAction) -> int:
     """Bits of the lanes that are enough to evaluate the guard of a step."""
-    names, ranges = names_of_guard(action), dict[str, Range]()
-    for name in names:
-        ranges[name.name] = range_of(name.value, packing, ranges)
-    return bits_for([*(name.value for name in names), *_open_conditions(action)], packing, ranges)
+    return bits_for(packing, names_of_guard(action), _open_conditions(action))
 
 
 def names_of_guard(action: LoweredAction) -> list[Let]:
@@ -189,11 +186,3 @@ def expand_function(words: int, steps: int, guards: int) -> str:
         lines += ["bad:", f"  %left = phi i64 {ways}", "  ret i64 %left"]
     entry = f"%masks = alloca [{steps} x i64], align 64"
     return run_loop(words, "expand", f"{STATES}, {_FOUND}", lines, steps + 1, n, entry)
-
-
-def bytes_function(packing: Packing) -> str:
-    """`cut(columns)`: the bytes of a run, as far as fields lie in them."""
-    ends = [0] * packing.words
-    for place in chain.from_iterable(packing.places.values()):
-        ends[place.word] = max(ends[place.word], place.shift + place.width * place.length)
-    return extraction_function([-(-end // BYTE) for end in ends])

@@ -1,4 +1,4 @@
-"""How wide a state is: which field takes how many bits, and how many steps are tried on each state."""
+"""The width of a packed state: the bits of each field, and the steps that are tried on each state."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The parts of every generated module, as text: nothing imports them, and `code_generation/compile.py` joins them."""
+"""The parts of every generated module: text that `code_generation/compile.py` joins. Only `records.py` is imported."""

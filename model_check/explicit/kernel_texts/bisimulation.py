@@ -1,35 +1,36 @@
-"""Whether a state and what forgetting makes of it go on alike: a part of every generated module."""
+"""A check that a state and its remainder after forgetting are bisimilar: a part of every generated module."""
 
 SENDS = 1  # a step that wants the place of a transaction
 CHANGES_NOTHING = 2  # a step that may meet what was forgotten, and only spends a bound of the instance
 
 
 @inlined
-def length_of(words, at, queue):
-    """How long a queue is; its row says in which word the length is, its shift, mask and low end, and the room."""
+def queue_length(words, at, queue):
+    """The length of a queue; the row of the queue is as in `Likeness`."""
     return (words[at + queue[0]] >> queue[1] & queue[2]) + queue[3]
 
 
 @inlined
-def blank(words, count, queues, blanks):
-    """Clear what states hold in empty places that nothing reads; `blanks` has the bits of each queue and length."""
+def has_full_queue(words, at, queues):
+    """Whether some queue of a state is as long as it may be."""
+    is_full = False
+    for q in range(queues.shape[0]):
+        is_full = is_full or queue_length(words, at, queues[q]) >= queues[q, 4]
+    return is_full
+
+
+@inlined
+def clear_blanks(words, count, queues, blanks):
+    """Clear the empty places of queues, which nothing reads, in some states."""
     for x in range(count):
         for q in range(queues.shape[0]):
-            length = length_of(words, x * WORDS, queues[q])
+            length = queue_length(words, x * WORDS, queues[q])
             for i in range(WORDS):
                 words[x * WORDS + i] &= ~blanks[q, length, i]
 
 
 @inlined
-def judge_each(states, count, K, verdicts):
-    """The verdict of each state, a row each."""
-    verdicts[:count] = 0
-    for x in range(count):
-        judge(states, x, K, verdicts[x])
-
-
-@inlined
-def is_told_alike(verdict, other, before, clauses):
+def is_judged_alike(verdict, other, before, clauses):
     """Whether a verdict has no violation that the other lacks, and all that are new in the other."""
     unlike = i64(0)
     for i in range(verdict.shape[0]):
@@ -38,8 +39,8 @@ def is_told_alike(verdict, other, before, clauses):
 
 
 @inlined
-def has_nothing_new(verdict, before, clauses):
-    """Whether what is violated was before."""
+def has_no_new_violation(verdict, before, clauses):
+    """Whether all violated clauses were violated before."""
     new = i64(0)
     for i in range(verdict.shape[0]):
         new |= verdict[i] & ~before[i] & clauses[i]
@@ -47,34 +48,36 @@ def has_nothing_new(verdict, before, clauses):
 
 
 @compiled
-def unlike(plain, small, j, K, kinds, actions, clauses, queues, blanks, buffers, steps, parents, verdicts, before):
-    """The step by which state j of `small` goes on otherwise than in `plain`; as many as there are if none does.
+def unlike_step(plain, small, j, K, likeness, pair, parents, before):
+    """A step by which state j of `small` goes on otherwise than in `plain`; as many as there are if there is none.
 
     A step of `plain` is -1 - its number. Up to numbering: of two steps with one action, whose results are the same when
     both have forgotten, one stands for the other.
     """
+    actions, kinds, clauses = likeness.actions, likeness.kinds, likeness.clauses
+    successors, steps, verdicts = pair
     most = actions.shape[0]
-    n, _ = expand(plain, j, j + 1, K, buffers[0], steps[0], parents, most)
-    m, _ = expand(small, j, j + 1, K, buffers[1], steps[1], parents, most)
-    judge_each(buffers[0], n, K, verdicts[0])
-    judge_each(buffers[1], m, K, verdicts[1])
+    n, _ = expand(plain, j, j + 1, K, successors[0], steps[0], parents, most)
+    m, _ = expand(small, j, j + 1, K, successors[1], steps[1], parents, most)
+    judge_each(successors[0], n, K, verdicts[0])
+    judge_each(successors[1], m, K, verdicts[1])
     verdicts[0, most] = 0
     judge(plain, j, K, verdicts[0, most])
-    forget(buffers[0], n, K, before)
-    forget(buffers[1], m, K, before)
+    forget(successors[0], n, K, before)
+    forget(successors[1], m, K, before)
     for i in range(WORDS):
-        buffers[1][m * WORDS + i] = small[j * WORDS + i]  # what was forgotten changes nothing: a step that stays
-    blank(buffers[0], n, queues, blanks)
-    blank(buffers[1], m + 1, queues, blanks)
+        successors[1][m * WORDS + i] = small[j * WORDS + i]  # a step that changes only forgotten fields stays here
+    clear_blanks(successors[0], n, likeness.queues, likeness.blanks)
+    clear_blanks(successors[1], m + 1, likeness.queues, likeness.blanks)
     for k in range(m):
         steps[2][k] = 0
     for i in range(n):
         is_met = kinds[steps[0][i]] & CHANGES_NOTHING != 0
         for k in range(m + 1):
-            if differs(buffers[0], i * WORDS, buffers[1], k * WORDS) == 0:
+            if differs(successors[0], i * WORDS, successors[1], k * WORDS) == 0:
                 if k == m:
-                    is_met = is_met or has_nothing_new(verdicts[0, i], verdicts[0, most], clauses)
-                elif actions[steps[0][i]] == actions[steps[1][k]] and is_told_alike(
+                    is_met = is_met or has_no_new_violation(verdicts[0, i], verdicts[0, most], clauses)
+                elif actions[steps[0][i]] == actions[steps[1][k]] and is_judged_alike(
                     verdicts[1, k], verdicts[0, i], verdicts[0, most], clauses
                 ):
                     is_met = True
@@ -88,49 +91,28 @@ def unlike(plain, small, j, K, kinds, actions, clauses, queues, blanks, buffers,
 
 
 @compiled
-def compare(
-    states, room, region, first, last, K, found, by, parents, before, plain, kinds, actions, clauses, queues, blanks,
-    buffers, steps, verdicts, out,
-):  # fmt: skip
-    """Compare what forgetting changes behind the states at places first … last - 1 with what it was.
+def compare(store, first, last, K, buffers, plain, likeness, pair, out):
+    """Compare the successors of states first … last - 1, stored in one region, with their remainders.
 
     Out, added up: successors that forgetting has changed, those of them that had a full queue and were not compared. At
-    the first difference it ends, with the place of the state, the step, and what `unlike` says of its successor.
+    the first difference it ends, with the place of the state, the step, and the `unlike_step` of its successor.
     """
-    most = actions.shape[0]
-    base = region * room
-    for x in range(base + first, base + last):
-        n, _ = expand(states, x, x + 1, K, found, by, parents, most)
-        plain[: n * WORDS] = found[: n * WORDS]
-        forget(found, n, K, before)
+    successors, steps, parents, before = buffers.successors, buffers.steps, buffers.parents, buffers.before
+    most = likeness.actions.shape[0]
+    for x in range(first, last):
+        n, _ = expand(store.states, x, x + 1, K, successors, steps, parents, most)
+        plain[: n * WORDS] = successors[: n * WORDS]
+        forget(successors, n, K, before)
         for j in range(n):
-            if differs(plain, j * WORDS, found, j * WORDS) != 0:
-                out[0] += 1
-                is_full = False
-                for q in range(queues.shape[0]):
-                    is_full = is_full or length_of(plain, j * WORDS, queues[q]) >= queues[q, 4]
-                if is_full:
-                    out[1] += 1
+            if differs(plain, j * WORDS, successors, j * WORDS) != 0:
+                out[CHANGED] += 1
+                if has_full_queue(plain, j * WORDS, likeness.queues):
+                    out[FULL] += 1
                     continue
-                other = unlike(
-                    plain,
-                    found,
-                    j,
-                    K,
-                    kinds,
-                    actions,
-                    clauses,
-                    queues,
-                    blanks,
-                    buffers,
-                    steps,
-                    parents,
-                    verdicts,
-                    before,
-                )
+                other = unlike_step(plain, successors, j, K, likeness, pair, parents, before)
                 if other != most:
-                    out[2] = x - base
-                    out[3] = by[j]
-                    out[4] = other
+                    out[PLACE] = x
+                    out[STEP] = steps[j]
+                    out[OTHER] = other
                     return True
     return False

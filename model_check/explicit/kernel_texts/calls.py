@@ -1,30 +1,23 @@
-"""What the kernels call: a part of every generated module, between `atomics.py` and `kernel.py`.
+"""Calls of a machine's own code: a part of every generated module.
 
 The functions are those of `code_generation/emit.py`, machine code that is called by its address. The array `K` holds
-the switches of a profile and an environment, then what guards are to be evaluated, then how many steps there are, then
-the addresses.
+the switches of a profile and an environment, then flags of the guards to evaluate, then what `records.py` names.
 """
 
 
-@inlined
-def steps_of(K):
-    """Actions with their parameters chosen: the successors that a state can have."""
-    return K[K.shape[0] - 5]
-
-
 @compiled
-def expand(states, first, last, K, found, steps, parents, room):
+def expand(states, first, last, K, successors, steps, parents, room):
     """The successors of a run of states from `first` on, as far as there is room: their number, and the run's end.
 
     Out: the successors, the step that led to each, and the state from which it did. When a step leaves a declared
     range, -1 - step and the state are returned instead.
     """
-    last = min(last, first + room // steps_of(K))
+    last = min(last, first + room // K[STEPS])
     if last <= first:
         return 0, last
-    n = call_native(K[K.shape[0] - 4], (states, first, last, K, found, steps, parents))
+    n = call_native(K[EXPAND], (states, first, last, K, successors, steps, parents))
     if n < 0:
-        return -1 - (-1 - n) % steps_of(K), first + (-1 - n) // steps_of(K)
+        return -1 - (-1 - n) % K[STEPS], first + (-1 - n) // K[STEPS]
     return n, last
 
 
@@ -32,7 +25,7 @@ def expand(states, first, last, K, found, steps, parents, room):
 def judge_run(states, first, last, K, verdict):
     """Add to the words of `verdict` the bit of each claim that is true in some of the states first … last - 1."""
     if first < last:
-        call_native(K[K.shape[0] - 3], (states, first, last, K, verdict))
+        call_native(K[JUDGE], (states, first, last, K, verdict))
 
 
 @compiled
@@ -43,22 +36,22 @@ def judge(states, x, K, verdict):
 
 @compiled
 def observe(states, x, step, K, row):
-    """What a step that led to state x shows, one number an observed field."""
-    call_native(K[K.shape[0] - 2], (states, x, step, K, row))
+    """The observed fields of a step that led to state x, one number each."""
+    call_native(K[OBSERVE], (states, x, step, K, row))
 
 
 @inlined
 def sweep(states, count, K, before):
-    """Take out of the first states what is over (`Machine.forget`), and copy what they were; how many have changed.
+    """Let the first states forget (`Machine.forget`), and copy what those were that change; how many they are.
 
     Or -1, when a value has left its declared range.
     """
-    return call_native(K[K.shape[0] - 1], (states, 0, count, K, before)) if count > 0 else 0
+    return call_native(K[FORGET], (states, 0, count, K, before)) if count > 0 else 0
 
 
 @compiled
 def forget(states, count, K, before):
-    """The same, where a value that leaves its declared range is an error."""
+    """`sweep`, where a value that leaves its declared range is an error."""
     changed = sweep(states, count, K, before)
     if changed < 0:
         raise OverflowError
@@ -66,9 +59,19 @@ def forget(states, count, K, before):
 
 
 @compiled
-def expand_and_forget(states, first, last, K, found, steps, parents, before, room):
-    """The same as `expand`, with what is left of each successor when it has forgotten."""
-    m, reached = expand(states, first, last, K, found, steps, parents, room)
+def expand_and_forget(states, first, last, K, buffers):
+    """`expand` into buffers, where each successor forgets."""
+    m, reached = expand(
+        states, first, last, K, buffers.successors, buffers.steps, buffers.parents, buffers.steps.shape[0]
+    )
     if FORGETS:
-        forget(found, m, K, before)
+        forget(buffers.successors, m, K, buffers.before)
     return m, reached
+
+
+@compiled
+def judge_each(states, count, K, verdicts):
+    """The verdict on each state, shape (count, words of a verdict)."""
+    verdicts[:] = 0
+    for x in range(count):
+        judge(states, x, K, verdicts[x])

@@ -1,4 +1,4 @@
-"""The hashes of a packed state, and what the hash table makes of them: a part of every generated module.
+"""The hashes of a packed state, and their use as keys, tags and places: a part of every generated module.
 
 `hash_of` is the upper half of a + Σ b[i]·word[i] modulo 2^128, with fixed random 128-bit numbers a and b[i]. Over the
 choice of these numbers any two different states have the same hash with probability 2^-64, whatever they have in common
@@ -65,15 +65,15 @@ def whole(word):
 
 @inlined
 def fingerprint_of(h, keep):
-    """The bits of the hash that `keep` says; never zero, which is an empty slot."""
+    """The bits of the hash that `keep` has; never zero, which is an empty slot."""
     return max(h & keep, u64(1))
 
 
 @inlined
 def key_of(words, at, keep):
-    """What stands for a state in the table: its fingerprint, its one word, or the hash of which the slot has the tag.
+    """The key of a state in the table: its fingerprint, its one word, or the hash of which the slot has the tag.
 
-    `keep` says which bits of the hash are the fingerprint.
+    `keep` has the bits of the hash that are the fingerprint.
     """
     if NUMBERED:
         return quick_hash_of(words, at)
@@ -84,7 +84,7 @@ def key_of(words, at, keep):
 
 @inlined
 def tag_of(h):
-    """The bits of the hash that a slot holds in the exact mode; they say the place, so that a table can grow by itself.
+    """The bits of the hash that a slot holds in the exact mode; they decide the line, so that a table can be rehashed.
 
     Of n states, n/2^32 others have the same on average: so seldom are the words of two different states compared.
     """
@@ -92,12 +92,12 @@ def tag_of(h):
 
 
 @inlined
-def place_of(h, slots):
-    """The line of slots where a hash, or what a slot holds of it, is looked for first: in the order of the hashes."""
+def line_of(h, slots):
+    """The line of slots where a hash, or its tag, is looked for first: in the order of the hashes."""
     return i64(((h >> u64(32)) * u64(slots)) >> u64(32)) & -LINE
 
 
 @inlined
 def after(p, slots):
-    """The slot where it is looked for next."""
+    """The slot that is probed next."""
     return p + 1 if p + 1 < slots else 0

@@ -1,92 +1,89 @@
-"""Which states lie on a shortest path, level by level backwards: a part of every generated module."""
+"""Marks on the states that lie on a shortest path, level by level backwards: a part of every generated module.
+
+A mark has a bit a goal. Each kernel marks states of one region, those at places first … last - 1.
+"""
 
 
 @inlined
 def goals_in(verdict, bits, goals):
     """The goals whose bit is in a verdict."""
-    found = 0
+    some = 0
     for i in range(bits.shape[0]):
         if verdict[bits[i] // CLAIMS_A_WORD] >> bits[i] % CLAIMS_A_WORD & 1:
-            found |= i64(goals[i])
-    return found
+            some |= i64(goals[i])
+    return some
 
 
 @compiled
-def mark_verdict(states, room, regions, region, first, last, K, bits, goals, verdict, marks):
-    """Mark the states of a region for which `judge` gives some of the bits, each with the goal of the bit.
+def mark_verdict(store, region, first, last, K, bits, goals, verdict, marks):
+    """Mark the states for which `judge` gives some of the bits, each with the goal of the bit.
 
-    A goal is a bit of a mark; in `verdict` there is room for what `judge` gives.
+    `verdict` is room for what `judge` gives.
     """
-    for some in range(first, last, AHEAD):
-        stop = min(some + AHEAD, last)
+    for begin in range(first, last, BATCH):
+        stop = min(begin + BATCH, last)
         verdict[:] = 0
-        judge_run(states, region * room + some, region * room + stop, K, verdict)
+        judge_run(store.states, region * store.room + begin, region * store.room + stop, K, verdict)
         if goals_in(verdict, bits, goals) != 0:
-            for place in range(some, stop):
+            for place in range(begin, stop):
                 verdict[:] = 0
-                judge(states, region * room + place, K, verdict)
-                marks[(place << regions) | region] |= goals_in(verdict, bits, goals)
+                judge(store.states, region * store.room + place, K, verdict)
+                marks[number_at(store, region, place)] |= goals_in(verdict, bits, goals)
 
 
 @compiled
-def mark_last_steps(states, room, regions, region, first, last, K, found, steps, parents, bits, goals, verdict, marks):
-    """Mark the states of a region for whose successors, before they forget, `judge` gives some of the bits."""
-    most = steps.shape[0]
-    base = region * room
+def mark_last_steps(store, region, first, last, K, buffers, bits, goals, verdict, marks):
+    """Mark the states for whose successors, before they forget, `judge` gives some of the bits."""
+    successors, steps, parents = buffers.successors, buffers.steps, buffers.parents
+    base = region * store.room
     x = first
     while x < last:
-        m, reached = expand(states, base + x, base + last, K, found, steps, parents, most)
+        m, reached = expand(store.states, base + x, base + last, K, successors, steps, parents, steps.shape[0])
         x = reached - base
         verdict[:] = 0
-        judge_run(found, 0, m, K, verdict)
+        judge_run(successors, 0, m, K, verdict)
         if goals_in(verdict, bits, goals) != 0:
             for j in range(m):
                 verdict[:] = 0
-                judge(found, j, K, verdict)
-                marks[((parents[j] - base) << regions) | region] |= goals_in(verdict, bits, goals)
+                judge(successors, j, K, verdict)
+                marks[number_at(store, region, parents[j] - base)] |= goals_in(verdict, bits, goals)
 
 
 @compiled
-def mark_before(
-    states, room, regions, region, first, last, starts, ends, table, K, found, steps, parents, before, goals, marks
-):
-    """Mark the states of a region with the goals of their successors in the level that starts and ends say.
+def mark_before(store, region, first, last, starts, ends, K, buffers, goals, marks):
+    """Mark the states with the goals of their successors in the level between starts and ends.
 
     No mark has more goals than `goals`.
     """
-    most = steps.shape[0]
-    base = region * room
+    base = region * store.room
     x = first
     while x < last:
-        m, reached = expand_and_forget(states, base + x, base + last, K, found, steps, parents, before, most)
+        m, reached = expand_and_forget(store.states, base + x, base + last, K, buffers)
         x = reached - base
         for j in range(m):
-            parent = ((parents[j] - base) << regions) | region
+            parent = number_at(store, region, buffers.parents[j] - base)
             if marks[parent] != goals:
-                number = number_of(found, j * WORDS, states, room, regions, table)
+                number = number_of(buffers.successors, j * WORDS, store)
                 if number >= 0 and marks[number] != 0:
-                    r = number & ((1 << regions) - 1)
-                    if starts[r] <= number >> regions < ends[r]:
+                    r = region_of(store, number)
+                    if starts[r] <= number >> store.shift < ends[r]:
                         marks[parent] |= marks[number]
 
 
 @compiled
-def mark_before_keys(
-    states, room, regions, region, first, last, table, beside, keep, K, found, steps, parents, before, marks
-):
-    """Mark the states of a region with what is marked beside the keys of their successors."""
+def mark_before_keys(store, region, first, last, table, beside, K, buffers, marks):
+    """Mark the states with the marks that lie beside the keys of their successors in a table."""
     slots = table.shape[0]
-    most = steps.shape[0]
-    base = region * room
+    base = region * store.room
     x = first
     while x < last:
-        m, reached = expand_and_forget(states, base + x, base + last, K, found, steps, parents, before, most)
+        m, reached = expand_and_forget(store.states, base + x, base + last, K, buffers)
         x = reached - base
         for j in range(m):
-            key = key_of(found, j * WORDS, keep)
-            p = place_of(key, slots)
+            key = key_of(buffers.successors, j * WORDS, store.keep)
+            p = line_of(key, slots)
             while table[p] != u64(0):
                 if table[p] == key:
-                    marks[((parents[j] - base) << regions) | region] |= beside[p]
+                    marks[number_at(store, region, buffers.parents[j] - base)] |= beside[p]
                     break
                 p = after(p, slots)

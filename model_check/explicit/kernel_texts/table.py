@@ -1,14 +1,11 @@
-"""The hash table, and what stands in it for a state: a part of every generated module, behind `hashing.py`.
+"""The hash table, whose slots hold what stands for a state: a part of every generated module, after `hashing.py`."""
 
-How states and slots are laid out is said in `kernel.py`.
-"""
-
-AHEAD = 256  # states of which the slots are asked for at once
+BATCH = 256  # slots that are prefetched together
 
 
 @inlined
 def differs(words, at, others, there):
-    """Zero or one, found without a branch."""
+    """Zero or one, computed without a branch."""
     difference = i64(0)
     for i in range(WORDS):
         difference |= words[at + i] ^ others[there + i]
@@ -16,51 +13,66 @@ def differs(words, at, others, there):
 
 
 @inlined
-def home_of(number, regions, room):
-    """Where the words of a state begin; `regions` is the logarithm of their number, `room` what one can hold."""
-    return ((number & ((1 << regions) - 1)) * room + (number >> regions)) * WORDS
+def region_of(store, number):
+    """The region of a state, by its number."""
+    return number & ((1 << store.shift) - 1)
+
+
+@inlined
+def number_at(store, region, place):
+    """The number of the state at a place of a region."""
+    return (place << store.shift) | region
+
+
+@inlined
+def offset_of(store, number):
+    """The index of the first word of a state."""
+    return (region_of(store, number) * store.room + (number >> store.shift)) * WORDS
 
 
 @compiled
-def enter(states, room, regions, region, first, last, table, keep, hashes):
-    """Put the states at places first … last - 1 of a region, which are not in the table yet, into it.
+def enter(store, region, first, last, hashes):
+    """Insert the states at places first … last - 1 of a region, which are not in the table yet.
 
-    `keep` is as in `key_of`; `hashes` is room for what is ahead.
+    `hashes` is room for a batch.
     """
+    table = store.table
     slots = table.shape[0]
-    for some in range(first, last, AHEAD):
-        m = min(AHEAD, last - some)
+    for begin in range(first, last, BATCH):
+        m = min(BATCH, last - begin)
         for j in range(m):
-            hashes[j] = key_of(states, home_of(((some + j) << regions) | region, regions, room), keep)
-            prefetch(table, place_of(hashes[j], slots))
+            offset = offset_of(store, number_at(store, region, begin + j))
+            hashes[j] = key_of(store.states, offset, store.keep)
+            prefetch(table, line_of(hashes[j], slots))
         for j in range(m):
             h = hashes[j]
-            p = place_of(h, slots)
+            p = line_of(h, slots)
             slot = h
             if NUMBERED:
-                slot = tag_of(h) | u64((((some + j) << regions) | region) + 1)
+                slot = tag_of(h) | u64(number_at(store, region, begin + j) + 1)
             while swap_if_equal(table, p, u64(0), slot) != u64(0):
                 p = after(p, slots)
 
 
 @compiled
-def number_of(words, at, states, room, regions, table):
+def number_of(words, at, store):
     """The number of the state in `words`, or -1; only where slots hold numbers."""
+    table = store.table
     slots = table.shape[0]
     h = quick_hash_of(words, at)
     tag = tag_of(h)
-    p = place_of(h, slots)
+    p = line_of(h, slots)
     while table[p] != u64(0):
         if table[p] & ~LOW == tag:
             number = i64(table[p] & LOW) - 1
-            if differs(words, at, states, home_of(number, regions, room)) == 0:
+            if differs(words, at, store.states, offset_of(store, number)) == 0:
                 return number
         p = after(p, slots)
     return -1
 
 
 @compiled
-def spread(table, first, last, low, high, aside):
+def rehash(table, first, last, low, high, aside):
     """Move the entries at first … last - 1 to their places in the whole table, those that have one in low … high - 1.
 
     Lines begin at low and high, and what is between is empty: how many of each have come is counted beside the table.
@@ -69,59 +81,55 @@ def spread(table, first, last, low, high, aside):
     slots = table.shape[0]
     lines = (high - low) // LINE
     taken = np.zeros(lines, dtype=np.uint8)
-    held = np.empty(AHEAD, dtype=np.uint64)
+    batch = np.empty(BATCH, dtype=np.uint64)
     m = 0
-    for some in range(first, last, AHEAD):
+    for begin in range(first, last, BATCH):
         n = 0
-        for p in range(some, min(some + AHEAD, last)):
-            held[n] = table[p]
-            n += i64(held[n] != u64(0))
+        for p in range(begin, min(begin + BATCH, last)):
+            batch[n] = table[p]
+            n += i64(batch[n] != u64(0))
             table[p] = 0
         for i in range(n):
-            q = place_of(held[i], slots)
+            q = line_of(batch[i], slots)
             line = (q - low) // LINE if q >= low else lines
             while line < lines and taken[line] == LINE:
                 line += 1
             if line < lines:
-                table[low + line * LINE + taken[line]] = held[i]
+                table[low + line * LINE + taken[line]] = batch[i]
                 taken[line] += 1
             else:
-                aside[m] = held[i]
+                aside[m] = batch[i]
                 m += 1
     return m
 
 
 @inlined
-def put(entry, table):
-    """Enter what is not in the table."""
+def insert_entry(entry, table):
+    """Insert an entry that is not in the table; its slot."""
     slots = table.shape[0]
-    p = place_of(entry, slots)
+    p = line_of(entry, slots)
     while table[p] != u64(0):
         p = after(p, slots)
     table[p] = entry
+    return p
 
 
 @compiled
-def put_all(some, table):
-    """Enter keys that are not in the table."""
-    for i in range(some.shape[0]):
-        put(some[i], table)
+def insert_entries(entries, table):
+    """Insert entries that are not in the table."""
+    for i in range(entries.shape[0]):
+        insert_entry(entries[i], table)
 
 
 @compiled
-def keys(states, room, regions, region, places, keep, into):
-    """What stands in the table for the states at some places of a region."""
+def insert_marked(entries, marks, table, beside):
+    """Insert entries that are not in the table, and the mark of each beside it."""
+    for i in range(entries.shape[0]):
+        beside[insert_entry(entries[i], table)] = marks[i]
+
+
+@compiled
+def keys(store, region, places, into):
+    """The keys of the states at some places of a region."""
     for i in range(places.shape[0]):
-        into[i] = key_of(states, home_of((places[i] << regions) | region, regions, room), keep)
-
-
-@compiled
-def put_marked(some, marks, table, beside):
-    """Enter keys that are not in the table, and what each is marked with beside it."""
-    slots = table.shape[0]
-    for i in range(some.shape[0]):
-        p = place_of(some[i], slots)
-        while table[p] != u64(0):
-            p = after(p, slots)
-        table[p] = some[i]
-        beside[p] = marks[i]
+        into[i] = key_of(store.states, offset_of(store, number_at(store, region, places[i])), store.keep)

@@ -1,1 +1,1 @@
-"""The states that a search has found: in memory and in files, and the hash table of all of them."""
+"""The memory of a search: its states in memory and in files, and the hash table of all of them."""

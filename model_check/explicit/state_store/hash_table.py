@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 LOAD = 0.7
-"""How full the table may become."""
+"""The most load of the table: states a slot."""
 
 FIRST_SLOTS = 1 << 16
 """Slots at the beginning."""
@@ -49,9 +49,9 @@ class HashTable:
     Parameters
     ----------
     most_bytes : int
-        What the table may take in the end.
+        Bytes that the table may take in the end.
     huge_bytes : int
-        How much of it may be huge pages that were set aside.
+        Bytes of it that may be huge pages that were set aside.
 
     Attributes
     ----------
@@ -72,20 +72,20 @@ class HashTable:
 
     @property
     def states(self) -> int:
-        """How many states the table may hold before it must grow."""
+        """States that the table may hold before it must grow."""
         return int(LOAD * len(self.slots))
 
-    def slots_for(self, states: int, gladly: int, most_bytes: int) -> int | None:
-        """How many slots the table needs for so many states; None when they take more than `most_bytes`.
+    def slots_for(self, states: int, share: int, most_bytes: int) -> int | None:
+        """The slots that the table needs for so many states; None when they take more than `most_bytes`.
 
-        Above `gladly` bytes it grows as little as it can.
+        Above its `share` in bytes it grows as little as it can.
         """
         slots = len(self.slots)
         if states <= self.states:
             return slots
         while states > LOAD * slots:
             factor = 4 if slots < SMALL else 2 if slots < LARGE else SLOW_GROWTH
-            if factor * slots * 8 > gladly:
+            if factor * slots * 8 > share:
                 factor = SLOW_GROWTH
             slots = _in_lines(int(factor * slots))
         slots = _in_lines(min(slots, len(self._reserved), most_bytes // 8))
@@ -94,26 +94,26 @@ class HashTable:
     def grow(self, slots: int, kernels: ModuleType, executor: Executor, threads: int) -> None:
         """Take so many slots, and move the entries to their new places, which are in the order of the old ones.
 
-        From the end down, a stretch at a time of which the new places lie behind all that has not been moved. Threads
-        share it; what would leave the new places of a thread's part is entered last, with the lowest entries, for
-        which no such stretch is left.
+        From the end down, a stretch at a time whose new places lie behind all entries that have not been moved. Threads
+        share it; entries that would leave the new places of a thread's part are inserted last, with the lowest entries,
+        for which no such stretch is left.
         """
         before = len(self.slots)
         self.slots = table = self._reserved[:slots]
 
-        def spread(first: int, last: int, low: int, high: int) -> npt.NDArray[np.uint64]:
+        def rehash(first: int, last: int, low: int, high: int) -> npt.NDArray[np.uint64]:
             aside = np.empty(last - first, dtype=np.uint64)
-            return aside[: kernels.spread(table, first, last, low, high, aside)]
+            return aside[: kernels.rehash(table, first, last, low, high, aside)]
 
         end, lowest = before, min(before, APART)
-        aside = [spread(0, lowest, 0, 0)]
+        aside = [rehash(0, lowest, 0, 0)]
         while end > lowest:
             begin = max(lowest, -(-end * before // slots))
             cuts = [begin + (end - begin) * part // threads for part in range(threads + 1)]
             news = [_in_lines(max(end, cut * slots // before) + LINE - 1) for cut in cuts]
-            aside += executor.map(spread, cuts, cuts[1:], news, news[1:])
+            aside += executor.map(rehash, cuts, cuts[1:], news, news[1:])
             end = begin
-        kernels.put_all(np.concatenate(aside), table)
+        kernels.insert_entries(np.concatenate(aside), table)
 
 
 def _in_lines(slots: int) -> int:

@@ -1,7 +1,7 @@
-"""The words of all states: one region a thread, the newest states in memory and the oldest ones in files if need be.
+"""The words of all states: a region a thread, the newest states in memory, the oldest spilled to files if need be.
 
-A region only ever grows at its end. What leaves the memory is first written to the region's file; then a mapping of
-the file takes the place of the memory, so that no address changes and the kernels need not know.
+A region only ever grows at its end. Spilled words are first written to the region's file; then the file is mapped over
+their memory, so that no address changes and the kernels need not know.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PAGE = 1 << 18
 """A region is a multiple of so many states, so that regions share no page, not even a huge one."""
 
 PIECE = 1 << 16
-"""Bytes of a region that leave the memory at once, or a multiple: a multiple of the usual page sizes."""
+"""The unit of spilling in bytes: a multiple of the usual page sizes."""
 
 
 class Regions:
@@ -50,7 +50,7 @@ class Regions:
     Parameters
     ----------
     huge_bytes : int
-        How much the oldest states may take of the huge pages that were set aside.
+        Bytes of the huge pages that were set aside, which the oldest states may take.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Regions:
 
     @property
     def bytes_on_disk(self) -> int:
-        """Bytes of the states that have left the memory."""
+        """Bytes of the spilled states."""
         return sum(self._mapped)
 
     def bytes_of(self, region: int, first: int, last: int) -> memoryview:
@@ -99,7 +99,7 @@ class Regions:
         return self.states.data.cast("B")[start + first : start + last]
 
     def save(self) -> StateFiles:
-        """Append all states that are not there yet to the files.
+        """Append all states to the files that are not in them yet.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class Regions:
         return files
 
     def restore(self, counts: Counts, checksums: list[int], most_bytes: int) -> None:
-        """Take the states from the files, at most so many bytes of them into memory: the newest of each region.
+        """Read the states from the files, at most so many bytes of them into memory: the newest of each region.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class Regions:
                 raise BadFile(message)
 
     def spill(self, most_bytes: int) -> None:
-        """Let the oldest states leave the memory until the others take at most so many bytes.
+        """Spill the oldest states until the others take at most so many bytes.
 
         Raises
         ------
@@ -148,7 +148,7 @@ class Regions:
                 self._map(region, last)
 
     def trim(self, most_bytes: int) -> None:
-        """Let go of mapped pages when more than so many bytes of them are in the process's memory."""
+        """Release mapped pages when more than so many bytes of them are in the process's memory."""
         if self.bytes_on_disk and mapped_bytes() - self._mapped_before > most_bytes:
             self._advise(mmap.MADV_DONTNEED)
 

@@ -1,8 +1,8 @@
-"""Memory that is reserved at once and paid for where it is used, and files that take the place of a part of it.
+"""Memory that is reserved at once and committed where it is used, and files that are mapped over a part of it.
 
 A page costs nothing before it is first written. Where the system offers huge pages they are asked for, since the first
 touch of many small ones takes longer than the search itself. Where some were set aside (``vm.nr_hugepages``) these are
-taken first: a virtual machine keeps them, while other memory is lent anew by its host each time.
+taken first: a virtual machine holds on to them, while other memory is lent anew by its host each time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SMALL = 1 << 22
 """Bytes below which memory is taken as usual."""
 
 SHARE = 0.9
-"""How much of what the machine has available a search takes that is given no limit."""
+"""The part of the available memory that a search without a limit takes."""
 
 HUGE_PAGE = 1 << 21
 """Bytes of a huge page."""
@@ -76,7 +76,7 @@ def written(size: float) -> str:
 
 
 def available_bytes() -> int:
-    """What this process may take of the machine's memory, and of its control group's, without swapping."""
+    """The memory of the machine, and of its control group, that this process may take without swapping."""
     available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError, ValueError):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
@@ -88,7 +88,7 @@ def available_bytes() -> int:
 
 
 def zeros(length: int, dtype: type[np.generic]) -> npt.NDArray[Any]:
-    """An array of zeros whose pages are not there until they are written; a large one begins where a huge page may.
+    """An array of zeros whose pages are committed when they are written; a large one is aligned for huge pages.
 
     Raises
     ------
@@ -118,9 +118,9 @@ def zeros_up_to(length: int, least: int, dtype: type[np.generic]) -> npt.NDArray
 
 
 def replace_by_file(array: npt.NDArray[Any], first: int, last: int, descriptor: int, offset: int) -> None:
-    """Let bytes first … last - 1 of an array of `zeros` be those of a file from `offset`, to be read only.
+    """Map a file from `offset` on, read-only, over bytes first … last - 1 of an array of `zeros`.
 
-    The memory behind them is given back. All three are multiples of the page size; the file has the bytes already.
+    Their memory is released. All three are multiples of the page size; the file has the bytes already.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def replace_by_file(array: npt.NDArray[Any], first: int, last: int, descriptor: 
 
 
 def huge_pages() -> int:
-    """Bytes of the huge pages that were set aside and that nobody has taken; 0 where the system has no such thing."""
+    """Bytes of the free huge pages that were set aside; 0 where the system has no such thing."""
     with suppress(OSError, ValueError):
         free, promised = (int((_POOL / f"{what}_hugepages").read_text("ascii")) for what in ("free", "resv"))
         return (free - promised) * HUGE_PAGE
@@ -139,14 +139,14 @@ def huge_pages() -> int:
 
 
 def take_huge_pages(array: npt.NDArray[Any], first: int, last: int) -> int:
-    """Let bytes first … last - 1 of an array of `zeros`, not yet written, lie in huge pages that were set aside.
+    """Map huge pages that were set aside over bytes first … last - 1 of an array of `zeros`, not yet written.
 
-    What is left of the last page stays as it is.
+    A part of a page at the end is left out.
 
     Returns
     -------
     int
-        How many bytes lie there now: 0 when fewer are free, or when the array does not begin where a page may.
+        The bytes in huge pages: 0 when fewer are free, or when the array is not aligned.
     """
     address, size = array.ctypes.data + first, (last - first) // HUGE_PAGE * HUGE_PAGE
     if address % HUGE_PAGE or not 0 < size <= huge_pages():
@@ -154,7 +154,7 @@ def take_huge_pages(array: npt.NDArray[Any], first: int, last: int) -> int:
     usable = mmap.PROT_READ | mmap.PROT_WRITE
     try:
         _map_at(address, size, usable, _ANONYMOUS | MAP_HUGE_PAGES, -1, 0)
-    except OSError:  # somebody was quicker, and what was there may be gone
+    except OSError:  # another process was quicker, and the old mapping may be gone
         _map_at(address, size, usable, _ANONYMOUS | _NO_RESERVE, -1, 0)
         return 0
     return size
@@ -177,7 +177,7 @@ def advise(array: npt.NDArray[Any], first: int, last: int, advice: int) -> None:
 
 
 def mapped_bytes() -> int:
-    """How much of the files that this process maps is in its memory at the moment; 0 where the system does not say."""
+    """Bytes of mapped files that are in this process's memory at the moment; 0 where the system does not tell."""
     with suppress(OSError):
         return int(Path("/proc/self/statm").read_text("ascii").split()[2]) * mmap.PAGESIZE
     return 0

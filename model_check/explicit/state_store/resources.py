@@ -1,4 +1,4 @@
-"""What a search may use: memory, disk, a folder for checkpoints."""
+"""The resources of a search: memory, disk, a folder for checkpoints."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ EXACT = 0
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a search may use.
+    """The resources of a search.
 
     Parameters
     ----------
     memory : int or None
-        Bytes for states and hash table; what the machine has available when None.
+        Bytes for states and hash table; most of the available memory when None.
     disk : Path or None
-        The folder for states that leave the memory; a temporary one when None.
+        The folder for spilled states; a temporary one when None.
     spill : bool
-        Whether states may leave the memory.
+        Whether states may be spilled to the disk.
     checkpoint : Path or None
-        The folder where the search is saved; the states that leave the memory go there, too.
+        The folder of the search's checkpoints, and of its spilled states.
     checkpoint_every : float
         Seconds between two checkpoints.
     resume : bool
@@ -79,7 +79,7 @@ class Resources:
         return max(available_bytes(), LEAST_MEMORY) if self.memory is None else self.memory
 
     def folder(self) -> Path:
-        """Where states go that leave the memory: by custom, large temporary files go to /var/tmp."""
+        """The folder of spilled states: by custom, large temporary files go to /var/tmp."""
         if self.checkpoint is not None or self.disk is not None:
             return self.checkpoint or self.disk or Path()
         usual = Path("/var/tmp")  # noqa: S108 (the file has no name there)

@@ -12,7 +12,7 @@ from model_check.errors import BadFile, DiskFull
 if TYPE_CHECKING:
     from pathlib import Path
 
-AT_ONCE = 1 << 24
+BLOCK = 1 << 24
 """Bytes that one call of the system writes or reads."""
 
 
@@ -25,12 +25,12 @@ class StateFiles:
         Made when it is not there.
     regions : int
     keep : bool
-        Whether the files have names and stay, with checksums, or are gone when the process is.
+        Whether the files have names and checksums and outlive the process.
 
     Attributes
     ----------
     sizes, checksums : list of int
-        Bytes in each file, and their CRC-32 (0 where files are not kept).
+        Bytes in each file, and their CRC-32 (0 in temporary files).
 
     Raises
     ------
@@ -54,7 +54,7 @@ class StateFiles:
                     self._descriptors.append(os.dup(file.fileno()))
 
     def path(self, region: int) -> Path:
-        """The file of a region, if it is kept."""
+        """The file of a region, if it has a name."""
         return self.folder / f"states.{region}"
 
     def descriptor(self, region: int) -> int:
@@ -70,19 +70,19 @@ class StateFiles:
             When the system does not take them; what was appended before stays.
         """
         while words:
-            some = words[:AT_ONCE]
+            block = words[:BLOCK]
             try:
-                count = os.pwrite(self._descriptors[region], some, self.sizes[region])
+                count = os.pwrite(self._descriptors[region], block, self.sizes[region])
             except OSError as error:
                 message = f"{self.folder}: {os.strerror(error.errno or 0)} where states are kept"
                 raise DiskFull(message) from error
             self.sizes[region] += count
             if self.keep:
-                self.checksums[region] = zlib.crc32(some[:count], self.checksums[region])
+                self.checksums[region] = zlib.crc32(block[:count], self.checksums[region])
             words = words[count:]
 
     def truncate(self, region: int, size: int) -> None:
-        """Forget what a file holds beyond a size, which it must have.
+        """Cut a file to a size, which it must have.
 
         Raises
         ------
@@ -99,7 +99,7 @@ class StateFiles:
     def read(self, region: int, first: int, into: memoryview) -> None:
         """Read bytes of a region's file, from `first` on."""
         while into:
-            count = os.preadv(self._descriptors[region], [into[:AT_ONCE]], first)
+            count = os.preadv(self._descriptors[region], [into[:BLOCK]], first)
             if count == 0:
                 raise EOFError(self.path(region))
             first += count
@@ -111,7 +111,7 @@ class StateFiles:
             os.fsync(descriptor)
 
     def close(self) -> None:
-        """Close the files; what is mapped of them stays."""
+        """Close the files; their mappings stay."""
         while self._descriptors:
             os.close(self._descriptors.pop())
 
@@ -122,7 +122,7 @@ def make_folder(folder: Path, content: str) -> None:
     Raises
     ------
     BadFile
-        When it cannot be made; names what it was to hold.
+        When it cannot be made; names its content.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ and by the guard that refuses it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 
 from files.parquet import read_parquet
 from files.temporary_folder import temporary_folder
-from model_check.instances import switches_of
 from reference.format.broker_conf import BrokerConf
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, judge_recorded
 from spark_trace_analysis.errors import TraceAnalysisError
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from spark_trace_analysis.traces.manifest import TraceRun
+    from spark_trace_analysis.traces.manifest import Parameters, TraceRun
 
 _COLUMNS = (
     "run bigint, accepted bigint, refused bigint, trace bigint, step bigint, event string, guard string, problem string"
@@ -51,8 +50,7 @@ class Explained:
         Why a trace could not be asked about, if one could not.
     """
 
-    profile: str
-    environment: str
+    parameters: Parameters
     accepted: int
     refused: int
     trace: int | None
@@ -61,9 +59,14 @@ class Explained:
     guard: str | None
     problem: str | None
 
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        of = {"profile": self.parameters.profile.name, "environment": self.parameters.environment_name}
+        return of | {field.name: getattr(self, field.name) for field in fields(self)[1:]}
+
     def sentence(self) -> str:
         """The result in words."""
-        of = f"{self.profile}, {self.environment}"
+        of = f"{self.parameters.profile}, {self.parameters.environment_name}"
         text = f"{of}: {self.accepted:,} of {self.accepted + self.refused:,} traces are explained by the specification"
         if self.trace is not None:
             text += f"; trace {self.trace} is refused at step {self.step} ({self.event}): {self.guard}"
@@ -90,9 +93,8 @@ def explain_some(
     questions = [
         RecordedQuestion(
             profile=run.parameters.profile,
-            switches=switches_of(run.parameters.profile),
             conf=conf or BrokerConf(),
-            instance=None if conf is not None else run.parameters.instance,
+            instance=None if conf is not None else run.parameters.world.instance,
         )
         for run in runs
     ]
@@ -113,10 +115,9 @@ def explain_some(
     """).collect()
     explained = []
     for row in rows:
-        parameters = runs[row["run"]].parameters
         least: tuple[Any, Any, Any, Any] = row["least"] or (None, None, None, None)
-        of_run = parameters.profile, parameters.environment_name, row["accepted"], row["refused"]
-        explained.append(Explained(*of_run, *least, row["problem"]))
+        found = row["accepted"], row["refused"], *least, row["problem"]
+        explained.append(Explained(runs[row["run"]].parameters, *found))
     return tuple(explained)
 
 

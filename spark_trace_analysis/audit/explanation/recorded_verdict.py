@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from model_check.instances import constants_for
 from model_check.trace_validation.follow import SEEN, NamedEvent, TooManyStatesError, follow
 from model_check.trace_validation.validate import validate
+from model_check.world import NO_FAULTS, World
 from spark_trace_analysis.audit.explanation.trace_verdict import validation_settings
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
 from spark_trace_analysis.ingest.observed_rows import observed
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from model_check.world import Profile
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row
-    from spec.switches import Switches
+    from spec.constants import Instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class RecordedVerdict:
         Where the first one is not; None where all are, or a search that was cut short gives no reason.
     """
 
-    profile: str
+    profile: Profile
     accepted: bool
     events: int
     explained: int
@@ -91,7 +92,7 @@ class RecordedVerdict:
             "events": self.events,
             "accepted": self.accepted,
             "divergence": divergence,
-            "profile": self.profile,
+            "profile": self.profile.name,
             "faults": self.faults,
             "explained": self.explained,
             "complete": self.is_complete,
@@ -105,7 +106,7 @@ class RecordedQuestion:
 
     Attributes
     ----------
-    profile, switches
+    profile
         The specification.
     conf
         The settings of the broker that left the traces.
@@ -115,10 +116,9 @@ class RecordedQuestion:
         Called with the number of events explained and of all events of a trace.
     """
 
-    profile: str
-    switches: Switches
+    profile: Profile
     conf: BrokerConf
-    instance: str | None = None
+    instance: Instance | None = None
     report: Callable[[int, int], None] | None = None
 
 
@@ -149,7 +149,7 @@ def judge_recorded(path: Path, question: RecordedQuestion) -> RecordedVerdict:
 
 def _follow(path: Path, trace: RecordedTrace, question: RecordedQuestion) -> RecordedVerdict:
     """Follow a walk, whose rows name the actions."""
-    constants = constants_for(question.profile, (), question.instance or _instance_beside(path))
+    constants = World(question.profile, NO_FAULTS, question.instance or _instance_beside(path)).constants
     named = (NamedEvent(row.action, row.time, tuple(getattr(row, name) for name in SEEN)) for row in trace.rows)
     try:
         followed = follow(named, constants)
@@ -165,21 +165,21 @@ def _follow(path: Path, trace: RecordedTrace, question: RecordedQuestion) -> Rec
     )
 
 
-def _instance_beside(path: Path) -> str:
+def _instance_beside(path: Path) -> Instance:
     if not (path.parent / MANIFEST).is_file():
         message = (
             f"{path}: its events name actions, but no {MANIFEST} beside it says in which instance it was walked; "
             f"give --instance NAME"
         )
         raise BadOptionError(message)
-    return read_manifest(path.parent).parameters.instance
+    return read_manifest(path.parent).parameters.world.instance
 
 
 def _validate(trace: RecordedTrace, question: RecordedQuestion) -> RecordedVerdict:
     """Validate a broker's own recording, which lacks the producers' actions."""
-    settings = validation_settings(question.conf, question.profile)
-    recording = observed(trace, settings.timeout_ms, with_discards=question.switches.keeps_discarded)
-    verdict = validate(recording.trace, settings, question.switches, question.report)
+    settings = validation_settings(question.conf, question.profile.name)
+    recording = observed(trace, settings.timeout_ms, with_discards=question.profile.switches.keeps_discarded)
+    verdict = validate(recording.trace, settings, question.profile.switches, question.report)
     found = verdict.divergence
     total = len(recording.trace.events)
     explained = total if verdict.accepted else 0 if found is None else found.number

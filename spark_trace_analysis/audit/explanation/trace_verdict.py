@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from model_check.asked import asked_for
 from model_check.configuration import Configuration
 from model_check.releases import profile_for
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.validate import validate
+from model_check.world import Profile
 from spark_trace_analysis.audit.rules.advice import on_refusal
 from spark_trace_analysis.records.version import RELEASES
 from spec.language import NONE
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.ingest.driver_log import DriverLog
     from spark_trace_analysis.ingest.store_trace import StoreTrace
-    from spec.switches import Switches
 
 
 _HOUR_MS = 3_600_000
@@ -50,7 +51,7 @@ class TraceVerdict:
 
     events: int
     accepted: bool | None
-    profile: str | None = None
+    profile: Profile | None = None
     reason: str | None = None
     verdict: PathVerdict | None = None
     trace: StoreTrace | None = None
@@ -85,8 +86,9 @@ class TraceVerdict:
 
     def advice(self) -> list[str]:
         """Advice to an operator whose store is not explained; empty if it is."""
-        is_refused = self.accepted is False or (self.accepted is None and self.profile is not None)
-        return on_refusal(self.profile or "", self.broker_conf, is_complete=self.is_complete) if is_refused else []
+        if self.accepted or self.profile is None:
+            return []
+        return on_refusal(self.profile, self.broker_conf, is_complete=self.is_complete)
 
     def divergence_json(self) -> dict[str, Any] | None:
         """The first event that no path explains, the refusing guard, and what was allowed instead."""
@@ -107,7 +109,7 @@ class TraceVerdict:
             "events": self.events,
             "accepted": self.accepted,
             "divergence": self.divergence_json(),
-            "profile": self.profile,
+            "profile": None if self.profile is None else self.profile.name,
             "faults": self.faults,
             "explained": explained,
             "complete": self.is_complete,
@@ -135,46 +137,46 @@ def event_json(number: int, event: ObservedEvent, trace: StoreTrace) -> dict[str
     return values
 
 
-def profiles_for(version: str | None) -> list[str]:
+def profiles_for(version: str | None) -> tuple[Profile, ...]:
     """The profiles that stand for a version, or for a range of versions, the oldest first; all if it is not known.
 
     Of several with the same switches, the oldest.
 
     Examples
     --------
-    >>> profiles_for("5.0.0"), profiles_for("5.2.0-5.5.1"), profiles_for("5.5.1")
-    (['4.9.7'], ['5.3.3', '5.4.0', '5.5.0', '5.5.1'], ['5.5.1'])
+    >>> [[profile.name for profile in profiles_for(version)] for version in ("5.0.0", "5.2.0-5.5.1", "5.5.1")]
+    [['4.9.7'], ['5.3.3', '5.4.0', '5.5.0', '5.5.1'], ['5.5.1']]
     """
     ends = [release_numbers(end) for end in (version or f"{RELEASES[0]}-{RELEASES[-1]}").split("-")]
     between = [release for release in RELEASES if ends[0] <= release_numbers(release) <= ends[-1]]
-    return list(distinct(profile_for(release)[0] for release in between or [str(version)]))
+    return tuple(map(Profile.of, distinct(profile_for(release)[0] for release in between or [str(version)])))
 
 
-def why_judged_by(profile: str, version: str | None) -> str:
+def why_judged_by(profile: Profile, version: str | None) -> str:
     """Why a store of a version, or of a range of versions, is judged by a profile; empty where they are the same.
 
     Examples
     --------
-    >>> why_judged_by("5.3.3", "5.2.0-5.3.3")
+    >>> why_judged_by(Profile.of("5.3.3"), "5.2.0-5.3.3")
     'no record tells 5.2.0 to 5.3.3 apart: judged by 5.3.3, which stands for them'
-    >>> why_judged_by("5.4.0", "5.4.0-5.5.1")
+    >>> why_judged_by(Profile.of("5.4.0"), "5.4.0-5.5.1")
     'no record tells 5.4.0 to 5.5.1 apart: 5.4.0, 5.5.0 and 5.5.1 were asked in turn'
     """
     if version is not None and "-" not in version:
         return profile_for(version)[1]
-    *others, last = profiles_for(version)
+    *others, last = (one.name for one in profiles_for(version))
     asked = f"{', '.join(others)} and {last}" if others else last
     if version is None:
         return f"no record tells which release wrote it: {asked} were asked in turn"
     alike = f"no record tells {version.replace('-', ' to ')} apart"
     by_one = f"{alike}: judged by {profile}, which stands for them"
-    return by_one if asked == profile else f"{alike}: {asked} were asked in turn"
+    return by_one if asked == profile.name else f"{alike}: {asked} were asked in turn"
 
 
 def validation_settings(conf: BrokerConf, release: str, check_max: int | None = None) -> Configuration:
-    """The settings of a broker; what its `broker.conf` leaves out is the default of its release."""
+    """The settings of a broker; what its `broker.conf` leaves out is the default of its release, or its profile's."""
     return Configuration.of_release(
-        release,
+        asked_for(release).release,
         check_max=conf.transaction_check_max if check_max is None else check_max,
         timeout_ms=conf.transaction_timeout_ms,
         check_interval_ms=conf.transaction_check_interval_ms,
@@ -187,22 +189,22 @@ def validation_settings(conf: BrokerConf, release: str, check_max: int | None = 
 def judge_trace(
     store: StoreTrace,
     driver: DriverLog | None,
-    profiles: Iterable[tuple[str, Switches, Configuration]],
+    asked: Iterable[tuple[Profile, Configuration]],
     report: Callable[[int, int], None] | None = None,
 ) -> TraceVerdict:
     """Ask one profile after the other; the first that accepts counts, or else the one that explains most.
 
     Parameters
     ----------
-    profiles
-        Name, switches and settings of each.
+    asked
+        Each with its settings.
     """
     requests = None if driver is None else driver.requests
     trace = Trace(tuple(store.events), requests, frozenset() if driver is None else driver.checked)
     records = sum(event.kind is not EventKind.OFFSETS_SAVED for event in trace.events)
     best: TraceVerdict | None = None
-    for profile, switches, settings in profiles:
-        verdict = validate(trace, settings, switches, report)
+    for profile, settings in asked:
+        verdict = validate(trace, settings, profile.switches, report)
         found = TraceVerdict(records, verdict.accepted, profile, None, verdict, store)
         if verdict.accepted:
             return found

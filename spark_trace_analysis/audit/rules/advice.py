@@ -15,6 +15,8 @@ from model_check.remedies.situation import Situation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from model_check.world import Profile
+
 _FILE = Path(__file__).with_name("advice.toml")
 
 
@@ -61,7 +63,7 @@ _SETTLED = ("doubled", "delivered", "rolled_back", "parked")
 _OPEN = ("unknown", "pending")
 
 
-def on_refusal(profile: str, broker_conf: str | None, *, is_complete: bool) -> list[str]:
+def on_refusal(profile: Profile, broker_conf: str | None, *, is_complete: bool) -> list[str]:
     """Advice about a store that the specification of a profile does not explain: meaning and remedy, a line each.
 
     Parameters

@@ -10,9 +10,9 @@ from fuzz.lockstep.broker_trace import UNRECORDED, BrokerTraces
 from fuzz.lockstep.pairing import Pair, Pairing
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.walks.choices import CHOICES
+from model_check.world import Environment
 from spec.events import EVENTS, FIELDS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from tests.model_check.checked import faults_of
 
 WORLDS = (("5.3.3", "crash,lose_end"), ("4.5.1", "late_end,wrong_end"), ("4.9.7", "put_failure,clock_step"))
 
@@ -32,7 +32,7 @@ SAID = {
 
 @cache
 def broker(profile: str, environment: str, choice: str = "weighted") -> BrokerTraces:
-    return BrokerTraces(Pairing.of(profile, faults_of(environment), "small"), choice)
+    return BrokerTraces(Pairing.of(profile, Environment.named(environment), "small"), choice)
 
 
 @pytest.mark.parametrize("choice", CHOICES)
@@ -48,7 +48,7 @@ def test_a_trace_depends_on_its_number_and_seed_only(choice: str) -> None:
 @pytest.mark.parametrize(("profile", "environment"), WORLDS)
 def test_the_steps_of_a_trace_make_it_again_in_the_lockstep(profile: str, environment: str) -> None:
     made = broker(profile, environment).make(7, 1, 30)
-    pair = Pair(Pairing.of(profile, faults_of(environment), "small"))
+    pair = Pair(Pairing.of(profile, Environment.named(environment), "small"))
     for step in made.steps:
         assert pair.take(step) is None
     recorded = [row | {"action": "", "trace": 1, "step": 0} for row in pair.side.broker.recorder.rows]
@@ -61,7 +61,7 @@ def test_the_steps_of_a_trace_make_it_again_in_the_lockstep(profile: str, enviro
 def test_what_the_broker_says_of_the_steps_is_what_the_specification_says_of_them(
     profile: str, environment: str
 ) -> None:
-    pairing = Pairing.of(profile, faults_of(environment), "small")
+    pairing = Pairing.of(profile, Environment.named(environment), "small")
     compared: set[str] = set()
     for number in range(20):
         made = broker(profile, environment).make(5, number, 40)

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -171,15 +172,11 @@ def test_the_json_of_the_portfolio_has_the_shape_that_others_build_on(capsys: py
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["check", "--property", "S1.immune_half", "--width"], "tiny is taken, as --width measures one"),
         (
             ["check", "--property", "S1.immune_half", "--engine", "cpython", "--max-states", "9"],
             "tiny is taken, as --engine cpython searches one; it shows most of S1.immune_half",
         ),
-        (
-            ["check", "--property", "S1.immune_half", "--coverage"],
-            "tiny is taken, as --coverage counts over the states",
-        ),
+        (["faults", "--most", "0", "--max-states", "9"], "small is taken, as the sets of one are searched"),
         (["check", "--property", "S1.immune_half", "--checkpoint", "saved"], "tiny is taken, as --checkpoint keeps"),
         (
             ["replay", "--steps", "send_half t=0 immunity=3"],
@@ -200,6 +197,7 @@ def test_it_is_said_which_instance_is_taken_where_one_is_needed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path_factory.mktemp("chosen"))
+    monkeypatch.setattr("model_check.verdicts.searches.cache_file", lambda: Path("cached"))
     run(arguments)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("halfcheck: no --instance is given: ")
@@ -210,9 +208,8 @@ def test_a_counterexample_of_the_portfolio_is_replayed_on_its_own_instance(
     capsys: pytest.CaptureFixture[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("found")
-    run(
-        ["check", "--profile", "5.3.3", "--property", "S1.immune_half", "--json", "--itf", str(folder / "b01.itf.json")]
-    )
+    asked = ["check", "--profile", "5.3.3", "--property", "S1.immune_half", "--json"]
+    run([*asked, "--write", str(folder / "b01.itf.json")])
     (folder / "b01.json").write_text(capsys.readouterr().out)
     for name in ("b01.json", "b01.itf.json"):
         assert run(["replay", str(folder / name)]) == ExitCode.SAFETY_VIOLATED

@@ -59,7 +59,7 @@ def test_no_id_and_no_advice_is_of_another_release(capsys: pytest.CaptureFixture
 def test_what_is_neither_a_release_nor_a_profile_is_answered_in_one_line(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["check", "--version", name]) == ExitCode.BAD_OPTION
+    assert run(["check", "--profile", name]) == ExitCode.BAD_OPTION
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert name.partition("+")[0] in err or "settle_once" in err

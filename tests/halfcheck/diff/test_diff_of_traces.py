@@ -14,6 +14,7 @@ from conformance.golden_stores import golden_store
 from halfcheck import app
 from halfcheck.diff.specification import _write_reference_store
 from halfcheck.errors import ExitCode
+from model_check.world import World
 from spark_trace_analysis.audit import audit
 from spark_trace_analysis.traces.manifest import Parameters, make_manifest, write_manifest
 from tests.halfcheck.recorded_traces import Rows, recorded, walked, write_json_lines, write_parquet
@@ -239,7 +240,7 @@ def test_a_walk_is_followed_in_the_instance_that_its_manifest_names(
     trace = write_parquet(tmp_path / "traces.parquet", rows)
     assert app.run(["diff", str(trace), "spec:5.3.3"]) == ExitCode.BAD_OPTION
     assert "give --instance NAME" in capfd.readouterr().err
-    parameters = Parameters("5.3.3", ("crash", "slow_round"), "tiny", seed=7, traces=2, steps=60)
+    parameters = Parameters(World.of("5.3.3", ("crash", "slow_round"), "tiny"), seed=7, traces=2, steps=60)
     write_manifest(tmp_path, make_manifest(parameters, ()))
     for options in ((), ("--instance", "tiny")):
         code, content = told(capfd, trace, "spec:5.3.3", *options)

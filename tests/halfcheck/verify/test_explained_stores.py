@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import GoldenStore, golden_store
+from halfcheck.commands.verify import _explanation
 from halfcheck.errors import ExitCode, exit_code_of
 from halfcheck.verify.parts import explained_store
 from model_check.errors import EvaluationError
@@ -23,16 +24,16 @@ def copied(store: GoldenStore, folder: Path) -> GoldenStore:
 
 def test_an_explained_store_is_told_with_its_profile_and_the_faults_of_its_path() -> None:
     audit = explained_store(golden_store("4.9.7", "late"))
-    told = audit.explanation
-    assert (told.accepted, told.profile, told.events) == (True, "4.9.7", 46)
+    told = audit.trace
+    assert (told.accepted, str(told.profile), told.events) == (True, "4.9.7", 46)
     assert told.faults == {"duplicate_end": 2, "late_end": 3, "wrong_end": 4}
-    assert told.sentence.startswith("accepted by the specification of 4.9.7")
-    assert told.command == "halfcheck diff conformance/golden/4.9.7/late spec:4.9.7"
+    assert told.sentence().startswith("accepted by the specification of 4.9.7")
+    assert _explanation(audit)["command"] == "halfcheck diff conformance/golden/4.9.7/late spec:4.9.7"
     assert audit.counts["doubled"] == 4
 
 
 def test_a_store_of_a_version_between_the_profiles_is_explained_by_the_one_before() -> None:
-    assert explained_store(golden_store("5.0.0", "forever_short")).explanation.profile == "4.9.7"
+    assert str(explained_store(golden_store("5.0.0", "forever_short")).trace.profile) == "4.9.7"
 
 
 def test_a_store_that_is_refused_ends_with_75_and_is_named_with_the_record(tmp_path: Path) -> None:

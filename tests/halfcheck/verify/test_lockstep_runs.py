@@ -9,6 +9,7 @@ import pytest
 from fuzz.lockstep.pairing import Pairing
 from fuzz.mutants.kill_table import MUTANTS
 from fuzz.search import coverage
+from halfcheck.commands.verify import _lockstep
 from halfcheck.errors import ExitCode, exit_code_of
 from halfcheck.verify.parts import lockstep
 from model_check.cpython.search import explore
@@ -32,19 +33,20 @@ def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.untraced
 @pytest.mark.parametrize("profile", distinct(VERSIONS))
 def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
-    told = lockstep((Profile.of(profile), 3, 20))
-    assert (told.profile, told.environment, told.examples, told.agrees) == (profile, FAULTS, 20, True)
-    assert 20 < told.steps <= 20 * 50
-    assert 0 < told.conjuncts_seen < told.conjuncts
-    assert 0 < told.states_seen < told.states
-    assert told.conjuncts - told.conjuncts_seen + told.actions - told.actions_seen == len(told.unseen)
-    assert told.command == f"halfcheck fuzz --profile {profile} --examples 20 --steps 50 --seed 3"
+    told = _lockstep(lockstep((Profile.of(profile), 3, 20)))
+    assert [told[name] for name in ("profile", "environment", "examples", "agrees")] == [profile, FAULTS, 20, True]
+    assert 20 < told["steps"] <= 20 * 50
+    assert 0 < told["conjuncts_seen"] < told["conjuncts"]
+    assert 0 < told["states_seen"] < told["states"]
+    not_seen = told["conjuncts"] - told["conjuncts_seen"] + told["actions"] - told["actions_seen"]
+    assert not_seen == len(told["unseen"])
+    assert told["command"] == f"halfcheck fuzz --profile {profile} --examples 20 --steps 50 --seed 3"
 
 
 def test_the_seed_chooses_the_schedules() -> None:
     first, again, other = (lockstep((Profile.of("5.3.3"), seed, 5)) for seed in (3, 3, 4))
-    assert first.steps == again.steps
-    assert first.unseen != other.unseen
+    assert first.done.steps == again.done.steps
+    assert first.coverage.unseen != other.coverage.unseen
 
 
 def test_a_pair_that_differs_ends_with_75_and_names_the_step_and_the_variable(

@@ -27,11 +27,11 @@ HARMLESS = replace(
 
 def test_who_killed_it_and_where_is_told() -> None:
     told = [hunted((mutant.name, 7)) for mutant in (ROUND, PROPERTY)]
-    assert [(row.name, row.part, row.variable) for row in told] == [
+    assert [(row.mutant.name, row.mutant.part.value, row.variable) for row in told] == [
         ("round a moment late", "broker", "whether a round begins"),
         ("S1 allows two", "property", "S1.immune_half"),
     ]
-    assert [row.what for row in told] == [ROUND.what, PROPERTY.what]
+    assert [row.mutant for row in told] == [ROUND, PROPERTY]
     assert told[1].step == "no violation is found"
 
 

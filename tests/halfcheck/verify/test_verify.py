@@ -12,13 +12,14 @@ from conformance.golden_stores import golden_store
 from fuzz.mutants import kill_table
 from fuzz.search import coverage
 from halfcheck.app import run
-from halfcheck.commands.verify import command
+from halfcheck.commands.verify import _explanation, _lockstep, _mutant, command
 from halfcheck.errors import ExitCode
 from halfcheck.verify import parts, verification
 from halfcheck.verify.parts import begin
 from halfcheck.verify.processes import ResultCache
 from halfcheck.verify.verification import Verification
 from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS
+from model_check.world import Profile
 from spark_trace_analysis.traces.manifest import source_fingerprint
 from spec.profiles import VERSIONS
 
@@ -41,13 +42,20 @@ def few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two versions, some stores, a cross-check, ten schedules and some mutants, in this process."""
     stores = [golden_store(*name.split("/")) for name in STORES]
     monkeypatch.setattr(parts, "golden_stores", lambda: stores)
-    for module in (verification, parts):
-        monkeypatch.setattr(module, "VERSIONS", SEARCHED)
+    monkeypatch.setattr(verification, "VERSIONS", SEARCHED)
+    for name in ("versions", "distinct_versions"):
+        monkeypatch.setattr(Profile, name, lambda: tuple(map(Profile.of, SEARCHED)))
     monkeypatch.setattr(parts, "EXAMPLES", 10)
     monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::26])
     monkeypatch.setattr(parts, "CROSS_CHECKED", parts.CROSS_CHECKED[:1])
     monkeypatch.setattr(coverage, "_COUNTED_FAULTS", dict.fromkeys(VERSIONS, ()))
     monkeypatch.setattr("halfcheck.verify.processes.on_all_cores", lambda: nullcontext(map))
+
+
+def as_json(job: Verification) -> list[object]:
+    return [
+        *map(_explanation, job.audits), *map(_lockstep, job.lockstep), *map(_mutant, job.mutants),
+    ]  # fmt: skip
 
 
 @pytest.mark.untraced
@@ -56,8 +64,8 @@ def test_what_the_parts_find_is_gathered_and_a_second_run_finds_it_there(tmp_pat
     said: list[str] = []
     first, second = (Verification(seed=3, traces=800, work=tmp_path, say=said.append) for _ in range(2))
     first.gather(begin(ResultCache(tmp_path / "found", map), first.seed))
-    assert [(audit.store, audit.explanation.accepted) for audit in first.audits] == [(name, True) for name in STORES]
-    assert [(run.profile, run.examples, run.agrees) for run in first.lockstep] == [
+    assert [(audit.store, audit.trace.accepted) for audit in first.audits] == [(name, True) for name in STORES]
+    assert [(run.pairing.world.profile.name, run.examples, run.failure is None) for run in first.lockstep] == [
         (profile, 10, True) for profile in SEARCHED
     ]
     assert all(mutant.variable for mutant in first.mutants)
@@ -66,7 +74,8 @@ def test_what_the_parts_find_is_gathered_and_a_second_run_finds_it_there(tmp_pat
     assert cross_check.startswith("4.5.1 slow_local on tiny: the CPython search and the compiled search agree on ")
     second.gather(begin(ResultCache(tmp_path / "found", map), second.seed))
     assert second.found_before == 1 + len(STORES) + len(SEARCHED) + 3
-    assert (second.audits, second.lockstep, second.mutants) == (first.audits, first.lockstep, first.mutants)
+    assert as_json(second) == as_json(first)
+    assert [audit.transactions for audit in second.audits] == [audit.transactions for audit in first.audits]
     assert second.notes[0] == cross_check
     assert second.notes[1].startswith(f"{second.found_before} cross-checks, audits, lockstep runs and hunts are those")
 
@@ -107,7 +116,7 @@ def test_a_million_traces_are_simulated_when_no_number_is_given() -> None:
 def test_a_folder_of_traces_that_holds_something_else_is_refused_before_anything_is_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "work" / "traces" / source_fingerprint("small") / "5.5.1-crash-80-3"
+    folder = tmp_path / "work" / "traces" / source_fingerprint() / "5.5.1-crash-80-3"
     folder.mkdir(parents=True)
     (folder / "mine").write_text("mine")
     words = [

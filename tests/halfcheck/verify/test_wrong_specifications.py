@@ -37,12 +37,13 @@ def test_it_is_refused_where_a_record_gives_it_away_and_its_command_says_the_sam
     wrong: WrongSpecification, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = refused_specification(wrong, tmp_path)
-    assert (told.number, told.guard) == WHERE[told.store, told.specification, told.setting]
+    found = told.found
+    assert (found.number, found.guard) == WHERE[told.store, told.profile.name, told.setting]
     monkeypatch.chdir(GOLDEN.parents[1])
     words = shlex.split(told.command)
     assert words.pop(0) == "halfcheck"
     assert run(words) == ExitCode.SAFETY_VIOLATED
-    assert f"at event {told.number} ({told.event}): {told.guard}; " in capsys.readouterr().out
+    assert f"at event {found.number} ({found.event}): {found.guard}; " in capsys.readouterr().out
 
 
 def test_the_main_job_fails_at_once_if_one_is_not_refused(

@@ -4,9 +4,9 @@ import pytest
 
 from model_check.counterexample.steps import read_path, replay, write_path
 from model_check.errors import ModelCheckError
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from tests.model_check.checked import checked, faults_of
+from tests.model_check.checked import checked
 
 LOST_ACKNOWLEDGEMENT = "send_half t=0 immunity=-1; roll_back_locally t=0; buffer_op h=0; crash"
 
@@ -116,7 +116,7 @@ def test_every_counterexample_of_a_check_survives_its_text_and_replays(
     assert finding.violated
     for clause, row in finding.violated.items():
         constants = row.world.constants
-        assert constants == World.of(profile, faults_of(environment), instance).constants
+        assert constants == World.of(profile, Environment.named(environment), instance).constants
         path = read_path(TRANSACTIONAL_MESSAGES, constants, row.steps)
         assert tuple(path) == row.path
         assert clause in replay(TRANSACTIONAL_MESSAGES, constants, path).violated

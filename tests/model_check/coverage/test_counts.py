@@ -8,7 +8,7 @@ import pytest
 
 from model_check.explicit.search import Exploration, explore
 from model_check.guard_coverage import ConjunctCoverage, Coverage, Uncovered, cover_by_cpython, cover_by_numba
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.language import (
     Machine,
     MachineState,
@@ -26,7 +26,7 @@ from spec.language import (
     within,
 )
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from tests.model_check.checked import faults_of, untraced
+from tests.model_check.checked import untraced
 from tests.sampled import sampled
 
 WORLDS = [
@@ -45,7 +45,7 @@ def both(machine: Machine, found: Exploration) -> tuple[Coverage, Coverage]:
 @pytest.mark.parametrize(("profile", "environment", "instance"), sampled(WORLDS, 2))
 def test_both_readings_count_the_same(profile: str, environment: str, instance: str) -> None:
     machine = TRANSACTIONAL_MESSAGES
-    constants = World.of(profile, faults_of(environment), instance).constants
+    constants = World.of(profile, Environment.named(environment), instance).constants
     with untraced():
         found = explore(machine, constants, threads=2, most_states=2_000)
         compiled, judge = both(machine, found)

@@ -72,8 +72,8 @@ def orbits_by_level(found: Exploration) -> list[int]:
     name, length = _symmetric_records(machine, found.constants)
     masks = _masks(packing, name, length)
     unused = packing.pack(machine.initial(found.constants).canonical()) & masks
-    size = store.regions * store.found.room * store.width
-    regions = store.found.states[:size].reshape(store.regions, store.found.room, store.width)
+    size = store.region_count * store.regions.room * store.width
+    regions = store.regions.states[:size].reshape(store.region_count, store.regions.room, store.width)
     orbits = []
     for starts, ends in pairwise(found.levels):
         states = np.zeros(length + 1, dtype=np.int64)  # by the number of records that are used

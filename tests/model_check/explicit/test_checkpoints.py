@@ -29,7 +29,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(autouse=True)
 def short_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search of this size comes back often enough to be stopped half way."""
-    monkeypatch.setattr(explicit_search, "AT_ONCE", 1 << 14)
+    monkeypatch.setattr(explicit_search, "PARENTS_A_CALL", 1 << 14)
 
 
 def search(folder: Path, *, managers: int = 7, title: str = "seven", **options: Any) -> Exploration:

@@ -14,6 +14,7 @@ from numba import njit
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.explicit.code_generation.compile import HEADER, compile_machine, load_generated
+from model_check.explicit.kernel_texts.records import Buffers, Store
 from model_check.explicit.state_store.hash_table import LARGE, LINE, LOAD, SLOW_GROWTH, HashTable
 from model_check.explicit.state_store.store import StateStore
 from model_check.world import World
@@ -109,10 +110,12 @@ def test_only_what_was_seen_last_in_its_place_is_dropped(seen_lately: ModuleType
 
     found = states[successors].reshape(-1)
     hashes, recent = np.zeros(len(successors), dtype=np.uint64), np.zeros(kernels.RECENT * width, dtype=np.int64)
-    table, keep = np.zeros(64, dtype=np.uint64), np.uint64(0)
-    kept = entry(kernels.not_seen_lately)(found, len(successors), table, keep, hashes, recent)
-    assert found[: kept * width].tolist() == states[expected].reshape(-1).tolist()
-    assert hashes[:kept].tolist() == [keys[x] for x in expected]
+    store = Store(found, 0, 0, np.zeros(64, dtype=np.uint64), np.uint64(0))
+    nothing = np.zeros(0, dtype=np.int64)
+    buffers = Buffers(found, np.zeros(0, dtype=np.int32), nothing, nothing, hashes, nothing, recent)
+    left = entry(kernels.drop_recent)(len(successors), store, buffers)
+    assert found[: left * width].tolist() == states[expected].reshape(-1).tolist()
+    assert hashes[:left].tolist() == [keys[x] for x in expected]
 
 
 @pytest.fixture(params=["one word", "several words"])
@@ -131,22 +134,22 @@ def test_what_a_filter_holds_at_its_start_is_stored(threads: int) -> None:
     first = compiled.packing.pack(TRANSACTIONAL_MESSAGES.initial(constants).canonical()) + 1
     store.enter_first(first, compiled.switches(constants))
     for buffers in store._buffers:
-        assert buffers[5].tolist() == first.tolist() * compiled.module.RECENT
+        assert buffers.recent.tolist() == first.tolist() * compiled.module.RECENT
 
 
 @pytest.mark.parametrize("regions", [0, 1])
 def test_a_slot_is_taken_where_no_other_thread_has_taken_it(kernels: ModuleType, regions: int) -> None:
     table = np.zeros(8, dtype=np.uint64)
-    assert entry(kernels.take)(table, 3, np.uint64(7), regions) == 0
+    assert entry(kernels.claim_slot)(table, 3, np.uint64(7), regions) == 0
     assert table.tolist() == [0, 0, 0, 7, 0, 0, 0, 0]
     if regions:
-        assert entry(kernels.take)(table, 3, np.uint64(8), regions) == table[3] == 7
+        assert entry(kernels.claim_slot)(table, 3, np.uint64(8), regions) == table[3] == 7
 
 
 def test_behind_the_last_line_comes_the_first(kernels: ModuleType) -> None:
     full, with_room = 0, 1 << LINE + 3 | 1 << LINE + 5
-    assert [entry(kernels.first_free)(with_room, place, 64) for place in (0, 48, 56)] == [3, 51, 59]
-    assert [entry(kernels.first_free)(full, place, 64) for place in (0, 48, 56)] == [8, 56, 0]
+    assert [entry(kernels.first_empty)(with_room, place, 64) for place in (0, 48, 56)] == [3, 51, 59]
+    assert [entry(kernels.first_empty)(full, place, 64) for place in (0, 48, 56)] == [8, 56, 0]
 
 
 def test_states_differ_by_a_bit_of_any_word() -> None:
@@ -202,7 +205,7 @@ def test_entries_are_found_again_however_often_a_table_has_grown(
         entries[600:900], entries[900:1200] = (np.uint64(half << 62) + middle for half in (1, 2))
     entries = np.unique(entries)
     table = HashTable(8 << 20)
-    kernels.put_all(entries, table.slots)
+    kernels.insert_entries(entries, table.slots)
     with ThreadPoolExecutor(threads) as executor:
         while len(table.slots) < 1 << 20:
             table.grow(min(int(1.25 * len(table.slots)) // LINE * LINE, 1 << 20), kernels, executor, threads)
@@ -216,7 +219,7 @@ def assert_found(kernels: ModuleType, entries: npt.NDArray[np.uint64], table: np
     where = dict(zip(table[places].tolist(), places.tolist(), strict=True))
     for one in map(int, entries):
         home = ((one >> 32) * slots >> 32) // LINE * LINE
-        assert entry(kernels.place_of)(np.uint64(one), slots) == home
+        assert entry(kernels.line_of)(np.uint64(one), slots) == home
         place = where[one]
         between = table[home:place] if home <= place else np.concatenate([table[home:], table[:place]])
         assert (between != 0).all()

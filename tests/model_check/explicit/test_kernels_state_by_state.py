@@ -9,11 +9,10 @@ import pytest
 
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.constants import FAULTS
 from spec.language import always, declared_always, holds, is_witnessed, successors
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from tests.model_check.checked import faults_of
 from tests.model_check.tla.forgetful_machine import FORGETFUL, Constants, State
 from tests.model_check.walked import walked_states
 from tests.sampled import sampled
@@ -38,7 +37,7 @@ WORLDS = [
 @pytest.mark.parametrize(("profile", "environment", "instance"), sampled(WORLDS, 3))
 def test_every_step_from_every_walked_state_is_the_same(profile: str, environment: str, instance: str) -> None:
     machine = TRANSACTIONAL_MESSAGES
-    constants = World.of(profile, faults_of(environment), instance).constants
+    constants = World.of(profile, Environment.named(environment), instance).constants
     compiled = compile_machine(machine, constants)
     kernels, switches, width = compiled.module, compiled.switches(constants), compiled.packing.words
     states = walked_states(machine, constants, walks=20, steps=60, seed=20_240_901)

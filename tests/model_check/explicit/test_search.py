@@ -85,7 +85,7 @@ def test_no_state_is_stored_twice() -> None:
 @pytest.fixture
 def a_level_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search comes back behind each level, however small, so that it can be watched and interrupted there."""
-    monkeypatch.setattr(explicit_search, "LEVELS", 1)
+    monkeypatch.setattr(explicit_search, "LEVELS_A_CALL", 1)
 
 
 @pytest.mark.usefixtures("a_level_at_a_time")
@@ -135,7 +135,7 @@ def test_what_leaves_its_range_when_a_state_forgets_stops_all_threads(threads: i
 
 def test_what_a_part_of_a_level_has_seen_is_seen_at_that_level(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5))
-    monkeypatch.setattr(explicit_search, "AT_ONCE", explicit_search.CHUNK)
+    monkeypatch.setattr(explicit_search, "PARENTS_A_CALL", explicit_search.CHUNK)
     calls: list[Progress] = []
     in_parts = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5), report=calls.append)
     assert max(whole.sizes) > 4 * explicit_search.CHUNK
@@ -172,7 +172,7 @@ def test_levels_that_are_searched_in_one_call_are_what_they_are_one_by_one(
     """Their sizes, and the depth at which each clause is violated and each witness seen."""
 
     def numbers_with(most: int, threads: int) -> tuple[object, ...]:
-        monkeypatch.setattr(explicit_search, "LEVELS", most)
+        monkeypatch.setattr(explicit_search, "LEVELS_A_CALL", most)
         found = explicit_search.explore(
             TWO_PHASE_COMMIT, Constants(resource_managers=5), threads=threads, most_states=most_states
         )

@@ -118,8 +118,8 @@ def test_without_disk_a_search_that_is_too_large_says_what_it_held_and_what_to_d
         search(Resources(memory=LEAST_MEMORY, spill=False), faults=LARGE)
     held = re.fullmatch(
         r"32 MiB of memory are too little for the (?:states|hash table): ([\d,]+) states were found, \S+ MiB of them "
-        r"in memory, and \S+ MiB of hash table; give more \(--memory\), or let states go to the disk \(no --disk none\), "
-        r"or keep fingerprints only \(--fingerprints\)",
+        r"in memory, and \S+ MiB of hash table; give more \(--memory\), or let states go to the disk "
+        r"\(without --disk none\), or keep fingerprints only \(--engine fingerprints\)",
         str(full.value),
     )
     assert held is not None, str(full.value)

@@ -12,7 +12,7 @@ from model_check.cpython import search as cpython
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.search import explore
 from model_check.instances import load_instance
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.language import (
     NONE,
     Machine,
@@ -33,7 +33,6 @@ from spec.language import (
 )
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from tests.model_check.checked import faults_of
 from tests.model_check.explicit.symmetry import orbit_size, orbits_by_level
 from tests.sampled import sampled
 
@@ -173,7 +172,10 @@ HASTY = replace(TWO, name="hasty", timeout=0, check_interval=0, round_limit=0)
 
 def searched(profile: str, environment: str, instance: Instance | str) -> tuple[Exploration, Exploration]:
     """All states, with transactions numbered in the order of their sends and in any order; verdicts are the same."""
-    of = {name: World.of(profile + name, faults_of(environment), instance).constants for name in ("", "-orders_sends")}
+    of = {
+        name: World.of(profile + name, Environment.named(environment), instance).constants
+        for name in ("", "-orders_sends")
+    }
     reduced, whole = (explore(TRANSACTIONAL_MESSAGES, constants) for constants in of.values())
     assert reduced.complete
     assert whole.complete
@@ -238,8 +240,8 @@ def in_the_other_order(values: tuple[int, ...], constants: object) -> tuple[int,
 def test_the_plain_search_finds_each_state_and_the_one_with_its_transactions_exchanged(
     profile: str, environment: str
 ) -> None:
-    ordered = World.of(profile, faults_of(environment), HASTY).constants
-    any_order = World.of(f"{profile}-orders_sends", faults_of(environment), HASTY).constants
+    ordered = World.of(profile, Environment.named(environment), HASTY).constants
+    any_order = World.of(f"{profile}-orders_sends", Environment.named(environment), HASTY).constants
     reduced, whole = (cpython.explore(TRANSACTIONAL_MESSAGES, constants) for constants in (ordered, any_order))
     exchanged = {in_the_other_order(values, ordered) for values in reduced.parents}
     assert set(reduced.parents) | exchanged == set(whole.parents)

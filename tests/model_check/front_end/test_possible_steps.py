@@ -36,7 +36,7 @@ def test_no_run_takes_a_step_that_is_not_possible(profile: str, faults: tuple[st
     constants = World.of(profile, faults, instance).constants
     compiled = compile_machine(TRANSACTIONAL_MESSAGES, constants)
     possible = {
-        str(compiled.steps[number]) for number in possible_steps(compiled.guarded.occasions, switches_of(constants))
+        str(compiled.steps[number]) for number in possible_steps(compiled.guard_parts.occasions, switches_of(constants))
     }
     state, taken = TRANSACTIONAL_MESSAGES.initial(constants), set[str]()
     for values in walked_states(TRANSACTIONAL_MESSAGES, constants, walks=12, steps=60, seed=20_261_125):
@@ -50,7 +50,7 @@ def test_what_only_a_fault_brings_about_is_not_tried_without_it() -> None:
 
     def possible(*faults: str) -> set[str]:
         switches = switches_of(World.of("5.3.3", faults, "small").constants)
-        return names_of(compiled, possible_steps(compiled.guarded.occasions, switches))
+        return names_of(compiled, possible_steps(compiled.guard_parts.occasions, switches))
 
     brought = {"become_master", "let_half_escape", "deliver_escaped"}
     assert not brought & possible("crash", "slow_round")
@@ -61,7 +61,7 @@ def test_what_only_a_fault_brings_about_is_not_tried_without_it() -> None:
 def test_a_step_is_tried_from_a_state_that_no_run_comes_to_where_that_is_asked_for() -> None:
     constants = World.of("5.3.3", (), "small").constants
     compiled = compile_machine(TRANSACTIONAL_MESSAGES, constants)
-    occasions, switches = compiled.guarded.occasions, switches_of(constants)
+    occasions, switches = compiled.guard_parts.occasions, switches_of(constants)
     assert possible_steps(occasions, switches) < allowed_steps(occasions, switches)
     tried, tried_anywhere = (compiled.switches(constants, reachable=reachable) for reachable in (True, False))
     assert sum(tried[:-5]) < sum(tried_anywhere[:-5])
@@ -84,4 +84,4 @@ def wants_a_box(s: State, c: Sizes) -> None:
 def test_time_changes_what_no_step_writes() -> None:
     machine = machine_of(the_clock_goes_on, sees_what_is_old, wants_a_box)
     compiled = compile_machine(machine, Sizes())
-    assert possible_steps(compiled.guarded.occasions, {"switch": 0}) == {0, 1}
+    assert possible_steps(compiled.guard_parts.occasions, {"switch": 0}) == {0, 1}

@@ -12,11 +12,11 @@ from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from benchmarks.machines.two_phase_commit import Constants as TwoPhaseConstants
 from model_check.symbolic.if_conversion import Conversion
 from model_check.symbolic.relation import Relation, relation_of
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.constants import FAULTS
 from spec.language import holds, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from tests.model_check.checked import checked, faults_of, untraced
+from tests.model_check.checked import checked, untraced
 from tests.model_check.symbolic.symbolic_successors import (
     Together,
     Values,
@@ -55,7 +55,9 @@ def relation_in(world: tuple[str, str, str]) -> Relation:
 def converted_by(conversion: type[Conversion], world: tuple[str, str, str]) -> Relation:
     profile, environment, instance = world
     return relation_of(
-        TRANSACTIONAL_MESSAGES, World.of(profile, faults_of(environment), instance).constants, conversion=conversion
+        TRANSACTIONAL_MESSAGES,
+        World.of(profile, Environment.named(environment), instance).constants,
+        conversion=conversion,
     )
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from model_check.clauses import chosen_clauses
 from model_check.symbolic.bounded import BoundedResult, BoundedVerdict, search
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from tests.model_check.checked import checked, faults_of, untraced
+from tests.model_check.checked import checked, untraced
 from tests.sampled import sampled
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def bounded(
 ) -> BoundedResult:
     (wanted,) = chosen_clauses([clause])
     with untraced():
-        constants = World.of(profile, faults_of(environment), "tiny").constants
+        constants = World.of(profile, Environment.named(environment), "tiny").constants
         return search(TRANSACTIONAL_MESSAGES, constants, wanted, most_steps, report)
 
 

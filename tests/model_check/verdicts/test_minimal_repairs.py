@@ -66,7 +66,7 @@ def test_b01_of_a_broker_with_op_batches_takes_two_repairs_or_an_index() -> None
     assert found.sets[1].defects == ("A15", "B01", "B05", "B47")
     assert (found.known, found.with_all) == (Verdict.VIOLATED, None)
     assert found.broken is not None
-    assert (found.broken.depth, [size.name for size in found.instances]) == (15, ["tiny"])
+    assert (found.broken.depth, found.instances) == (15, (load_instance("tiny"),))
     n = len(found.candidates)
     of_two, of_three = n * (n - 1) // 2, n * (n - 1) * (n - 2) // 6
     with_the_index = 1 + (n - 1) + (n - 1) * (n - 2) // 2

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.events import EVENTS, FIELDS
 from spec.language import MachineState, Step, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from tests.model_check.checked import faults_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -23,7 +22,7 @@ def rows(columns: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 def illegal_step(columns: dict[str, Any], numbers: Collection[int], profile: str, environment: str) -> str:
     """What is wrong, if not every trace of these numbers, on tiny, is a path with these events, times and fields."""
-    constants = World.of(profile, faults_of(environment), "tiny").constants
+    constants = World.of(profile, Environment.named(environment), "tiny").constants
     state = TRANSACTIONAL_MESSAGES.initial(constants)
     start = tuple(state.memory.values)
     steps_of: dict[str, list[Step]] = {}

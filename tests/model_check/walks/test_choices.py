@@ -13,9 +13,9 @@ from model_check.front_end.lower import Lowering
 from model_check.walks.choices import CHOICES, FAULT, OPTIONAL, ORDINARY, QUIET, WEIGHTS, fault_actions, step_tables
 from model_check.walks.dice import Dice
 from model_check.walks.walk import Walker
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from tests.model_check.checked import checked, faults_of
+from tests.model_check.checked import checked
 from tests.model_check.walks.plain_walk import plain_walk
 
 
@@ -27,7 +27,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 @cache
 def walker(profile: str, environment: str, choice: str) -> Walker:
-    return Walker(World.of(profile, faults_of(environment), "tiny"), choice)
+    return Walker(World.of(profile, Environment.named(environment), "tiny"), choice)
 
 
 def test_the_actions_that_a_fault_makes_possible_are_those_whose_guard_assumes_something() -> None:
@@ -67,7 +67,7 @@ def test_an_unknown_choice_is_refused() -> None:
     ],
 )
 def test_the_compiled_walk_is_the_one_in_plain_python(profile: str, environment: str, choice: str) -> None:
-    constants = World.of(profile, faults_of(environment), "tiny").constants
+    constants = World.of(profile, Environment.named(environment), "tiny").constants
     steps = TRANSACTIONAL_MESSAGES.steps(constants)
     tables = step_tables(choice, steps)
     walks = walker(profile, environment, choice)

@@ -8,10 +8,9 @@ import pytest
 
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.walks.walk import Walker
-from model_check.world import World
+from model_check.world import Environment, World
 from spec.events import EVENTS, FIELDS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from tests.model_check.checked import faults_of
 from tests.model_check.walks.legal_walks import illegal_step, rows
 
 
@@ -26,7 +25,7 @@ EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,wrong_end,late_end,sl
 
 @cache
 def walker(profile: str, environment: str) -> Walker:
-    return Walker(World.of(profile, faults_of(environment), "tiny"))
+    return Walker(World.of(profile, Environment.named(environment), "tiny"))
 
 
 def test_a_walk_depends_on_its_seed_and_number_and_not_on_the_block_it_is_made_in() -> None:

@@ -17,10 +17,10 @@ from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, v
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC, classify, concerns_a_transaction
-from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from model_check.configuration import Configuration
+    from model_check.world import Profile
     from spec.switches import Switches
 
 
@@ -31,12 +31,12 @@ class GoldenTrace:
     alone: Trace
     with_driver: Trace
     settings: Configuration
-    profile: str
+    profile: Profile
 
     @property
     def switches(self) -> Switches:
         """The switches of the version that wrote it."""
-        return PROFILES[self.profile]
+        return self.profile.switches
 
 
 @cache
@@ -61,5 +61,5 @@ def golden_trace(name: str) -> GoldenTrace:
     driver = read_driver_log(log)
     (profile,) = profiles_for(name.split("/", maxsplit=1)[0])
     events = tuple(trace.events)
-    settings = validation_settings(conf, profile)
+    settings = validation_settings(conf, profile.name)
     return GoldenTrace(Trace(events), Trace(events, driver.requests, driver.checked), settings, profile)

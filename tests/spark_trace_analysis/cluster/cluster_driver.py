@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model_check.world import World
 from spark_trace_analysis.audit.spark_audit import SparkAuditOptions, audit_by_spark
 from spark_trace_analysis.cluster.session import spark_session
 from spark_trace_analysis.cluster.shipped_project import walk_kernels
@@ -24,7 +25,7 @@ from tests.spark_trace_analysis.cluster.standalone_cluster import PROJECT, SMALL
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PARAMETERS = Parameters("5.3.3", ("crash", "lose_end"), "tiny", seed=7, traces=80_000, steps=20)
+PARAMETERS = Parameters(World.of("5.3.3", ("crash", "lose_end"), "tiny"), seed=7, traces=80_000, steps=20)
 """A second of work in three files."""
 FEW = replace(PARAMETERS, traces=3_000)
 SMALL_FILES = replace(WALKS, events_a_file=10_000)
@@ -70,7 +71,7 @@ JOBS = {job.__name__: job for job in (where_code_is, simulated, written, judged,
 def main(master: str, folder: Path) -> None:
     """Answer until standard input ends."""
     prepare(PARAMETERS)
-    with spark_session(master, folder / "spark", conf=SMALL, kernels=walk_kernels("tiny")) as spark:
+    with spark_session(master, folder / "spark", conf=SMALL, kernels=walk_kernels(PARAMETERS.world.instance)) as spark:
         print(json.dumps("ready"), flush=True)
         for line in sys.stdin:
             print(json.dumps(JOBS[line.strip()](spark, folder)), flush=True)

@@ -8,21 +8,24 @@ from pathlib import Path
 
 import pytest
 
+from model_check.instances import load_instance
 from model_check.walks.walk import Walker
+from model_check.world import World
 from spark_trace_analysis.cluster.shipped_project import WORKERS_ENVIRONMENT, pack, walk_kernels
 
 WALK = """
 import model_check
 from model_check.walks.walk import Walker
+from model_check.world import World
 print(model_check.__file__)
-print(len(Walker("5.3.3", (), "tiny").walk(7, 0, 3, 5)["trace"]))
+print(len(Walker(World.of("5.3.3")).walk(7, 0, 3, 5)["trace"]))
 """
 
 
 @pytest.mark.untraced
 def test_a_worker_walks_by_what_was_shipped_and_compiles_nothing(tmp_path: Path) -> None:
-    events = len(Walker("5.3.3", (), "tiny").walk(7, 0, 3, 5)["trace"])
-    pack(tmp_path / "project.zip", walk_kernels("tiny"))
+    events = len(Walker(World.of("5.3.3")).walk(7, 0, 3, 5)["trace"])
+    pack(tmp_path / "project.zip", walk_kernels(load_instance("tiny")))
     place = tmp_path / WORKERS_ENVIRONMENT["PYTHONPATH"]
     with zipfile.ZipFile(tmp_path / "project.zip") as packed:
         packed.extractall(place)

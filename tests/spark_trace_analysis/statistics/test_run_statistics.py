@@ -14,9 +14,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from model_check.check import check
+from model_check.question import Question
 from model_check.walks.walk import Walker
+from report.counterexamples import minimal_traces
 from spark_trace_analysis.judge.both_ways import Count
-from spark_trace_analysis.report.counterexamples import minimal_traces
 from spark_trace_analysis.statistics.action_pairs import RareTrace
 from spark_trace_analysis.statistics.run_statistics import RunStatistics, statistics
 from spark_trace_analysis.statistics.states_seen import count_states, states_seen
@@ -52,9 +53,7 @@ def test_distributions_of_traces_written_by_hand(spark: SparkSession, write_run:
     )
     (found,) = statistics(spark, [run])
     assert found == RunStatistics(
-        profile="5.3.3",
-        environment="quiet",
-        traces=5,
+        parameters=run.parameters,
         transactions=4,
         checks={0: 3, 2: 1},
         put_backs={0: 1, 1: 2, 2: 1},
@@ -199,13 +198,13 @@ def test_the_states_that_walks_see_are_those_that_a_plain_walk_sees(
     few = [replace(run.parameters, traces=50) for run in simulated[:2]]
     seen = []
     for parameters in few:
-        walker = Walker(parameters.profile, parameters.environment, parameters.instance)
+        walker = Walker(parameters.world)
         seen.append(len(walker.visited(parameters.seed, 0, 50, parameters.steps)))
     assert count_states(spark, few) == seen
     monkeypatch.setattr("spark_trace_analysis.statistics.states_seen.WALKS", 2_500)
     (of_more,) = states_seen(spark, simulated[:1])
     assert seen[0] < of_more.seen <= of_more.states
-    assert of_more.states == check(few[0].profile, few[0].environment, few[0].instance).distinct
+    assert of_more.states == check(Question(world=few[0].world)).numbers.distinct
 
 
 def test_a_minimal_trace_is_made_again_up_to_its_violation(simulated: list[TraceRun]) -> None:
@@ -225,10 +224,10 @@ def test_a_minimal_trace_is_made_again_up_to_its_violation(simulated: list[Trace
 
     broken = {number: after for number, rows in traces.items() if (after := broken_after(rows)) is not None}
     after, number = min((after, number) for number, after in broken.items())
-    count = Count("5.3.3", run.parameters.environment_name, "S1", 3_000, len(broken), min(broken), number, after)
+    count = Count(run.parameters, "S1", len(broken), min(broken), number, after)
     (least,) = minimal_traces([run], [count])
-    assert [step.step.action.name for step in least.steps] == [row["action"] for row in traces[number][:after]]
-    assert (least.property_id, least.environment) == ("S1", ("crash", "lose_end"))
+    assert [step.step.action.name for step in least.events] == [row["action"] for row in traces[number][:after]]
+    assert (least.property_id, set(least.world.environment)) == ("S1", {"crash", "lose_end"})
     assert least.clause, "the specification says so, too"
     assert least.command.startswith("halfcheck replay --profile 5.3.3 --instance tiny --faults crash,lose_end --steps ")
     assert least.messages[-1].is_violation

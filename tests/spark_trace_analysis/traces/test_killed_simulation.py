@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from model_check.world import World
 from spark_trace_analysis.traces.manifest import Parameters
 from spark_trace_analysis.traces.simulate import simulate
 from spark_trace_analysis.traces.unfinished_run import WORK
 
-PARAMETERS = Parameters("5.3.3", ("crash",), "tiny", seed=11, traces=60_000, steps=60, choice="weighted")
+PARAMETERS = Parameters(World.of("5.3.3", ("crash",), "tiny"), seed=11, traces=60_000, steps=60, choice="weighted")
 FILES = 6
 
 

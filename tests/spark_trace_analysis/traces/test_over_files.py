@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import Row, SparkSession
 
+from model_check.world import World
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.statistics.run_statistics import statistics
 from spark_trace_analysis.traces.event_source import WALKS
@@ -34,7 +35,7 @@ def looked_at(spark: SparkSession, runs: Sequence[TraceRun]) -> list[Row]:
 def test_each_file_is_looked_at_once_and_knows_its_run(
     spark: SparkSession, simulated: list[TraceRun], tmp_path: Path
 ) -> None:
-    parameters = Parameters("5.3.3", ("crash",), "tiny", seed=3, traces=1_050, steps=3)
+    parameters = Parameters(World.of("5.3.3", ("crash",), "tiny"), seed=3, traces=1_050, steps=3)
     many = simulate(spark, parameters, tmp_path / "many", source=replace(WALKS, events_a_file=600)).run
     assert len(many.manifest.files) == 6, "more files than tasks"
     runs = [simulated[0], many, simulated[0]]

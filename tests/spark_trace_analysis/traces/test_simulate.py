@@ -15,18 +15,19 @@ from pyspark.sql import SparkSession
 from model_check.errors import ModelCheckError
 from model_check.walks.guided.walker import walker_for
 from model_check.walks.walk import Walker
+from model_check.world import World
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.traces import simulate as simulation
 from spark_trace_analysis.traces import unfinished_run
 from spark_trace_analysis.traces.event_source import WALKS, Events, remade_events, walk_the_specification
-from spark_trace_analysis.traces.manifest import Parameters, TraceRun, source_fingerprint
+from spark_trace_analysis.traces.manifest import Parameters, TraceRun, parameters_of, source_fingerprint
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA
 from spark_trace_analysis.traces.simulate import Progress, find_complete, prepare, simulate
 from spark_trace_analysis.traces.unfinished_run import WORK, locked_run
 from tests.spark_trace_analysis.conftest import event_rows
 
-SMALL = Parameters("5.3.3", ("crash",), "tiny", seed=3, traces=45_000, steps=30, choice="swarm")
+SMALL = Parameters(World.of("5.3.3", ("crash",), "tiny"), seed=3, traces=45_000, steps=30, choice="swarm")
 
 
 def table_of(run: TraceRun) -> pa.Table:
@@ -55,7 +56,7 @@ def test_another_seed_gives_other_traces(spark: SparkSession, tmp_path: Path) ->
 def test_a_trace_is_the_walk_of_its_number(simulated: list[TraceRun]) -> None:
     table = table_of(simulated[1])
     assert table.schema == EVENT_SCHEMA
-    walker = Walker("5.3.3", ("crash", "lose_end"), "tiny")
+    walker = Walker(World.of("5.3.3", ("crash", "lose_end")))
     walked = walker.walk(7, 2_995, 5, 60)
     written = table.filter(pa.compute.greater_equal(table["trace"], 2_995))
     assert written["event"].to_pylist() == [walker.events[code] for code in walked["event"]]
@@ -73,11 +74,11 @@ def test_walks_that_are_no_sample_are_not_added_up_with_others() -> None:
 def test_guided_walks_are_those_of_their_populations_and_have_a_name_of_their_own(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    guided = replace(SMALL, environment=("slow_local",), traces=2_200, steps=20, choice="guided")
+    guided = replace(SMALL, world=World.of("5.3.3", ("slow_local",)), traces=2_200, steps=20, choice="guided")
     prepare(guided)
     run = simulate(spark, guided, tmp_path / "guided").run
     table = table_of(run)
-    walker = walker_for("5.3.3", ("slow_local",), "tiny", "guided")
+    walker = walker_for(guided.world, "guided")
     for first, count in ((990, 20), (2_190, 10)):
         walked = walker.walk(3, first, count, 20)
         written = table.filter(pa.compute.is_in(table["trace"], pa.array(range(first, first + count))))
@@ -103,7 +104,10 @@ def test_a_complete_run_is_reused(simulated: list[TraceRun]) -> None:
 
 def test_the_order_of_the_faults_does_not_matter(simulated: list[TraceRun]) -> None:
     run = simulated[1]
-    assert find_complete(replace(run.parameters, environment=("lose_end", "crash", "crash")), run.folder) is not None
+    assert (
+        find_complete(replace(run.parameters, world=World.of("5.3.3", ("lose_end", "crash", "crash"))), run.folder)
+        is not None
+    )
 
 
 def test_another_run_is_not_overwritten(simulated: list[TraceRun]) -> None:
@@ -158,11 +162,11 @@ def test_numbers_out_of_range_are_refused(change: dict[str, int], message: str, 
 
 
 @pytest.mark.parametrize(
-    "change", [{"profile": "9.9.9"}, {"environment": ("rain",)}, {"instance": "enormous"}, {"choice": "best"}]
+    "change", [{"profile": "9.9.9"}, {"environment": ["rain"]}, {"instance": "enormous"}, {"choice": "best"}]
 )
 def test_names_that_the_specification_does_not_know_are_refused(change: dict[str, str]) -> None:
     with pytest.raises(ModelCheckError, match=r"9\.9\.9|rain|enormous|best") as refusal:
-        prepare(replace(SMALL, **change))  # type: ignore[arg-type]
+        prepare(parameters_of(SMALL.to_json() | change))
     assert refusal.value.exit_code == 151
 
 
@@ -231,7 +235,7 @@ def content_of(folder: Path) -> dict[str, bytes]:
 
 def test_the_beginning_of_another_run_is_not_gone_on_with(spark: SparkSession, tmp_path: Path) -> None:
     with locked_run(tmp_path / "run") as unfinished:
-        unfinished.begin(SMALL, source_fingerprint("tiny"))
+        unfinished.begin(SMALL, source_fingerprint())
     for other, message in (
         (replace(SMALL, choice="uniform"), r"\.run\.partial: holds the beginning of another run \(choice swarm, asked"),
         (replace(SMALL, traces=5), r"another run \(traces 45000, asked for 5\); give the command that began it, or"),

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from model_check.world import World
 from spark_trace_analysis.traces.manifest import Parameters
 from spark_trace_analysis.traces.unfinished_run import locked_run
 
-PARAMETERS = Parameters("5.3.3", ("crash",), "tiny", seed=3, traces=1, steps=3)
+PARAMETERS = Parameters(World.of("5.3.3", ("crash",), "tiny"), seed=3, traces=1, steps=3)
 
 
-def half(path: Path, content: pa.Buffer) -> int:
-    with path.open("wb") as file:
-        file.write(memoryview(content)[: content.size // 2])
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+class FullDisk(io.FileIO):
+    """A file of which half is written."""
+
+    def write(self, content: Any) -> int:
+        super().write(memoryview(content)[: len(memoryview(content)) // 2])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.name))
 
 
 def test_a_file_that_is_written_in_half_does_not_appear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with locked_run(tmp_path / "run") as run:
         run.begin(PARAMETERS, "sources")
         there = files_of(run.folder)
-        monkeypatch.setattr(Path, "write_bytes", half)
+        monkeypatch.setattr(Path, "open", FullDisk)
         with pytest.raises(OSError, match="No space left"):
             run.write("traces-0.parquet", pa.py_buffer(b"sixteen bytes ok"), 0, 1, 1)
         assert files_of(run.folder) == there

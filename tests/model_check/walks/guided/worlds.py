@@ -15,8 +15,7 @@ from model_check.walks.guided import walker
 from model_check.walks.guided.graph import search_graph
 from model_check.walks.guided.state_space import StateSpace, are_violated
 from model_check.walks.guided.walker import GuidedWalker
-from model_check.world import World
-from tests.model_check.checked import faults_of
+from model_check.world import Environment, World
 
 if TYPE_CHECKING:
     from model_check.walks.guided.graph import Numbers, WalkGraph
@@ -29,7 +28,7 @@ WHOLE = 1_000_000
 
 @cache
 def world(environment: str, instance: str = "tiny") -> StateSpace:
-    return StateSpace.of(World.of("5.3.3", faults_of(environment), instance))
+    return StateSpace.of(World.of("5.3.3", Environment.named(environment), instance))
 
 
 @cache
@@ -40,7 +39,7 @@ def graph(environment: str, quota: int, instance: str = "tiny") -> WalkGraph:
 @cache
 def guided(environment: str) -> GuidedWalker:
     """A walker on tiny that has learned from a part of tiny."""
-    walks = GuidedWalker(World.of("5.3.3", faults_of(environment), "tiny"))
+    walks = GuidedWalker(World.of("5.3.3", Environment.named(environment), "tiny"))
     tiny = load_instance("tiny")
     with patch.object(walker, "LEARNED_FROM", {tiny: 20_000}):
         assert walks.learned.expanded[tiny] < 20_000

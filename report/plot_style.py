@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from spark_trace_analysis.traces.manifest import QUIET
+from model_check.world import QUIET
 
 WIDTH = 330
 """Pixels of a plot's inside; the page scales the whole drawing to its column."""
@@ -22,19 +22,19 @@ def distinct(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
-def by_profile(profiles: Sequence[str], *, shape: bool = False) -> Any:
+def by_profile(series: Sequence[str], *, shape: bool = False) -> Any:
     """Give a profile its colour, or its shape; the page has the legend."""
-    several = -(-len(profiles) // 6)
-    marks = alt.Scale(domain=list(profiles), range=((_SHAPES if shape else _COLOURS) * several)[: len(profiles)])
+    several = -(-len(series) // 6)
+    marks = alt.Scale(domain=list(series), range=((_SHAPES if shape else _COLOURS) * several)[: len(series)])
     if shape:
         return alt.Shape("profile:N", scale=marks, legend=None)
     return alt.Color("profile:N", scale=marks, legend=None)
 
 
-def nested(profiles: Sequence[str]) -> alt.Size:
+def nested(series: Sequence[str]) -> alt.Size:
     """Smaller marks lie on larger ones, so that profiles with equal values all show."""
-    sizes = [36 + 34 * (len(profiles) - 1 - n) for n in range(len(profiles))]
-    return alt.Size("profile:N", scale=alt.Scale(type="ordinal", domain=list(profiles), range=sizes), legend=None)
+    sizes = [36 + 34 * (len(series) - 1 - n) for n in range(len(series))]
+    return alt.Size("profile:N", scale=alt.Scale(type="ordinal", domain=list(series), range=sizes), legend=None)
 
 
 def environment_names(names: Iterable[str]) -> list[str]:
@@ -58,18 +58,18 @@ def powers_of_ten(shares: Iterable[float]) -> alt.Axis:
 _SYMBOLS = ["●", "■", "▲", "◆", "✚", "▼"]
 
 
-def legend(profiles: Sequence[str]) -> list[tuple[str, str, str]]:
+def legend(series: Sequence[str]) -> list[tuple[str, str, str]]:
     """Each profile with its colour and a sign of its shape."""
-    return [(profile, _COLOURS[n % 6], _SYMBOLS[n % 6]) for n, profile in enumerate(profiles)]
+    return [(name, _COLOURS[n % 6], _SYMBOLS[n % 6]) for n, name in enumerate(series)]
 
 
-def draw_lines(base: alt.Chart, profiles: Sequence[str]) -> str:
+def draw_lines(base: alt.Chart, series: Sequence[str]) -> str:
     """Draw points with lines between those of a profile."""
     lines = base.mark_line(strokeWidth=1.5).encode(description="series:N")
     marks = base.mark_point(filled=True, opacity=1).encode(
-        shape=by_profile(profiles, shape=True), size=nested(profiles), description="words:N"
+        shape=by_profile(series, shape=True), size=nested(series), description="words:N"
     )
-    return svg(alt.layer(lines, marks).properties(width=WIDTH, height=150), profiles)
+    return svg(alt.layer(lines, marks).properties(width=WIDTH, height=150), series)
 
 
 _CONFIG: Mapping[str, Any] = {
@@ -91,18 +91,18 @@ _CONFIG: Mapping[str, Any] = {
 }
 
 
-def svg(chart: alt.LayerChart | alt.FacetChart | alt.Chart, profiles: Sequence[str] = ()) -> str:
-    """Draw a chart; the page decides its width, and finds the marks of each profile."""
+def svg(chart: alt.LayerChart | alt.FacetChart | alt.Chart, series: Sequence[str] = ()) -> str:
+    """Draw a chart; the page decides its width, and finds the marks of each series, a profile."""
     drawn = vl_convert.vegalite_to_svg(chart.to_dict(validate=False) | {"config": _CONFIG})
-    return _of_profiles(_scalable(drawn), profiles)
+    return _of_profiles(_scalable(drawn), series)
 
 
-def _of_profiles(svg: str, profiles: Sequence[str]) -> str:
+def _of_profiles(svg: str, series: Sequence[str]) -> str:
     """Say of each mark whose words name a profile that it is of this one."""
 
     def mark(found: re.Match[str]) -> str:
         words = set(re.split(r"[,:] ", found[1]))
-        named = [profile for profile in profiles if profile in words]
+        named = [profile for profile in series if profile in words]
         return f'{found[0]} data-profile="{named[0]}"' if named else found[0]
 
     return re.sub(r'aria-label="([^"]*)"', mark, svg)

@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 
 from model_check.walks.choices import GUIDED
-from spark_trace_analysis.report.plot_style import (
+from report.plot_style import (
     WIDTH,
     by_profile,
     distinct,
@@ -24,16 +24,16 @@ from spark_trace_analysis.report.plot_style import (
     svg,
     whole_numbers,
 )
-from spark_trace_analysis.report.simulation_section import SimulationSection
+from report.simulation_section import SimulationSection
 from spark_trace_analysis.statistics.intervals import wilson
 from spark_trace_analysis.statistics.run_statistics import Distribution, RunStatistics
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """What is seen in one environment."""
+    """What is seen in one environment, by its name on the page."""
 
-    environment: str
+    title: str
     svg: str
 
 
@@ -94,18 +94,19 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
     for count in section.counts:
         if count.property_id in unseen:
             continue
-        low, high = wilson(count.violations, count.traces)
-        share = count.violations / count.traces
+        of = count.parameters
+        low, high = wilson(count.violations, of.traces)
+        share = count.violations / of.traces
         words = (
-            f"{count.property_id}, {count.profile}, {count.environment}: "
-            f"{count.violations:,} of {count.traces:,} random walks"
+            f"{count.property_id}, {of.profile}, {of.environment_name}: "
+            f"{count.violations:,} of {of.traces:,} random walks"
             f" ({share:.3%}; 95 % interval {low:.3%} to {high:.3%}), no rate of a real system"
         )
         rows.append(
             {
                 "property": count.property_id,
-                "profile": count.profile,
-                "environment": count.environment,
+                "profile": of.profile.name,
+                "environment": of.environment_name,
                 "share": share,
                 "low": low,
                 "high": high,
@@ -113,13 +114,13 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
             }
         )
 
-    def draw(here: list[_Row], profiles: list[str]) -> str:
+    def draw(here: list[_Row], series: list[str]) -> str:
         scale = alt.Scale(type="symlog", constant=1e-4, domain=[0, max(row["high"] for row in rows)], nice=False)
         ticks = [tick for tick in (0, 1e-4, 1e-3, 1e-2, 1e-1, 1) if tick <= max(row["high"] for row in rows)]
         base = alt.Chart(alt.InlineData(values=here)).encode(
             y=alt.Y("property:N", title=None, sort=distinct(row["property"] for row in here)),
-            yOffset=alt.YOffset("profile:N", sort=profiles),
-            color=by_profile(profiles),
+            yOffset=alt.YOffset("profile:N", sort=series),
+            color=by_profile(series),
             description="words:N",
         )
         axis = alt.Axis(values=ticks, labelExpr="format(100 * datum.value, '~g') + '%'", labelOverlap="greedy")
@@ -128,10 +129,10 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
         )
         interval = base.mark_rule(strokeWidth=2).encode(x=across, x2="high:Q")
         point = base.mark_point(filled=True, size=48, opacity=1).encode(
-            x="share:Q", shape=by_profile(profiles, shape=True)
+            x="share:Q", shape=by_profile(series, shape=True)
         )
         chart = alt.layer(interval, point).properties(width=WIDTH - 20, height=alt.Step(9))
-        return svg(chart, profiles)
+        return svg(chart, series)
 
     caption = (
         "A point is the share of random walks, its bar the 95 % interval (Wilson); the scale is logarithmic from "
@@ -140,7 +141,7 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
     )
     if unseen:
         caption += f" No walk breaks {', '.join(unseen)}."
-    if any(count.environment.endswith(f"({GUIDED})") for count in section.counts):
+    if any(count.parameters.choice == GUIDED for count in section.counts):
         caption += " Guided walks are no sample of others: their shares are those of what was kept."
     return _plot("How many of the random walks break a property: no rate of a real system", caption, rows, draw)
 
@@ -155,14 +156,14 @@ def _shares(runs: Sequence[RunStatistics], quantity: str, title: str, axis: str,
             words = f"{transactions:,} of {total:,} transactions ({share:.3%}) have {value}"
             rows.append(_row(run, words) | {"value": value, "share": share})
 
-    def draw(here: list[_Row], profiles: list[str]) -> str:
+    def draw(here: list[_Row], series: list[str]) -> str:
         ticks = powers_of_ten(row["share"] for row in here)
         base = alt.Chart(alt.InlineData(values=here)).encode(
             x=alt.X("value:Q", title=axis, axis=whole_numbers(row["value"] for row in here)),
             y=alt.Y("share:Q", title="share of transactions", scale=alt.Scale(type="log"), axis=ticks),
-            color=by_profile(profiles),
+            color=by_profile(series),
         )
-        return draw_lines(base, profiles)
+        return draw_lines(base, series)
 
     return _plot(title, caption, rows, draw)
 
@@ -177,13 +178,13 @@ def _within(runs: Sequence[RunStatistics], quantity: str, title: str, axis: str,
             words = f"{so_far / total:.2%} of {total:,} {what} within {ticks} ticks"
             rows.append(_row(run, words) | {"value": ticks, "share": so_far / total})
 
-    def draw(here: list[_Row], profiles: list[str]) -> str:
+    def draw(here: list[_Row], series: list[str]) -> str:
         base = alt.Chart(alt.InlineData(values=here)).encode(
             x=alt.X("value:Q", title=axis, axis=whole_numbers(row["value"] for row in here)),
             y=alt.Y("share:Q", title=f"share of those {what}", axis=alt.Axis(format="~%", tickCount=5)),
-            color=by_profile(profiles),
+            color=by_profile(series),
         )
-        return draw_lines(base, profiles)
+        return draw_lines(base, series)
 
     return _plot(title, f"How many of those that were {what} were so within so many ticks.", rows, draw)
 
@@ -192,10 +193,11 @@ def _actions(runs: Sequence[RunStatistics]) -> Plot | None:
     rows: list[_Row] = []
     for run in runs:
         for action, times in run.actions.items():
-            words = f"{action} {times:,} times, {times / run.traces:.3g} a trace"
-            rows.append(_row(run, words) | {"action": action, "mean": times / run.traces})
+            mean = times / run.parameters.traces
+            words = f"{action} {times:,} times, {mean:.3g} a trace"
+            rows.append(_row(run, words) | {"action": action, "mean": mean})
 
-    def draw(here: list[_Row], profiles: list[str]) -> str:
+    def draw(here: list[_Row], series: list[str]) -> str:
         across = alt.X(
             "mean:Q",
             title="times a trace (logarithmic)",
@@ -209,22 +211,19 @@ def _actions(runs: Sequence[RunStatistics]) -> Plot | None:
             .encode(
                 x=across,
                 y=alt.Y("action:N", title=None, axis=alt.Axis(grid=True), sort=order),
-                color=by_profile(profiles),
-                shape=by_profile(profiles, shape=True),
-                size=nested(profiles),
+                color=by_profile(series),
+                shape=by_profile(series, shape=True),
+                size=nested(series),
                 description="words:N",
             )
             .properties(width=WIDTH - 120, height=alt.Step(14))
         )
-        return svg(chart, profiles)
+        return svg(chart, series)
 
     return _plot("How often each action is taken", "The most frequent first.", rows, draw)
 
 
 def _row(run: RunStatistics, words: str) -> _Row:
-    return {
-        "profile": run.profile,
-        "environment": run.environment,
-        "series": f"{run.profile}, {run.environment}",
-        "words": f"{run.profile}, {run.environment}: {words}",
-    }
+    profile, environment = run.parameters.profile.name, run.parameters.environment_name
+    series = f"{profile}, {environment}"
+    return {"profile": profile, "environment": environment, "series": series, "words": f"{series}: {words}"}

@@ -11,13 +11,13 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from conformance.golden_stores import golden_store
 from model_check.defects.catalogue import catalogue
 from reference.format.commit_log import CommitLog
+from report.audit_page import write_audit_page
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.selection import Selection
 from spark_trace_analysis.records.version import Writer
-from spark_trace_analysis.report.audit_page import write_audit_page
+from tests.report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
 from tests.spark_trace_analysis.audit.both_audits import NO_TRACE
-from tests.spark_trace_analysis.report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
 
 LOG = f"commitlog/{0:020d}"
 

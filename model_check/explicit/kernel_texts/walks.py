@@ -1,11 +1,11 @@
-"""Random walks over packed states: the last part of every generated module (see `kernel.py`).
+"""Random walks over packed states: the last part of every generated module.
 
 A walk depends on its seed and number and on the tables of a choice only (see `model_check.walks.choices`, and
 `model_check.walks.dice`, which does the same without the compiler). Walks are taken in lock-step, because the
 successors of many states at once take a tenth of the time that they take one by one.
 """
 
-TOGETHER = 128  # walks in lock-step
+LOCK_STEP = 128  # walks that are taken together
 STRIDE = u64(0x9E3779B97F4A7C15)
 
 
@@ -24,8 +24,8 @@ def beginning(seed, number):
 
 
 @inlined
-def switch(state, is_on, at):
-    """Which switches are on in the walk that begins so; switch 0 always is."""
+def draw_switches(state, is_on, at):
+    """Draw the switches that are on in the walk that begins so; switch 0 always is."""
     is_on[at, 0] = 1
     bits = u64(0)
     for g in range(1, is_on.shape[1]):
@@ -37,23 +37,26 @@ def switch(state, is_on, at):
 
 @compiled
 def begin(initial, seed, first, count, here, walker, states, is_on):
-    """Put so many walks to their beginning; `walker` says for each place of `here` whose state it is."""
+    """Put so many walks at their beginning; `walker` has for each place of `here` the walk that is there."""
     for i in range(count):
         states[i] = beginning(seed, first + i)
-        switch(states[i], is_on, i)
+        draw_switches(states[i], is_on, i)
         walker[i] = i
         for k in range(WORDS):
             here[i * WORDS + k] = initial[k]
 
 
 @compiled
-def step_on(here, count, walker, states, weights, switches, is_on, K, found, steps, parents, total, picked):
+def advance(walks, count, odds, K, room):
     """Let each of the walks in `here` take a step; returns how many could, or -1 - step when one left a declared range.
 
-    Of the steps that are enabled, the one is taken on which the draw falls, each as wide as its weight. What is left of
-    `here` and `walker` are the walks that took one, in the same order; `picked` says by which place of `steps`.
+    Of the steps that are enabled, the one is taken on which the draw falls, each as wide as its weight. The walks that
+    took one are left in `here` and `walker`, in the same order; `picked` has the place of each one's step in `steps`.
     """
-    m, _ = expand(here, 0, count, K, found, steps, parents, steps.shape[0])
+    here, walker, states, total, picked = walks
+    weights, switches, is_on = odds
+    successors, steps, parents = room
+    m, _ = expand(here, 0, count, K, successors, steps, parents, steps.shape[0])
     if m < 0:
         return m
     for i in range(count):
@@ -76,7 +79,7 @@ def step_on(here, count, walker, states, weights, switches, is_on, K, found, ste
         j = picked[i]
         if j >= 0:
             for k in range(WORDS):
-                here[n * WORDS + k] = found[j * WORDS + k]
+                here[n * WORDS + k] = successors[j * WORDS + k]
             walker[n] = walker[i]
             picked[n] = j
             n += 1
@@ -84,28 +87,25 @@ def step_on(here, count, walker, states, weights, switches, is_on, K, found, ste
 
 
 @compiled
-def walk(
-    initial, seed, first, count, length, weights, switches, is_on, tick, K, found, steps, parents,
-    walks, times, places, taken, rows,
-):  # fmt: skip
+def walk(initial, seed, first, count, length, odds, tick, K, room, events):
     """Walks number first … first + count - 1; returns the events written, or -1 - step when one left a declared range.
 
-    For each step number, `weights` and `switches` say how likely it is and which switch must be on for it, and `tick`
-    by how much it moves the clock. Out: for each event the walk's number, the clock, its place in the walk, the step
-    number and, one row a field, the observed fields.
+    `tick` has for each step number by how much it moves the clock, `room` is for successors, steps and parents.
     """
+    steps, rows = room[1], events.rows
     written = 0
-    here = np.empty(TOGETHER * WORDS, dtype=np.int64)
-    states = np.empty(TOGETHER, dtype=np.uint64)
-    walker, now, lengths, total, picked = np.empty((5, TOGETHER), dtype=np.int64)
+    here = np.empty(LOCK_STEP * WORDS, dtype=np.int64)
+    states = np.empty(LOCK_STEP, dtype=np.uint64)
+    walker, now, lengths, total, picked = np.empty((5, LOCK_STEP), dtype=np.int64)
+    walks = here, walker, states, total, picked
     row = np.empty(rows.shape[0], dtype=np.int32)
-    for some in range(0, count, TOGETHER):
-        n = together = min(TOGETHER, count - some)
-        begin(initial, seed, first + some, n, here, walker, states, is_on)
+    for batch in range(0, count, LOCK_STEP):
+        n = together = min(LOCK_STEP, count - batch)
+        begin(initial, seed, first + batch, n, here, walker, states, odds.is_on)
         now[:] = 0
         lengths[:] = 0
         for place in range(length):
-            n = step_on(here, n, walker, states, weights, switches, is_on, K, found, steps, parents, total, picked)
+            n = advance(walks, n, odds, K, room)
             if n < 0:
                 return n
             for i in range(n):
@@ -113,8 +113,8 @@ def walk(
                 step = steps[picked[i]]
                 now[w] += tick[step]
                 at = written + w * length + place
-                times[at] = now[w]
-                taken[at] = step
+                events.times[at] = now[w]
+                events.steps[at] = step
                 observe(here, i, step, K, row)
                 for field in range(row.shape[0]):
                     rows[field, at] = row[field]
@@ -123,11 +123,11 @@ def walk(
         for w in range(together):  # close the gaps behind walks that ended early
             for place in range(lengths[w]):
                 at = start + w * length + place
-                walks[written] = first + some + w
-                places[written] = place
+                events.walks[written] = first + batch + w
+                events.places[written] = place
                 if at != written:
-                    times[written] = times[at]
-                    taken[written] = taken[at]
+                    events.times[written] = events.times[at]
+                    events.steps[written] = events.steps[at]
                     for field in range(row.shape[0]):
                         rows[field, written] = rows[field, at]
                 written += 1
@@ -135,40 +135,31 @@ def walk(
 
 
 @compiled
-def walk_over(
-    initial, seed, first, count, length, weights, switches, is_on, K, found, steps, parents, hashes, violated
-):  # fmt: skip
+def walk_over(initial, seed, first, count, length, odds, K, room, hashes, violated):
     """Look at the states on the same walks, the first ones included; returns how many, or -1 - step as above.
 
     Out, where there is room for it: the hashes of the states; the bits that they add to each walk's row of `violated`.
     """
     seen = 0
-    here = np.empty(TOGETHER * WORDS, dtype=np.int64)
-    states = np.empty(TOGETHER, dtype=np.uint64)
-    walker, total, picked = np.empty((3, TOGETHER), dtype=np.int64)
-    for some in range(0, count, TOGETHER):
-        n = min(TOGETHER, count - some)
-        begin(initial, seed, first + some, n, here, walker, states, is_on)
+    here = np.empty(LOCK_STEP * WORDS, dtype=np.int64)
+    states = np.empty(LOCK_STEP, dtype=np.uint64)
+    walker, total, picked = np.empty((3, LOCK_STEP), dtype=np.int64)
+    walks = here, walker, states, total, picked
+    for batch in range(0, count, LOCK_STEP):
+        n = min(LOCK_STEP, count - batch)
+        begin(initial, seed, first + batch, n, here, walker, states, odds.is_on)
         for place in range(length + 1):
             if place > 0:
-                n = step_on(here, n, walker, states, weights, switches, is_on, K, found, steps, parents, total, picked)
+                n = advance(walks, n, odds, K, room)
                 if n < 0:
                     return n
             for i in range(n):
                 if hashes.shape[0] > 0:
                     hashes[seen] = hash_of(here, i * WORDS)
                 if violated.shape[0] > 0:
-                    judge(here, i, K, violated[some + walker[i]])
+                    judge(here, i, K, violated[batch + walker[i]])
                 seen += 1
     return seen
-
-
-@compiled
-def judge_each(states, count, K, verdicts):
-    """The verdict on each state, shape (count, words of a verdict)."""
-    verdicts[:] = 0
-    for x in range(count):
-        judge(states, x, K, verdicts[x])
 
 
 @compiled
@@ -180,7 +171,7 @@ def hash_each(states, count, hashes):
 
 @compiled
 def observe_each(states, count, steps, K, rows):
-    """What each step shows that led to each state, shape (fields, count)."""
+    """The observed fields of the steps that led to some states, shape (fields, count)."""
     row = np.empty(rows.shape[0], dtype=np.int32)
     for x in range(count):
         observe(states, x, steps[x], K, row)

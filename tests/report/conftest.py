@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from spark_trace_analysis.report.page import render
-from tests.spark_trace_analysis.report.opened_page import DESK, PHONE, opened_page
-from tests.spark_trace_analysis.report.sample_page import full
+from report.page import render
+from tests.report.opened_page import DESK, PHONE, opened_page
+from tests.report.sample_page import full
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
-from tests.spark_trace_analysis.report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
-from tests.spark_trace_analysis.report.sample_page import TABLE, verdicts
+from tests.report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
+from tests.report.sample_page import TABLE, verdicts
 
 SCREENS = 6
 """How many the page has at most on a desk before anything is unfolded."""
@@ -44,7 +44,7 @@ def test_all_guarantees_and_versions_are_on_the_first_screen(
         words = page.locator(".glance tbody th span").all_inner_texts()
         assert len(words) == len(set(words)) == 16
         heads = page.locator(".glance thead th:not(:first-child)").all_inner_texts()
-        assert heads == list(TABLE.profiles)
+        assert heads == [profile.name for profile in TABLE.profiles]
         assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
         assert name == "phone" or page.evaluate("document.documentElement.scrollHeight") <= SCREENS * DESK["height"]
 

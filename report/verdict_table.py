@@ -7,14 +7,12 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from model_check.counterexample.sequence_diagram import drawn_path
-from model_check.counterexample.steps import read_path, replay
-from model_check.counterexample.unfolded import with_room_for
+from model_check.clauses import name_of
+from model_check.counterexample.steps import replay
 from model_check.defects.resemblance import resembled
-from model_check.instances import constants_for, load_instance
 from model_check.wording.clauses import GUARANTEES, meaning_of
-from spark_trace_analysis.report.counterexamples import Counterexample
-from spark_trace_analysis.traces.manifest import options_of
+from model_check.world import World
+from report.counterexamples import Counterexample
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -22,8 +20,8 @@ if TYPE_CHECKING:
 
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from model_check.verdicts.table import Minimal, Table
-    from spec.constants import Constants
-    from spec.language import Property, Step
+    from model_check.world import Profile
+    from spec.language import Property
 
 
 class Takes(StrEnum):
@@ -58,8 +56,6 @@ class Takes(StrEnum):
         return self in _BY_FAULTS
 
 
-_RULES: Final = {f"{rule.identifier}.{rule.clause}": rule for rule in TRANSACTIONAL_MESSAGES.clauses}
-
 _NAMED: Final = 6
 """Minimal sets that a line names."""
 
@@ -72,10 +68,6 @@ class ClauseVerdict:
 
     Attributes
     ----------
-    name
-        Such as ``S1.immune_half``.
-    rule
-        What it claims.
     minimal
         Minimal sets of faults that break it, the smaller first.
     undecided
@@ -86,9 +78,8 @@ class ClauseVerdict:
         Ids of the known defects that this schedule shows; none that the version is rid of.
     """
 
-    name: str
-    rule: str
-    profile: str
+    clause: Property
+    profile: Profile
     takes: Takes
     minimal: tuple[Minimal, ...]
     undecided: int
@@ -98,12 +89,12 @@ class ClauseVerdict:
     @property
     def address(self) -> str:
         """Such as ``S1.immune_half-4.9.7``."""
-        return f"{self.name}-{self.profile}"
+        return _address(self.clause, self.profile)
 
     @property
     def by_what(self) -> str:
         """The minimal sets in words, some of them where there are many."""
-        shown = [" with ".join(one.faults) or "nothing" for one in self.minimal[:_NAMED]]
+        shown = [" with ".join(one.environment) or "nothing" for one in self.minimal[:_NAMED]]
         more = len(self.minimal) - len(shown)
         *first, last = shown + ([f"{more} more"] if more else [])
         return f"{', '.join(first)} or {last}" if first else last
@@ -111,7 +102,9 @@ class ClauseVerdict:
     @property
     def steps(self) -> int:
         """Of that schedule; 0 if there is none."""
-        return min((one.depth for one in self.minimal if len(one.faults) == len(self.minimal[0].faults)), default=0)
+        return min(
+            (one.depth for one in self.minimal if len(one.environment) == len(self.minimal[0].environment)), default=0
+        )
 
 
 @dataclass(frozen=True)
@@ -125,7 +118,7 @@ class Cell:
     """
 
     property_id: str
-    profile: str
+    profile: Profile
     takes: Takes
     clauses: tuple[ClauseVerdict, ...]
     as_in: str
@@ -140,7 +133,7 @@ class Cell:
         """The clauses that something breaks: what takes the fewest faults first, and of these the gravest."""
         order = list(Takes)
         broken = (one for one in self.clauses if one.takes.is_broken)
-        return tuple(sorted(broken, key=lambda one: (order.index(one.takes), meaning_of(one.name).gravity)))
+        return tuple(sorted(broken, key=lambda one: (order.index(one.takes), meaning_of(one.clause).gravity)))
 
     @property
     def unbroken(self) -> tuple[ClauseVerdict, ...]:
@@ -150,7 +143,7 @@ class Cell:
     @property
     def sets(self) -> str:
         """The sets of faults that break it, a blank between them, ``+`` between faults; ``quiet`` takes none."""
-        found = {frozenset(one.faults) for clause in self.clauses for one in clause.minimal}
+        found = {frozenset(one.environment) for clause in self.clauses for one in clause.minimal}
         minimal = (one for one in found if not any(other < one for other in found))
         return " ".join(sorted("+".join(sorted(one)) or "quiet" for one in minimal))
 
@@ -189,18 +182,18 @@ class VerdictTable:
         By instance, how many faults at once were searched.
     """
 
-    profiles: tuple[str, ...]
+    profiles: tuple[Profile, ...]
     guarantees: tuple[Guarantee, ...]
     schedules: Mapping[str, Counterexample]
     most_faults: Mapping[str, int]
     specification: str
 
     @property
-    def released(self) -> tuple[str, ...]:
-        """The versions of RocketMQ; a repaired protocol has no number."""
-        return tuple(profile for profile in self.profiles if profile[:1].isdigit())
+    def released(self) -> tuple[Profile, ...]:
+        """The versions of RocketMQ, without the repaired protocol."""
+        return tuple(profile for profile in self.profiles if profile.is_version)
 
-    def broken_when_quiet(self, profile: str) -> tuple[Cell, ...]:
+    def broken_when_quiet(self, profile: Profile) -> tuple[Cell, ...]:
         """The guarantees that a version breaks in the quiet world."""
         cells = (cell for row in self.guarantees for cell in row.cells)
         return tuple(cell for cell in cells if (cell.profile, cell.takes) == (profile, Takes.QUIET))
@@ -214,29 +207,29 @@ def verdict_table(table: Table, schedules: Sequence[MinimalCounterexample]) -> V
     ModelCheckError
         A schedule is none of this specification.
     """
-    homes: dict[MinimalCounterexample, str] = {}
-    shortest: dict[tuple[str, str], MinimalCounterexample] = {}
-    for name in table.clauses:
+    homes: dict[MinimalCounterexample, tuple[Property, Profile]] = {}
+    shortest: dict[tuple[Property, Profile], MinimalCounterexample] = {}
+    for clause in table.clauses:
         for profile in table.profiles:
-            theirs = [one for one in schedules if one.clause == name and profile in one.profiles]
+            theirs = [one for one in schedules if one.clause is clause and profile in one.profiles]
             if theirs:
-                best = shortest[name, profile] = min(theirs, key=lambda one: (len(one.faults), one.depth))
-                homes.setdefault(best, f"{name}-{profile}")
+                best = shortest[clause, profile] = min(theirs, key=lambda one: (len(one.environment), one.depth))
+                homes.setdefault(best, (clause, profile))
 
-    def verdict(profile: str, name: str) -> ClauseVerdict:
-        minimal, undecided = tuple(table.minimal_sets(profile, name)), len(table.undecided(profile, name))
-        takes = _BY_FAULTS[len(minimal[0].faults)] if minimal else _nothing_found(undecided)
-        best = shortest.get((name, profile))
-        address, like = ("", ()) if best is None else (homes[best], _resembled(best, profile))
-        return ClauseVerdict(name, _RULES[name].sentence, profile, takes, minimal, undecided, address, like)
+    def verdict(profile: Profile, clause: Property) -> ClauseVerdict:
+        minimal, undecided = tuple(table.minimal_sets(profile, clause)), len(table.undecided(profile, clause))
+        takes = _BY_FAULTS[len(minimal[0].environment)] if minimal else _nothing_found(undecided)
+        best = shortest.get((clause, profile))
+        address, like = ("", ()) if best is None else (_address(*homes[best]), _resembled(best, profile))
+        return ClauseVerdict(clause, profile, takes, minimal, undecided, address, like)
 
-    def cell(profile: str, property_id: str) -> Cell:
-        clauses = tuple(verdict(profile, name) for name in table.clauses if name.partition(".")[0] == property_id)
+    def cell(profile: Profile, property_id: str) -> Cell:
+        clauses = tuple(verdict(profile, clause) for clause in table.clauses if clause.identifier == property_id)
         found = {one.takes for one in clauses}
         broken = [takes for takes in _BY_FAULTS if takes in found]
         takes = broken[0] if broken else _nothing_found(sum(one.undecided for one in clauses))
         oldest = table.oldest_like(profile)
-        return Cell(property_id, profile, takes, clauses, "" if oldest == profile else oldest)
+        return Cell(property_id, profile, takes, clauses, "" if oldest == profile.name else oldest)
 
     return VerdictTable(
         table.profiles,
@@ -244,10 +237,14 @@ def verdict_table(table: Table, schedules: Sequence[MinimalCounterexample]) -> V
             Guarantee(property_id, words, tuple(cell(profile, property_id) for profile in table.profiles))
             for property_id, words in GUARANTEES.items()
         ),
-        {address: _counterexample(one, address.rpartition("-")[2]) for one, address in homes.items()},
+        {_address(*home): _counterexample(one, home[1]) for one, home in homes.items()},
         {name: plan.most_faults for name, plan in table.plan.items()},
         table.specification,
     )
+
+
+def _address(clause: Property, profile: Profile) -> str:
+    return f"{name_of(clause)}-{profile}"
 
 
 def _nothing_found(undecided: int) -> Takes:
@@ -255,27 +252,16 @@ def _nothing_found(undecided: int) -> Takes:
 
 
 @cache
-def _resembled(one: MinimalCounterexample, profile: str) -> tuple[str, ...]:
-    return resembled(TRANSACTIONAL_MESSAGES, *_taken(one, profile))
+def _resembled(one: MinimalCounterexample, profile: Profile) -> tuple[str, ...]:
+    return resembled(TRANSACTIONAL_MESSAGES, one.world(profile).constants, one.clause, one.path(profile))
 
 
-def _taken(one: MinimalCounterexample, profile: str) -> tuple[Constants, Property, list[Step]]:
-    constants = constants_for(profile, one.faults, with_room_for(load_instance(one.instance), one.steps))
-    return constants, _RULES[one.clause], read_path(TRANSACTIONAL_MESSAGES, constants, one.steps)
-
-
-def _counterexample(one: MinimalCounterexample, profile: str) -> Counterexample:
-    constants, rule, path = _taken(one, profile)
-    events = replay(TRANSACTIONAL_MESSAGES, constants, path).events
+def _counterexample(one: MinimalCounterexample, profile: Profile) -> Counterexample:
     return Counterexample(
-        property_id=rule.identifier,
-        clause=rule.clause,
-        rule=rule.sentence,
-        profile=profile,
-        environment=one.faults,
-        instance=one.instance,
+        property_id=one.clause.identifier,
+        clause=one.clause,
+        rule=one.clause.sentence,
+        world=World(profile, one.environment, one.instance),
         resembles=_resembled(one, profile),
-        steps=events,
-        messages=drawn_path(events),
-        command=f'halfcheck replay {options_of(profile, one.instance, one.faults)} --steps "{one.steps}"',
+        events=replay(TRANSACTIONAL_MESSAGES, one.world(profile).constants, one.path(profile)).events,
     )

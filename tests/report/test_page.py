@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from model_check.clauses import clauses_by_name, name_of
 from model_check.defects.resemblance import is_repaired
-from model_check.instances import switches_of
 from model_check.verdicts.table import table_of_verdicts
-from spark_trace_analysis.report.data import MutantSection, ReportData
-from spark_trace_analysis.report.page import render, write
+from model_check.world import Profile
+from report.data import ReportData
+from report.page import render, write
 from tests.model_check.remedies.spelling import FOR_NOBODY, misspelled
-from tests.spark_trace_analysis.report.sample_page import (
+from tests.report.sample_page import (
     BRIEF,
     CRASH,
     TABLE,
@@ -88,7 +89,7 @@ def test_a_version_shows_no_defect_that_it_is_rid_of() -> None:
         (address, name)
         for address, names in shown.items()
         for name in names
-        if is_repaired(name, switches_of(address.rpartition("-")[2]))
+        if is_repaired(name, Profile.of(address.rpartition("-")[2]).switches)
     ]
 
 
@@ -100,26 +101,27 @@ def test_a_version_shows_no_defect_that_it_is_rid_of() -> None:
         "0123abc",
         "make verify",
         "halfcheck check --profile 4.9.7 --instance tiny --faults crash",
-        f"S1.immune_half {CRASH.violated['S1.immune_half']},",
+        f"S1.immune_half {CRASH.violated[clauses_by_name()['S1.immune_half']]},",
         "123,456",
         "t0 was delivered <twice>",
         "half_length",
-        "halfcheck replay s1.itf.json",
+        'halfcheck replay --profile 5.3.3 --instance small --steps "send_half t=0 immunity=-1; commit_locally t=0;',
         "5.3.3/late",
         "7F00AA",
         "also parked",
         "halfcheck audit conformance/golden/5.3.3/late",
         "1 store of real brokers with 8 transactions: 1 explained record by record",
         "5.3.3/late ✓ yes 5.3.3 2 duplicate end, 3 late end 318",
-        "Accepted by the specification of 5.3.3 with 2 duplicate_end.",
-        "halfcheck diff x spec:5.3.3",
+        "Accepted by the specification of 5.3.3 with 2 duplicate_end, 3 late_end.",
+        "halfcheck diff conformance/golden/5.3.3/late spec:5.3.3",
         "5.3.3 +heeds settled originals transactionCheckMax=14 B01 is repaired event 27 put_back half=18",
         "no op message names its original allowed: pass settled half at half 16",
         "halfcheck diff conformance/golden/5.3.3/immunity spec:5.3.3+heeds_settled_originals",
         "Specification and broker agree on 10,138 steps.",
-        "5.3.3 fuzzed ✓ agree 300 10,138 101 of 109 33 of 34 671 of 8,400",
-        "halfcheck fuzz --profile 5.3.3 --examples 300",
+        "5.3.3 fuzzed ✓ agree 300 10,138 8 of 9 2 of 3 671 of 8,400",
+        "halfcheck fuzz --profile 5.3.3 --examples 300 --steps 50 --seed 7",
         "write op batch was never possible",
+        "write op batch: never first to fail: 0",
         "1 of 1 mutants killed",
         "Broker: 1 of 1 killed.",
         "op end taken as illegal broker 4.9.7 A02 no op message is found at the end of the queue offsets.op",
@@ -186,7 +188,7 @@ def test_what_is_folded_is_written_open_and_has_an_address_of_its_own(elements: 
     assert all("open" in attributes for attributes in folded)
     assert all("id" in attributes or attributes.get("class") == "all-steps" for attributes in folded)
     ids = {attributes["id"] for _, attributes in elements.starts if "id" in attributes}
-    assert {f"{clause}-{profile}" for clause in TABLE.clauses for profile in TABLE.profiles} <= ids
+    assert {f"{name_of(clause)}-{profile}" for clause in TABLE.clauses for profile in TABLE.profiles} <= ids
 
 
 def test_settings_are_spelled_as_a_broker_reads_them(elements: Elements) -> None:
@@ -209,7 +211,7 @@ def test_each_shortest_schedule_is_on_the_page_once(elements: Elements) -> None:
     drawn = sum(attributes.get("class") == "diagram" for _, attributes in elements.starts)
     assert drawn == len(verdicts().schedules) + 1, "and the minimal trace of the simulation"
     for one in broken:
-        assert len(verdicts().schedules[one.schedule].steps) == one.steps
+        assert len(verdicts().schedules[one.schedule].events) == one.steps
 
 
 def test_there_are_ten_plots_whose_marks_say_their_numbers(whole: str, elements: Elements) -> None:
@@ -238,7 +240,7 @@ def test_what_is_empty_is_left_out() -> None:
 
 @pytest.mark.parametrize(("accepted", "words"), [(False, "✗ no"), (None, "? not asked")])
 def test_a_store_that_is_not_explained_is_not_counted_as_one(accepted: bool | None, words: str) -> None:
-    audit = replace(BRIEF.audits[0], explanation=explanation(accepted, {}))
+    audit = replace(BRIEF.audits[0], trace=explanation(accepted, {}))
     shown = " ".join(Elements(render(replace(BRIEF, audits=(audit,)))).words.split())
     assert "with 8 transactions: 0 explained" in shown
     assert f"5.3.3/late {words} 5.3.3 – 318" in shown
@@ -253,8 +255,8 @@ def test_one_pair_that_differs_is_told_first() -> None:
 
 
 def test_a_survivor_is_marked_and_counted() -> None:
-    section = MutantSection((mutant("killed", "offsets.op"), mutant("harmless", "")), "halfcheck fuzz --mutants")
-    words = " ".join(Elements(render(replace(BRIEF, mutants=section))).words.split())
+    hunts = (mutant("killed", "offsets.op"), mutant("harmless", ""))
+    words = " ".join(Elements(render(replace(BRIEF, mutants=hunts))).words.split())
     assert "1 of 2 mutants killed" in words
     assert "Broker: 1 of 2 killed." in words
     assert "✗ survives" in words
@@ -265,7 +267,7 @@ def test_the_page_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytes
     write(BRIEF, target)
     assert target.read_text(encoding="utf-8").endswith("</html>")
     assert [path.name for path in target.parent.iterdir()] == ["index.html"]
-    monkeypatch.setattr("spark_trace_analysis.report.page.render", lambda _data: 1 / 0)
+    monkeypatch.setattr("report.page.render", lambda _data: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write(BRIEF, target)
     assert [path.name for path in target.parent.iterdir()] == ["index.html"]
@@ -278,5 +280,5 @@ def test_the_schedule_behind_a_cell_takes_as_few_faults_as_the_cell_says() -> No
     assert broken
     for clause in broken:
         shown = table.schedules[clause.schedule]
-        assert len(shown.environment) == len(clause.minimal[0].faults), clause.address
-        assert len(shown.steps) == clause.steps, clause.address
+        assert len(shown.world.environment) == len(clause.minimal[0].environment), clause.address
+        assert len(shown.events) == clause.steps, clause.address

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from model_check.counterexample.sequence_diagram import drawn_path
 from model_check.counterexample.steps import replay, write_path
 from model_check.defects.resemblance import resembled
-from model_check.instances import constants_for
 from model_check.wording.sentences import as_sentence
+from model_check.world import QUIET, Environment
 from spark_trace_analysis.judge.properties import ALL
 from spark_trace_analysis.traces.event_source import walker_of
-from spark_trace_analysis.traces.manifest import QUIET, SPECIFICATION, options_of
+from spark_trace_analysis.traces.manifest import SPECIFICATION
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -20,24 +20,40 @@ if TYPE_CHECKING:
 
     from model_check.counterexample.sequence_diagram import DiagramStep
     from model_check.counterexample.steps import Event
+    from model_check.world import World
     from spark_trace_analysis.judge.both_ways import Count
     from spark_trace_analysis.traces.manifest import TraceRun
+    from spec.language import Property
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A counterexample: its steps in words, and its messages as a drawing."""
+    """A counterexample: its steps in words, and its messages as a drawing.
+
+    Attributes
+    ----------
+    clause
+        The clause of the property that is broken; None where the specification does not say so.
+    rule
+        What is broken, in words.
+    """
 
     property_id: str
-    clause: str
+    clause: Property | None
     rule: str
-    profile: str
-    environment: tuple[str, ...]
-    instance: str
+    world: World
     resembles: tuple[str, ...]
-    steps: tuple[Event, ...]
-    messages: tuple[DiagramStep, ...]
-    command: str
+    events: tuple[Event, ...]
+
+    @property
+    def messages(self) -> tuple[DiagramStep, ...]:
+        """The steps of the drawing."""
+        return drawn_path(self.events)
+
+    @property
+    def command(self) -> str:
+        """The command that takes the steps again."""
+        return f'halfcheck replay {self.world.options} --steps "{write_path(event.step for event in self.events)}"'
 
 
 def minimal_traces(runs: Sequence[TraceRun], counts: Sequence[Count]) -> tuple[Counterexample, ...]:
@@ -61,7 +77,7 @@ def minimal_traces(runs: Sequence[TraceRun], counts: Sequence[Count]) -> tuple[C
         run = runs[place // of_a_run]
         if count.shortest_events is None or run.parameters.of != SPECIFICATION:
             continue
-        key = (count.property_id, count.environment)
+        key = (count.property_id, count.parameters.environment_name)
         if key not in shortest or count.shortest_events < (shortest[key][1].shortest_events or 0):
             shortest[key] = (run, count)
     in_order = [one.property_id for one in ALL]
@@ -72,19 +88,15 @@ def minimal_traces(runs: Sequence[TraceRun], counts: Sequence[Count]) -> tuple[C
 def _counterexample(run: TraceRun, count: Count) -> Counterexample:
     of = run.parameters
     path = walker_of(of).path(of.seed, count.shortest_trace or 0, of.steps)[: count.shortest_events]
-    constants = constants_for(of.profile, of.environment, of.instance)
+    constants = of.world.constants
     replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
     clause = next((clause for clause in replayed.violated if clause.identifier == count.property_id), None)
     sentence = next((one.sentence for one in ALL if one.property_id == count.property_id), "")
     return Counterexample(
         property_id=count.property_id,
-        clause="" if clause is None else clause.clause,
+        clause=clause,
         rule=f"{as_sentence(sentence)} Trace {count.shortest_trace:,} of the run, seed {of.seed}.",
-        profile=of.profile,
-        environment=of.environment,
-        instance=of.instance,
+        world=of.world.under(Environment(of.faults)),
         resembles=() if clause is None else resembled(TRANSACTIONAL_MESSAGES, constants, clause, path),
-        steps=replayed.events,
-        messages=drawn_path(replayed.events),
-        command=f'halfcheck replay {options_of(of.profile, of.instance, of.environment)} --steps "{write_path(path)}"',
+        events=replayed.events,
     )

@@ -15,15 +15,18 @@ from model_check.remedies.advice import remedy
 from model_check.remedies.situation import Situation
 from model_check.wording.clauses import meaning_of
 from model_check.wording.sentences import as_sentence
+from model_check.world import QUIET, Environment, Profile
+from report.counterexamples import Counterexample
+from report.data import ReportData
+from report.packed import Packed
+from report.plots import draw_all
+from report.templates import templates
+from report.verdict_table import ClauseVerdict, Takes
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
-from spark_trace_analysis.report.counterexamples import Counterexample
-from spark_trace_analysis.report.data import ReportData, environment_name
-from spark_trace_analysis.report.packed import Packed
-from spark_trace_analysis.report.plots import draw_all
-from spark_trace_analysis.report.templates import templates
-from spark_trace_analysis.report.verdict_table import ClauseVerdict, Takes
 from spark_trace_analysis.statistics.intervals import wilson
-from spark_trace_analysis.traces.manifest import QUIET
+
+_LISTED = 200
+"""Transactions of a store that the page lists at most; the command beside them lists all."""
 
 _STATES = ("lost", "doubled", "parked", "unknown", "pending", "delivered", "rolled_back")
 
@@ -49,7 +52,6 @@ def render(data: ReportData) -> str:
         "trusted": Markup,  # what this package has drawn itself
         "count": "{:,}".format,
         "seconds": _seconds,
-        "environment": environment_name,
         "words": _words,
         "sentence": as_sentence,
     }
@@ -72,10 +74,11 @@ def render(data: ReportData) -> str:
         rarest=[(run, figures, one) for run, figures in simulated for one in figures.rarest],
         invariants=ALL,
         not_shown=NOT_SHOWN,
-        all_traces=sum(figures.traces for _, figures in simulated),
-        explained=sum(audit.explanation.accepted is True for audit in data.audits),
-        killed=sum(bool(mutant.variable) for mutant in data.mutants.mutants) if data.mutants else 0,
-        all_transactions=sum(sum(audit.counts.values()) for audit in data.audits),
+        all_traces=sum(run.parameters.traces for run, _ in simulated),
+        explained=sum(audit.trace.accepted is True for audit in data.audits),
+        killed=sum(bool(hunt.variable) for hunt in data.mutants),
+        all_transactions=sum(audit.total for audit in data.audits),
+        listed=_LISTED,
     )
 
 
@@ -93,14 +96,14 @@ def write(data: ReportData, path: Path) -> None:
     write_whole(path, render(data))
 
 
-def _choices(data: ReportData) -> tuple[list[str], list[str]]:
+def _choices(data: ReportData) -> tuple[list[Profile], list[str]]:
     """Profiles and environments that something on the page is of, the quiet world first."""
-    runs = data.simulation.counts if data.simulation else ()
-    profiles = [*(data.table.profiles if data.table else ()), *(one.profile for one in data.searches)]
-    profiles += [run.profile for run in runs]
-    environments = [environment_name(one.environment) for one in data.searches] + [run.environment for run in runs]
-    in_order = sorted(dict.fromkeys(environments), key=lambda name: name != QUIET)
-    return list(dict.fromkeys([*profiles, *(run.profile for run in data.lockstep)])), in_order
+    runs = [count.parameters for count in data.simulation.counts] if data.simulation else []
+    worlds = [one.world for one in data.searches]
+    profiles = [*(data.table.profiles if data.table else ()), *(world.profile for world in worlds)]
+    profiles += [*(run.profile for run in runs), *(one.pairing.world.profile for one in data.lockstep)]
+    environments = [*(world.environment.name for world in worlds), *(run.environment_name for run in runs)]
+    return list(dict.fromkeys(profiles)), sorted(dict.fromkeys(environments), key=lambda name: name != QUIET)
 
 
 def _pair_counts(data: ReportData) -> str:
@@ -112,8 +115,8 @@ def _pair_counts(data: ReportData) -> str:
         "names": names,
         "runs": [
             {
-                "profile": run.profile,
-                "environment": run.environment,
+                "profile": run.parameters.profile.name,
+                "environment": run.parameters.environment_name,
                 "pairs": [[places[first], places[second], times] for (first, second), times in run.pairs.items()],
             }
             for run in runs
@@ -132,8 +135,8 @@ def _interval(hits: int, total: int) -> str:
 
 
 def _drawn(example: Counterexample, name: str) -> Markup:
-    where = f"{example.profile}, {environment_name(example.environment)}"
-    title = f"{example.property_id} is violated in {where}: {example.rule}"
+    world = example.world
+    title = f"{example.property_id} is violated in {world.profile}, {world.environment.name}: {example.rule}"
     drawn = draw(example.messages, title, name, is_alone=False)
     return Markup(re.sub(r'\.0(?=["l])', "", drawn))  # noqa: S704
 
@@ -152,7 +155,8 @@ def _seconds(seconds: float) -> str:
 
 def _remedy(one: ClauseVerdict) -> str:
     """What to do in a release, with all that breaks the clause there."""
-    return remedy(one.name, Situation.of(one.profile, {fault for minimal in one.minimal for fault in minimal.faults}))
+    faults = Environment.of(fault for minimal in one.minimal for fault in minimal.environment)
+    return remedy(one.clause, Situation.of(one.profile, faults))
 
 
 def _words(name: str) -> str:

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from files.writing import write_whole
 from model_check.defects.symptoms import defects_of
+from report.templates import templates
 from spark_trace_analysis.audit.rules.moments import local_time
-from spark_trace_analysis.report.templates import templates
 
 if TYPE_CHECKING:
     from pathlib import Path
