@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from document.parts import Code, Details, Heading, List, Paragraph, Table
+from document.parts import Code, Details, Heading, List, Names, Paragraph, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,10 +35,12 @@ def _block(part: Part) -> str:
     match part:
         case Heading(text, level):
             return f"{'#' * level} {text}"
-        case Paragraph(text):
-            return text
+        case Paragraph(text, label=label):
+            return f"**{label}**: {text}" if label else text
         case List(items):
             return "\n".join(f"- {item}" for item in items)
+        case Names(title, names):
+            return f"{title}: {', '.join(names)}"
         case Code(text, language):
             return f"```{language}\n{text}\n```"
         case Table(columns, rows):

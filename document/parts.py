@@ -1,8 +1,7 @@
 """The records that a document is a sequence of, and a document out of a text.
 
-A text is one line or several of Markdown's inline marks, as far as :mod:`document.marks` reads them: ```code```,
-``**bold**``, ``*emphasis*`` and ``[text](target)``. In what comes from somewhere else, :func:`plain` takes marks for
-what they are.
+A text may hold Markdown's inline marks: ```code```, ``**bold**``, ``*emphasis*`` and ``[text](target)``. The console
+shows it as it is written, Markdown passes it on, HTML makes elements of the marks.
 """
 
 from __future__ import annotations
@@ -36,10 +35,11 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Sentences, whose line breaks are no more than blanks; also the text of a cell that has a tone."""
+    """Sentences, whose line breaks are no more than blanks, perhaps behind a label; also a cell that has a tone."""
 
     text: str
     tone: Tone = Tone.PLAIN
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,14 @@ class List:
     """Items below each other, or what belongs to the line above."""
 
     items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A title and names behind it, or below it where the line is too short."""
+
+    title: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,7 @@ class Details:
     parts: tuple[Part, ...]
 
 
-Part: TypeAlias = Heading | Paragraph | List | Code | Table | Details
+Part: TypeAlias = Heading | Paragraph | List | Names | Code | Table | Details
 
 
 def tabulated(*columns: str, rows: Iterable[Iterable[object]]) -> Table:
@@ -108,8 +116,8 @@ def prose(text: str) -> Iterator[Part]:
 
     Examples
     --------
-    >>> list(prose("# Title\n\nOne\nparagraph.\n\n- a\n- b\n  c\n"))[1:]
-    [Paragraph(text='One\nparagraph.', tone=<Tone.PLAIN: ''>), List(items=('a', 'b\n  c'))]
+    >>> list(prose("# Title\n\n- a\n- b\n  c\n"))
+    [Heading(text='Title', level=1), List(items=('a', 'b\n  c'))]
     """
     for language, code, block in _BLOCKS.findall(text):
         heading = _HEADING.fullmatch(block.strip())

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from document.html import html
+from document.parts import Table, tabulated
 from files.writing import write_whole
 from model_check.counterexample.sequence_diagram import STYLE, draw
 from model_check.remedies.advice import remedy
@@ -72,8 +74,7 @@ def render(data: ReportData) -> str:
         environments=environments,
         simulated=simulated,
         rarest=[(run, figures, one) for run, figures in simulated for one in figures.rarest],
-        invariants=ALL,
-        not_shown=NOT_SHOWN,
+        shown=Markup(html([_shown()])),  # noqa: S704
         all_traces=sum(run.parameters.traces for run, _ in simulated),
         explained=sum(audit.trace.accepted is True for audit in data.audits),
         killed=sum(bool(hunt.variable) for hunt in data.mutants),
@@ -123,6 +124,14 @@ def _pair_counts(data: ReportData) -> str:
         ],
     }
     return json.dumps(counted, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _shown() -> Table:
+    """What a trace shows of each property."""
+    shown = [(one.property_id, one.sentence, "exactly" if one.is_exact else "in part", one.shows) for one in ALL]
+    hidden = [(name, "–", "not", why) for name, why in NOT_SHOWN.items()]
+    rows = [(f"**{name}**", *rest) for name, *rest in (*shown, *hidden)]
+    return tabulated("Property", "Claims that", "Shown", "A violation is shown by, or why not", rows=rows)
 
 
 def _percent(hits: int, total: int) -> str:

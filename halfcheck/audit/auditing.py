@@ -54,9 +54,11 @@ def audit_as_asked(options: AuditOptions) -> ExitCode:
             json.dumps(audit.to_json(everything=options.everything, limit=options.limit), ensure_ascii=False, indent=2)
         )
     else:
-        from halfcheck.printing.audit import print_audit
+        from document.console import show, wide_console
+        from halfcheck.printing.audit import audit_in_words
 
-        print_audit(audit, everything=options.everything, limit=options.limit)
+        width = wide_console().width
+        show(audit_in_words(audit, width, everything=options.everything, limit=options.limit))
     print_remarks_of_store(
         options.broker_conf or find_broker_conf(store_dir), audit.version, is_sure=options.version is not None
     )

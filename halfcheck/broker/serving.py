@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from document.console import show
 from files.temporary_folder import temporary_folder
 from halfcheck.broker.broker_options import Clock
 from halfcheck.broker.run_verdict import judge_run
 from halfcheck.errors import ExitCode
-from halfcheck.printing.broker import print_start, print_verdict
+from halfcheck.printing.broker import print_start, verdict_on
 from halfcheck.printing.remarks import print_remarks
 from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, read_broker_conf
@@ -70,7 +71,7 @@ def serve(options: BrokerOptions) -> ExitCode:
     if options.json:
         print(json.dumps(verdict.to_json()), flush=True)
     else:
-        print_verdict(verdict, options.trace)
+        show(verdict_on(verdict, options.trace))
     return ExitCode.SAFETY_VIOLATED if verdict.broken else ExitCode.OK
 
 

@@ -99,14 +99,13 @@ def _of_one_world(world: World, threads: int, *, as_json: bool) -> ExitCode:
     if as_json:
         print(json.dumps(finding.to_json(), ensure_ascii=False, indent=2))
     elif finding.coverage is not None:
-        from halfcheck.printing.console import say, wide_console
-        from halfcheck.printing.coverage import action_table, claim_table
+        from document.console import show
+        from document.parts import Paragraph, Tone
+        from halfcheck.printing.coverage import coverage_tables
 
-        console = wide_console()
-        say(console, f"RocketMQ {world.title}: {finding.numbers.distinct:,} states", "bold")
-        for table in (action_table(finding.coverage), claim_table(finding.coverage)):
-            console.print(table)
-            console.print()
+        show([Paragraph(f"RocketMQ {world.title}: {finding.numbers.distinct:,} states", Tone.TITLE)])
+        for table in coverage_tables(finding.coverage):
+            show([table, Paragraph("")])
     return ExitCode.OK
 
 
@@ -119,23 +118,22 @@ def _require_folder_of(page: Path | None) -> None:
 
 
 def _print(result: CoverageMatrix) -> None:
-    from halfcheck.printing.console import below, counted, say, wide_console
-    from halfcheck.printing.coverage import action_table, claim_table
+    from document.console import show
+    from document.parts import List, Paragraph, Tone
+    from document.words import counted
+    from halfcheck.printing.coverage import coverage_tables
 
-    console = wide_console()
-    for gap in result.unexplained:
-        say(console, f"NOT COVERED: {gap}", "bold red")
+    show(Paragraph(f"NOT COVERED: {gap}", Tone.BAD) for gap in result.unexplained)
     for accepted in result.outdated:
-        say(console, f"accepted, but covered or no rule any more: {accepted.what}", "bold red")
+        show([Paragraph(f"accepted, but covered or no rule any more: {accepted.what}", Tone.BAD)])
     if result.is_explained:
         worlds = counted(len(result.searches), "world")
-        say(console, f"{worlds} of {result.instance.name}: nothing is left uncovered but what is accepted", "bold")
-    for table in (action_table(result.coverage), claim_table(result.coverage)):
-        console.print(table)
-        console.print()
+        summary = f"{worlds} of {result.instance.name}: nothing is left uncovered but what is accepted"
+        show([Paragraph(summary, Tone.TITLE)])
+    for table in coverage_tables(result.coverage):
+        show([table, Paragraph("")])
     for accepted in result.accepted:
-        say(console, f"accepted: {accepted.what}")
-        below(console, accepted.reason)
+        show([Paragraph(f"accepted: {accepted.what}"), List((accepted.reason,))])
 
 
 def _progress(finding: Finding, gaps: int) -> str:

@@ -11,7 +11,7 @@ from halfcheck.errors import ExitCode
 from halfcheck.options import AsJson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from halfcheck.diff.sides import Answer
 
@@ -95,7 +95,7 @@ def command(
     if as_json:
         print(answer.to_json())
     else:
-        _print_lines(answer.lines)
+        _print(answer)
     if answer.reason is not None:
         typer.echo(f"halfcheck: {left} and {right}: {answer.reason}", err=True)
     return answer.exit_code
@@ -116,15 +116,11 @@ def _other_side(left: str, right: str | None, version: str | None) -> str:
     return f"spec:{version}"
 
 
-def _print_lines(lines: Iterable[str]) -> None:
-    """A line each; folded at words where the width is known."""
-    from rich.text import Text
+def _print(answer: Answer) -> None:
+    from document.console import show
+    from document.parts import Paragraph
 
-    from halfcheck.printing.console import PIPE_COLUMNS, wide_console
-
-    console = wide_console()
-    for line in lines:
-        console.print(Text(line), soft_wrap=console.width == PIPE_COLUMNS)
+    show(map(Paragraph, answer.lines))
 
 
 def _compare(

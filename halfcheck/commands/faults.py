@@ -88,8 +88,9 @@ def command(
 def _print(found: MinimalFaults, searched: int, cached: int) -> None:
     from rich.text import Text
 
-    from halfcheck.printing.console import counted, first_of, wide_console
-    from halfcheck.printing.fitting_table import FittingTable
+    from document.console import wide_console
+    from document.fitting_table import FittingTable
+    from document.words import counted, first_of
     from model_check.clauses import name_of
     from model_check.finding import Verdict
 

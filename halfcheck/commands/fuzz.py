@@ -74,9 +74,10 @@ def command(
     if as_json:
         print(json.dumps(campaign.to_json(), ensure_ascii=False, indent=2))
     else:
-        from halfcheck.printing.fuzz import print_campaign
+        from document.console import show
+        from halfcheck.printing.fuzz import outcome_of
 
-        print_campaign(campaign, visited_all=visit_all)
+        show(outcome_of(campaign, visited_all=visit_all))
     if campaign.failure is not None and out is not None:
         typer.echo(f"halfcheck: {write_test(out, pairing, campaign.failure)} shows it again", err=True)
     return ExitCode.of_verdict(is_broken=campaign.failure is not None, is_complete=True)
@@ -101,9 +102,10 @@ def _hunt(seed: int, *, as_json: bool) -> ExitCode:
         rows = [kill.to_json() for kill in kills]
         print(json.dumps({"seed": seed, "mutants": rows, "survivors": survivors}, ensure_ascii=False, indent=2))
     else:
-        from halfcheck.printing.fuzz import print_kills
+        from document.console import show
+        from halfcheck.printing.fuzz import kill_table as table_of
 
-        print_kills(kills)
+        show(table_of(kills))
     return ExitCode.SAFETY_VIOLATED if survivors else ExitCode.OK
 
 

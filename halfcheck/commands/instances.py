@@ -43,18 +43,17 @@ def _list(*, as_json: bool) -> None:
     if as_json:
         print(json.dumps({size.name: _to_json(size) for size in sizes}, indent=2))
         return
-    from halfcheck.printing.console import wide_console
-    from halfcheck.printing.fitting_table import FittingTable
+    from document.console import show
+    from document.parts import tabulated
 
-    table = FittingTable(
-        "instance", ">transactions", ">half slots", ">op slots", ">checks", ">timeout", "immunities", "~runs"
-    )
+    rows = []
     for size in sizes:
         immunities = ", ".join("none" if ticks < 0 else str(ticks) for ticks in size.immunities)
         runs = "of any length" if size.forgets else "until the queues are full"
         counts = (size.transactions, size.half_slots, size.op_slots, size.check_max, size.timeout)
-        table.add_row(size.name, *map(str, counts), immunities, runs)
-    wide_console().print(table)
+        rows.append((size.name, *counts, immunities, runs))
+    counted = (">transactions", ">half slots", ">op slots", ">checks", ">timeout")
+    show([tabulated("instance", *counted, "immunities", "~runs", rows=rows)])
 
 
 def _to_json(size: Instance) -> dict[str, Any]:
@@ -73,15 +72,10 @@ def _measure(name: str, profile: Profile, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(measured.to_json(), indent=2))
         return
-    from halfcheck.printing.console import wide_console
-    from halfcheck.printing.fitting_table import FittingTable
+    from document.console import show
+    from document.parts import Paragraph, tabulated
 
-    table = FittingTable("field", ">from", ">to", ">elements", ">bits")
-    for field in measured.fields:
-        table.add_row(field.name, str(field.low), str(field.high), str(field.elements), str(field.bits))
-    console = wide_console()
-    console.print(table)
-    console.print(
-        f"{measured.bits} bits in {measured.words} words of 64, {measured.unused} unused; "
-        f"{measured.steps} steps are tried on each state"
-    )
+    rows = [(field.name, field.low, field.high, field.elements, field.bits) for field in measured.fields]
+    sums = f"{measured.bits} bits in {measured.words} words of 64, {measured.unused} unused"
+    steps = Paragraph(f"{sums}; {measured.steps} steps are tried on each state")
+    show([tabulated("field", ">from", ">to", ">elements", ">bits", rows=rows), steps])

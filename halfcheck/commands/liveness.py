@@ -74,9 +74,10 @@ def command(
     if as_json:
         print(json.dumps(finding.to_json(), ensure_ascii=False, indent=2))
     else:
-        from halfcheck.printing.liveness import print_responses
+        from document.console import show
+        from halfcheck.printing.liveness import responses as in_parts
 
-        print_responses(finding, everything=everything)
+        show(in_parts(finding, everything=everything))
     if finding.violated:
         return ExitCode.LIVENESS_VIOLATED
     return ExitCode.OK if finding.is_decided else ExitCode.OTHER

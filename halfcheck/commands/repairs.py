@@ -110,7 +110,8 @@ def _to_json(itself: Answer, found: Sequence[MinimalRepairs], most_repairs: int)
 def _print(itself: Answer, found: Sequence[MinimalRepairs], most_repairs: int) -> None:
     from rich.text import Text
 
-    from halfcheck.printing.console import beside, counted, wide_console
+    from document.console import beside, wide_console
+    from document.words import counted
 
     console = wide_console()
     world, rest = itself.whole.world, len(itself.rows) - len(found)
@@ -139,7 +140,7 @@ def _print(itself: Answer, found: Sequence[MinimalRepairs], most_repairs: int) -
 def _print_one(console: Console, one: MinimalRepairs) -> None:
     from rich.text import Text
 
-    from halfcheck.printing.fitting_table import FittingTable
+    from document.fitting_table import FittingTable
     from model_check.answers.left_of_repairs import no_more_than
     from model_check.finding import Verdict
 

@@ -118,12 +118,17 @@ def _names_of_violated(replayed: Replay) -> list[str]:
 
 
 def _print(replayed: Replay, where: str) -> None:
-    from halfcheck.printing.console import counted, counterexample_table, say, wide_console
+    from document.console import show
+    from document.parts import Paragraph, Tone
+    from document.words import counted
+    from halfcheck.printing.counterexample import counterexample_table
 
-    console, violated = wide_console(), _names_of_violated(replayed)
+    violated = _names_of_violated(replayed)
     verb = "is" if len(violated) == 1 else "are"
     verdict = f"{', '.join(violated)} {verb} violated" if violated else "no property is violated"
-    say(console, f"{where}, {counted(len(replayed.events), 'step')}: {verdict}", "bold")
-    console.print(counterexample_table(replayed.events))
-    for name, clause in zip(violated, replayed.violated, strict=True):
-        console.print(f"{name} is violated: {clause.sentence}")
+    title = f"{where}, {counted(len(replayed.events), 'step')}: {verdict}"
+    claims = [
+        Paragraph(f"{name} is violated: {clause.sentence}")
+        for name, clause in zip(violated, replayed.violated, strict=True)
+    ]
+    show([Paragraph(title, Tone.TITLE), counterexample_table(replayed.events), *claims])

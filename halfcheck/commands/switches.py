@@ -60,22 +60,24 @@ def command(
 
 
 def _print_switches(*, as_json: bool) -> None:
-    from halfcheck.printing.switches import print_list
+    from document.console import show
+    from halfcheck.printing.switches import list_of_switches
     from model_check.switches import switch_records
 
     records = list(switch_records().values())
     if as_json:
         print(json.dumps({one.name: one.to_json() for one in records}, ensure_ascii=False, indent=2))
     else:
-        print_list(records)
+        show(list_of_switches(records))
 
 
 def _print_effects(
     names: Sequence[str], instance: str, profiles: Sequence[str], threads: int | None, *, as_json: bool
 ) -> None:
+    from document.console import show
     from halfcheck.commands.faults import MOST_STATES
     from halfcheck.printing.progress import live_line
-    from halfcheck.printing.switches import print_effects, print_head
+    from halfcheck.printing.switches import effects, facts_of
     from model_check.defects.switch_effects import find_effects
     from model_check.instances import load_instance
     from model_check.switches import switch_called
@@ -87,7 +89,9 @@ def _print_effects(
     content = {}
     for number, record in enumerate(records):
         if not as_json:
-            print_head(record, is_first=number == 0)
+            if number:
+                print()
+            show(facts_of(record))
         with live_line(wanted=not as_json) as report:
             cores = threads or os.cpu_count() or 1
             searches = Searches(CachedSearches(cache_file()), threads=cores, most_states=MOST_STATES, report=report)
@@ -95,13 +99,14 @@ def _print_effects(
         if as_json:
             content[record.name] = _to_json(record, found)
         else:
-            print_effects(found)
+            show(effects(found))
     if as_json:
         print(json.dumps(content, ensure_ascii=False, indent=2))
 
 
 def _print_faults(names: Sequence[str], *, as_json: bool) -> None:
-    from halfcheck.printing.switches import print_faults
+    from document.console import show
+    from halfcheck.printing.switches import list_of_faults
     from model_check.wording.faults import FAULTS_IN_WORDS
     from model_check.world import Environment
 
@@ -110,7 +115,7 @@ def _print_faults(names: Sequence[str], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
-        print_faults(content)
+        show(list_of_faults(content))
 
 
 def _to_json(record: SwitchRecord, found: SwitchEffects) -> dict[str, object]:

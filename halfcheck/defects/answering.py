@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from halfcheck.defects.found_again import lassos_of, plays, searches
+from halfcheck.defects.found_again import OnRecord, lassos_of, plays, searches
 from halfcheck.errors import CommandLineError, ExitCode
-from halfcheck.printing.defect_lists import OnRecord, print_list
 from model_check.defects import findings
 from model_check.defects.affected import RELEASE
 from model_check.defects.catalogue import catalogue
@@ -55,11 +54,12 @@ def answer(options: DefectsOptions) -> ExitCode:
         }
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
-        from halfcheck.printing.defects import print_answers
+        from document.console import show
+        from halfcheck.printing.defects import answers_to_words, list_of_defects
 
-        print_answers(answers, in_full, on_record, searched, played, lassos, options.version)
+        show(answers_to_words(answers, in_full, on_record, searched, played, lassos, options.version))
         if not answers:
-            print_list(chosen, on_record, searched, played)
+            show(list_of_defects(chosen, on_record, searched, played))
     for identifier, reason in failures.items():
         typer.echo(f"halfcheck: {identifier}: {reason}", err=True)
     return ExitCode.EVALUATION_ERROR if failures else ExitCode.OK

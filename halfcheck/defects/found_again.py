@@ -5,16 +5,23 @@ What is not found as it says goes to `failures`, by the name under which it is o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fuzz.defects.scenario import PlayedScenario
     from model_check.defects.catalogue import Defect
-    from model_check.defects.findings import DefectFinding, LassoFinding
+    from model_check.defects.findings import BrokerFinding, DefectFinding, LassoFinding
     from model_check.defects.lasso_search import FoundLasso
     from model_check.defects.search import FoundDefect
+
+
+class OnRecord(NamedTuple):
+    """What was found before, by ids: of the searches, and of the reference broker."""
+
+    findings: Mapping[str, DefectFinding]
+    shown: Mapping[str, BrokerFinding]
 
 
 def searches(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from halfcheck.printing.console import wide_console
-from halfcheck.printing.fitting_table import FittingTable
+from document.console import wide_console
+from document.fitting_table import FittingTable
 from spark_trace_analysis.judge.properties import NOT_SHOWN
 
 if TYPE_CHECKING:

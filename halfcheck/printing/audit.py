@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from halfcheck.printing.console import below, counted, first_of, say, wide_console
-from halfcheck.printing.fitting_table import FittingTable
+from document.parts import List, Paragraph, tabulated
+from document.words import counted, first_of
 from spark_trace_analysis.audit.rules.moments import local_time
 from spark_trace_analysis.audit.unanswered_checks import unanswered_checks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from rich.console import Console
-
+    from document.parts import Part, Table
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
@@ -29,52 +28,53 @@ _BESIDE_THE_KEY: Final = 55
 """The columns that no width cuts, but for the key: state, five counts, and the gaps between them."""
 
 
-def print_audit(audit: Audit, *, everything: bool, limit: int) -> None:
-    """Print an audit, as wide as there is room.
+def audit_in_words(audit: Audit, width: int, *, everything: bool, limit: int) -> Iterator[Part]:
+    """An audit.
 
     Parameters
     ----------
+    width
+        The columns that there are for it.
     everything, limit
         List all transactions, or at most so many that are not plainly delivered or rolled back.
     """
-    console = wide_console()
     asked = audit.asked_for
     rows = audit.listed(everything=everything or asked.total <= min(_MANY, limit), limit=limit)
-    _print_what_is_wrong(console, audit, [row for row in rows if not row.is_plain])
+    yield from _what_is_wrong(audit, [row for row in rows if not row.is_plain])
     if rows:
-        console.print(_table(rows, console.width))
+        yield _table(rows, width)
     if not audit.selection.is_everything:
-        say(console, f"{counted(asked.total, 'transaction')} asked for: {_of_each_state(asked.counts)}")
-    say(console, f"{counted(audit.total, 'transaction')}: {_of_each_state(audit.counts)}")
-    say(console, f"{counted(audit.records, 'record')}, written by {audit.written_by}")
-    say(console, f"trace: {audit.trace.sentence()}")
+        yield Paragraph(f"{counted(asked.total, 'transaction')} asked for: {_of_each_state(asked.counts)}")
+    yield Paragraph(f"{counted(audit.total, 'transaction')}: {_of_each_state(audit.counts)}")
+    yield Paragraph(f"{counted(audit.records, 'record')}, written by {audit.written_by}")
+    yield Paragraph(f"trace: {audit.trace.sentence()}")
     if audit.trace.why_profile:
-        say(console, audit.trace.why_profile)
+        yield Paragraph(audit.trace.why_profile)
     omitted = asked.total - len(rows)
     if omitted:
         not_shown = f"{counted(omitted, 'transaction')} {'is' if omitted == 1 else 'are'} not shown"
         plain = asked.plain - sum(row.is_plain for row in rows)
-        say(console, f"{not_shown}, {plain} of them plainly delivered or rolled back")
+        yield Paragraph(f"{not_shown}, {plain} of them plainly delivered or rolled back")
     if audit.tasks_found:
-        say(console, f"gone on with: {counted(audit.tasks_found, 'task')} finished before")
+        yield Paragraph(f"gone on with: {counted(audit.tasks_found, 'task')} finished before")
     for note in audit.notes:
-        say(console, f"note: {note}")
+        yield Paragraph(f"note: {note}")
     for region in audit.corrupt[:limit]:
-        say(console, f"corrupt: {region}")
+        yield Paragraph(f"corrupt: {region}")
     if audit.damage > min(len(audit.corrupt), limit):
-        say(console, f"{audit.damage - min(len(audit.corrupt), limit)} more pieces of damage are not shown")
+        yield Paragraph(f"{audit.damage - min(len(audit.corrupt), limit)} more pieces of damage are not shown")
 
 
 def _of_each_state(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {state}" for state, count in counts.items() if count) or "none"
 
 
-def _print_what_is_wrong(console: Console, audit: Audit, rows: Sequence[TransactionRow]) -> None:
+def _what_is_wrong(audit: Audit, rows: Sequence[TransactionRow]) -> Iterator[Part]:
     """What became of transactions, the gravest first; then damage, and a trace that is not explained."""
     grave = audit.asked_for.total - audit.asked_for.plain
     if len(rows) < grave:
         named = f"the {len(rows)} gravest are" if rows else "none is"
-        say(console, f"{grave} transactions are not plainly delivered or rolled back; {named} named (--limit)")
+        yield Paragraph(f"{grave} transactions are not plainly delivered or rolled back; {named} named (--limit)")
     alike: dict[tuple[tuple[str, ...], str], list[TransactionRow]] = defaultdict(list)
     for row in rows:
         alike[(row.state, *row.also), row.advice].append(row)
@@ -82,28 +82,29 @@ def _print_what_is_wrong(console: Console, audit: Audit, rows: Sequence[Transact
     for (states, advice), those in sorted(alike.items(), key=lambda one: gravity.index(one[0][0][0])):
         named = first_of([row.unique_key for row in those])
         like = " ".join(dict.fromkeys(defect for row in those for defect in row.resembles))
-        say(console, f"{len(those)} {' and '.join(states)}{f' ({like})' if like else ''}: {named}")
-        below(console, advice)
+        yield Paragraph(f"{len(those)} {' and '.join(states)}{f' ({like})' if like else ''}: {named}")
+        yield List((advice,))
     for group, checks, keys, received in unanswered_checks(rows, audit.received_checks):
         asked = f"{counted(checks, 'check')} of {group or 'no group'} {'was' if checks == 1 else 'were'} counted"
-        say(console, f"{asked}, and neither a commit nor a rollback came: {first_of(keys)}")
+        yield Paragraph(f"{asked}, and neither a commit nor a rollback came: {first_of(keys)}")
         if received is not None:
-            below(console, f"{received} of {checks} reached a client, as driver.jsonl in the store says.")
-        below(console, _WHO_ANSWERS)
+            yield List((f"{received} of {checks} reached a client, as driver.jsonl in the store says.",))
+        yield List((_WHO_ANSWERS,))
     if audit.damage:
         pieces = f"{counted(audit.damage, 'piece')} of damage"
-        say(console, f"{pieces}, listed below: what could be read is judged, the rest is not")
+        yield Paragraph(f"{pieces}, listed below: what could be read is judged, the rest is not")
     advice_on_trace = audit.trace.advice()
     if advice_on_trace:
-        say(console, f"The specification of {audit.trace.profile} does not explain the store; why stands below.")
-        for line in advice_on_trace:
-            below(console, line)
+        yield Paragraph(f"The specification of {audit.trace.profile} does not explain the store; why stands below.")
+        yield List(tuple(advice_on_trace))
     if not audit.asked_for.total and audit.total:
-        say(console, f"None of the {counted(audit.total, 'transaction')} fits {' and '.join(audit.selection.options)}.")
+        yield Paragraph(
+            f"None of the {counted(audit.total, 'transaction')} fits {' and '.join(audit.selection.options)}."
+        )
     elif not grave and not audit.damage and not advice_on_trace:
         what = "Nothing" if audit.selection.is_everything else "Nothing that is asked for"
-        say(console, f"{what} is lost, doubled, parked or pending.")
-    console.print()
+        yield Paragraph(f"{what} is lost, doubled, parked or pending.")
+    yield Paragraph("")
 
 
 _WHO_ANSWERS: Final = (
@@ -113,30 +114,22 @@ _WHO_ANSWERS: Final = (
 )
 
 
-def _table(rows: Sequence[TransactionRow], width: int) -> FittingTable:
+def _table(rows: Sequence[TransactionRow], width: int) -> Table:
     headings = [
         "transaction", "~group", "~topic", "state", "~also",
         ">delivered", ">checks", ">put back", ">halves", ">ops", "~resembles",
     ]  # fmt: skip
     is_wide = width >= _WITH_KEYS_AND_TIMES
-    table = FittingTable(*headings, *(["~keys", "stored"] if is_wide else []))
     keys = _fitting_keys([row.unique_key for row in rows], width - _BESIDE_THE_KEY)
-    for key, row in zip(keys, rows, strict=True):
-        table.add_row(
-            key,
-            row.group,
-            row.topic,
-            row.state.value,
-            ", ".join(row.also),
-            str(row.deliveries),
-            str(row.checks),
-            str(row.put_backs),
-            str(len(row.half_offsets)),
-            str(len(row.op_offsets)),
-            " ".join(row.resembles),
-            *([row.keys, local_time(row.moments.stored_at) or ""] if is_wide else []),
+    cells = [
+        (
+            *(key, row.group, row.topic, row.state.value, ", ".join(row.also)),
+            *(row.deliveries, row.checks, row.put_backs, len(row.half_offsets), len(row.op_offsets)),
+            *(" ".join(row.resembles), row.keys, local_time(row.moments.stored_at) or "")[: 3 if is_wide else 1],
         )
-    return table
+        for key, row in zip(keys, rows, strict=True)
+    ]
+    return tabulated(*headings, *(["~keys", "stored"] if is_wide else []), rows=cells)
 
 
 def _fitting_keys(keys: list[str], room: int) -> list[str]:

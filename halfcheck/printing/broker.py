@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from halfcheck.printing.console import below, counted, first_of, say, wide_console
+from document.parts import List, Paragraph
+from document.words import counted, first_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from rich.console import Console
-
+    from document.parts import Part
     from halfcheck.broker.run_verdict import RunVerdict
     from wire.node.answers import ChecksOfClient
     from wire.service import ServiceAddresses
@@ -28,49 +29,48 @@ def print_start(told: ServiceAddresses, name: str, store: Path | None, *, as_jso
     print(f"store: {store or 'temporary'}; stop with Ctrl-C", flush=True)
 
 
-def print_verdict(verdict: RunVerdict, trace: Path | None) -> None:
-    """Print which guarantees the run broke, and which defects its transactions resemble."""
-    console = wide_console()
+def verdict_on(verdict: RunVerdict, trace: Path | None) -> Iterator[Part]:
+    """Which guarantees the run broke, and which defects its transactions resemble."""
     for broken in verdict.broken:
         by_the_stop = ", only as the broker was stopped" if broken.is_by_the_stop else ""
-        say(console, f"{broken.property_id} broken at event {broken.event}{by_the_stop}: {broken.sentence}")
+        yield Paragraph(f"{broken.property_id} broken at event {broken.event}{by_the_stop}: {broken.sentence}")
     for defect, keys in verdict.resembles.items():
-        say(console, f"{counted(len(keys), 'transaction')} like {defect}: {first_of(keys)}")
-        below(console, f"halfcheck defects {defect} shows it.")
+        yield Paragraph(f"{counted(len(keys), 'transaction')} like {defect}: {first_of(keys)}")
+        yield List((f"halfcheck defects {defect} shows it.",))
     if not verdict.broken:
-        say(console, "no guarantee was broken that a trace shows")
+        yield Paragraph("no guarantee was broken that a trace shows")
     if verdict.in_memory:
         settled = f"{counted(len(verdict.in_memory), 'transaction')} settled in memory only as the broker was stopped"
-        say(console, f"{settled}: {first_of(verdict.in_memory)}")
-        below(console, "Let transactionOpBatchInterval pass before the stop, unless that is what you test.")
+        yield Paragraph(f"{settled}: {first_of(verdict.in_memory)}")
+        yield List(("Let transactionOpBatchInterval pass before the stop, unless that is what you test.",))
     for code, remark, times in verdict.refused:
         ends = counted(times, "END_TRANSACTION")
-        say(console, f"{ends} {'was' if times == 1 else 'were'} refused with code {code}: {remark or 'no remark'}")
+        yield Paragraph(f"{ends} {'was' if times == 1 else 'were'} refused with code {code}: {remark or 'no remark'}")
     for checks in verdict.unanswered:
-        _print_unanswered(console, checks)
+        yield from _unanswered(checks)
     if verdict.audit is not None:
         counts = ", ".join(f"{count} {state}" for state, count in verdict.audit.counts.items() if count) or "none"
-        say(console, f"{counted(verdict.audit.total, 'transaction')}: {counts}")
+        yield Paragraph(f"{counted(verdict.audit.total, 'transaction')}: {counts}")
         for state, rows in verdict.left.items():
             named = [f"{row.unique_key} (KEYS {row.keys})" if row.keys else row.unique_key for row in rows]
-            say(console, f"{state}: {first_of(named)}")
+            yield Paragraph(f"{state}: {first_of(named)}")
     else:
         long = "the run was long; halfcheck audit STORE_DIR says what became of each transaction"
-        say(console, long if verdict.has_stored else "nothing was stored")
+        yield Paragraph(long if verdict.has_stored else "nothing was stored")
     if trace is not None:
-        say(console, f"trace: {trace}")
+        yield Paragraph(f"trace: {trace}")
 
 
-def _print_unanswered(console: Console, checks: ChecksOfClient) -> None:
-    """Print how many checks of a group reached a client in vain, and what may be the reason."""
+def _unanswered(checks: ChecksOfClient) -> Iterator[Part]:
+    """How many checks of a group reached a client in vain, and what may be the reason."""
     left = len(checks.open)
     how_many = "none was answered" if left == checks.delivered else f"{left} of them without an answer"
     reached = f"{counted(checks.delivered, 'check')} of {checks.group} reached client {checks.client}"
-    say(console, f"{reached}, {how_many}: {first_of(list(dict.fromkeys(checks.open.values())))}")
+    yield Paragraph(f"{reached}, {how_many}: {first_of(list(dict.fromkeys(checks.open.values())))}")
     if left < checks.delivered:
         return
     if checks.other_groups:
         others = ", ".join(checks.other_groups)
-        below(console, f"It is a producer of {others}, too; rocketmq-client-go answers for its first group only.")
+        yield List((f"It is a producer of {others}, too; rocketmq-client-go answers for its first group only.",))
     else:
-        below(console, "See that its producer has a listener for checks, and that it returns.")
+        yield List(("See that its producer has a listener for checks, and that it returns.",))

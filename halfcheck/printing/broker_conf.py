@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from document.console import PIPE_COLUMNS, beside, listed, say, wide_console
+from document.fitting_table import FittingTable
+from document.words import counted
 from files.durations import duration, moment, taken
 from halfcheck.printing.check import MOST_COUNTEREXAMPLES, print_holding, print_unknown
-from halfcheck.printing.console import PIPE_COLUMNS, beside, counted, listed, say, wide_console
-from halfcheck.printing.fitting_table import FittingTable
 from model_check.broker_conf.judgement import is_besides
 from model_check.broker_conf.words import FoldedRounds, folded, tell
 from model_check.clauses import name_of

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from document.console import beside, listed, say, show, wide_console
+from document.fitting_table import FittingTable
+from document.words import counted
 from files.durations import taken
-from halfcheck.printing.console import beside, counted, counterexample_table, listed, say, wide_console
-from halfcheck.printing.fitting_table import FittingTable
+from halfcheck.printing.counterexample import counterexample_table
 from model_check.defects.resemblance import unrepaired
 from model_check.remedies.advice import remedy
 from model_check.wording.clauses import meaning_of
@@ -132,7 +134,7 @@ def _print_counterexamples(console: Console, answer: Answer, *, everything: bool
         for row in rows:
             say(console, f"{row.name} is violated: {row.clause.sentence}", style="bold")
         if rows[0].replay is not None:
-            console.print(counterexample_table(rows[0].replay.events))
+            show([counterexample_table(rows[0].replay.events)], console)
         console.print(Text(rows[0].command), soft_wrap=True)
     return len(chosen)
 

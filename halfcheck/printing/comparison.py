@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from document.console import PIPE_COLUMNS, listed, say, wide_console
+from document.fitting_table import FittingTable
+from document.words import counted
 from files.durations import moment, taken
-from halfcheck.printing.console import PIPE_COLUMNS, counted, listed, say, wide_console
-from halfcheck.printing.fitting_table import FittingTable
 from model_check.clauses import name_of
 
 if TYPE_CHECKING:

@@ -1,27 +1,24 @@
-"""What ``halfcheck defects`` prints: the answers to words, and a defect in full with its counterexample."""
+"""What ``halfcheck defects`` prints: lists of defects, and a defect in full with its counterexample."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rich.text import Text
-
-from halfcheck.printing.console import counterexample_table, wide_console
-from halfcheck.printing.defect_lists import print_by_symptom, print_list
-from halfcheck.printing.fitting_table import FittingTable
+from document.parts import Code, Heading, Paragraph, Tone, tabulated
+from document.words import counted
+from halfcheck.printing.counterexample import counterexample_table
 from model_check.defects.affected import is_in
 from model_check.remedies.advice import remedy_of
 from model_check.wording.clauses import meaning_of
 from spec.releases.broker_defaults import NEWEST_RELEASE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from rich.console import Console
-
+    from document.parts import Part
     from fuzz.defects.scenario import PlayedScenario
-    from halfcheck.printing.defect_lists import OnRecord
-    from model_check.defects.catalogue import Defect, WrongRepair
+    from halfcheck.defects.found_again import OnRecord
+    from model_check.defects.catalogue import Defect
     from model_check.defects.lasso_search import FoundLasso
     from model_check.defects.lookup import Lookup
     from model_check.defects.question import DefectQuestion, DefectSearch, LassoSearch
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
 _CHANGES_SHOWN: Final = 2
 """So many changes of a step are printed: the whole of a state hides what an operator looks for."""
 
-
 _IS_IN: Final = {
     True: "yes",
     False: "no",
@@ -38,161 +34,187 @@ _IS_IN: Final = {
 }
 
 
-def print_answers(
+def answers_to_words(
     answers: Sequence[Lookup],
     in_full: Sequence[Defect],
     on_record: OnRecord,
-    searched: dict[str, FoundDefect],
-    played: dict[str, PlayedScenario],
+    searched: Mapping[str, FoundDefect],
+    played: Mapping[str, PlayedScenario],
     lassos: Mapping[str, FoundLasso],
     release: str | None = None,
-) -> None:
-    """Print what was asked for by id in full, then a table for each other word.
+) -> Iterator[Part]:
+    """What was asked for by id in full, then a table for each other word.
 
     Parameters
     ----------
     release
-        Whether it has a defect is said of each that is printed in full.
+        Whether it has a defect is said of each that is in full.
     """
-    console = wide_console()
-    _print_in_full(console, in_full, searched, played, lassos, release)
-    for number, answer in enumerate(answer for answer in answers if answer.title):
-        if number or in_full:
-            console.print()
-        if not answer.defects:
-            console.print(f"{answer.title}{':' if answer.by_symptom else ''} no defect that is known", style="bold")
+    for number, defect in enumerate(in_full):
+        yield from [Paragraph("")] if number else []
+        yield from _in_full(defect, searched, played, lassos.get(defect.identifier), release)
+    for answer in answers:
+        if not answer.title:
             continue
-        console.print(f"{answer.title}:", style="bold")
-        if answer.by_symptom:
-            print_by_symptom(answer.defects)
-        else:
-            print_list(answer.defects, on_record, searched, played)
+        colon = ":" if answer.by_symptom or answer.defects else ""
+        yield Heading(f"{answer.title}{colon}{'' if answer.defects else ' no defect that is known'}")
+        if answer.by_symptom and answer.defects:
+            yield from _by_symptom(answer.defects)
+        elif answer.defects:
+            yield from list_of_defects(answer.defects, on_record, searched, played)
 
 
-Shown = dict[tuple[str, ...], str]
-"""The steps of the counterexamples that were printed, to what they were printed for."""
+def _by_symptom(defects: Sequence[Defect]) -> Iterator[Part]:
+    """A row a defect: what a user sees, what it is, and the releases."""
+    rows = [(defect.identifier, defect.effect, defect.name, defect.versions) for defect in defects]
+    yield tabulated("id", "~what a user sees", "~defect", "affected → fixed", rows=rows)
+    yield Paragraph(f"{counted(len(defects), 'defect')}; halfcheck defects ID says of one what happens and what to do")
 
 
-def _print_in_full(
-    console: Console,
+def list_of_defects(
     defects: Sequence[Defect],
+    on_record: OnRecord,
     searched: Mapping[str, FoundDefect],
     played: Mapping[str, PlayedScenario],
-    lassos: Mapping[str, FoundLasso],
+) -> Iterator[Part]:
+    """A row a defect, and how many are found."""
+    findings, shown = on_record
+    rows = []
+    for defect in defects:
+        finding, found, asked = findings.get(defect.identifier), searched.get(defect.identifier), defect.search
+        depth = found.depth if found is not None else finding.depth if finding is not None else None
+        seconds = None if finding is None else finding.seconds
+        seconds = seconds if found is None else found.affected.numbers.seconds
+        by_broker = shown.get(defect.identifier)
+        if asked is not None:
+            world = asked.subject, asked.world.profile.name, asked.world.environment.name
+        elif by_broker is not None:
+            world = by_broker.property_id, by_broker.affected, ""
+            seconds = played[defect.identifier].seconds if defect.identifier in played else None
+        else:
+            world = next(iter(defect.properties), ""), "", ""
+        numbers = "" if depth is None else depth, "" if seconds is None else f"{seconds:.3f}"
+        rows.append((defect.identifier, defect.name, defect.versions, defect.found_by(shown), *world, *numbers))
+    columns = "~affected → fixed", "found by", "clause", "~profile", "~environment", ">depth", ">seconds"
+    yield tabulated("id", "~defect", *columns, rows=rows)
+    by_search = sum(defect.search is not None for defect in defects)
+    in_broker = sum(defect.identifier in shown for defect in defects)
+    alive = sum(defect.search is not None or defect.identifier in shown for defect in defects)
+    yield Paragraph(
+        f"{counted(len(defects), 'defect')}, {alive} of them found: {by_search} by a search, "
+        f"{in_broker} in the reference broker; halfcheck defects ID shows one in full, with its wrong repairs"
+    )
+
+
+def _in_full(
+    defect: Defect,
+    searched: Mapping[str, FoundDefect],
+    played: Mapping[str, PlayedScenario],
+    endless: FoundLasso | None,
     release: str | None,
-) -> None:
+) -> Iterator[Part]:
     """One below the other, each counterexample once."""
-    for number, defect in enumerate(defects):
-        shown: Shown = {}
-        if number:
-            console.print()
-        _print_facts(console, defect, release)
-        found = searched.get(defect.identifier)
-        if found is not None and defect.search is not None:
-            console.print()
-            _print_search(console, defect.identifier, defect.search, found, shown)
-        endless = lassos.get(defect.identifier)
-        if endless is not None and defect.lasso is not None:
-            console.print()
-            _print_lasso(console, defect.lasso, endless)
-        if defect.identifier in played:
-            console.print()
-            _print_played(console, played[defect.identifier])
-        for wrong in defect.wrong_repairs:
-            console.print()
-            _print_wrong(console, defect, wrong, searched.get(defect.recorded_as(wrong)), shown)
+    shown: dict[tuple[str, ...], str] = {}
+    yield from _facts(defect, release)
+    found = searched.get(defect.identifier)
+    if found is not None and defect.search is not None:
+        yield Paragraph("")
+        yield from _found(defect.identifier, defect.search, found, shown)
+    if endless is not None and defect.lasso is not None:
+        yield Paragraph("")
+        yield from _lasso(defect.lasso, endless)
+    if defect.identifier in played:
+        yield Paragraph("")
+        yield from _played(played[defect.identifier])
+    for wrong in defect.wrong_repairs:
+        yield Paragraph("")
+        yield Paragraph(f"wrong repair, {wrong.source}: {wrong.proposal}. What breaks: {wrong.breaks}.")
+        found = searched.get(defect.recorded_as(wrong))
+        if wrong.search is None:
+            yield Paragraph(f"shown by no search: {wrong.why}")
+        elif found is not None:
+            yield from _found(defect.recorded_as(wrong), wrong.search, found, shown)
 
 
-def _print_facts(console: Console, defect: Defect, release: str | None) -> None:
-    console.print(Text(f"{defect.identifier}: {defect.name}", style="bold"))
-    what = [("what a user sees", defect.effect)]
+def _facts(defect: Defect, release: str | None) -> Iterator[Part]:
+    yield Paragraph(f"{defect.identifier}: {defect.name}", Tone.TITLE)
     if defect.search is not None:
-        what = [("what happens", f"{meaning_of(defect.search.clause).harm} ({defect.effect})")]
-    what.append(("to do", remedy_of(defect.identifier)))
+        yield Paragraph(f"{meaning_of(defect.search.clause).harm} ({defect.effect})", label="what happens")
+    else:
+        yield Paragraph(defect.effect, label="what a user sees")
+    yield Paragraph(remedy_of(defect.identifier), label="to do")
     breaks = f"breaks {' '.join(defect.properties) or 'nothing that is listed here'}"
-    what.append(("versions", f"{defect.versions}; {breaks}"))
+    yield Paragraph(f"{defect.versions}; {breaks}", label="versions")
     if release is not None:
-        what.append((f"in {release}", _IS_IN[is_in(defect, release)]))
+        yield Paragraph(_IS_IN[is_in(defect, release)], label=f"in {release}")
     if defect.repair:
-        what.append(("repair", defect.repair))
+        yield Paragraph(defect.repair, label="repair")
     if defect.issues:
         issues = ("#" + one if one.isdigit() and len(one) < 7 else one for one in defect.issues)
-        what.append(("reported", ", ".join(issues)))
-    what.append(("how it comes about", defect.mechanism))
-    for title, text in what:
-        console.print(Text.assemble((f"{title}: ", "bold"), text))
+        yield Paragraph(", ".join(issues), label="reported")
+    yield Paragraph(defect.mechanism, label="how it comes about")
     if defect.search is None:
-        console.print(f"found by: {defect.place}{': ' + defect.why if defect.why else ''}", soft_wrap=True)
+        yield Code(f"found by: {defect.place}{': ' + defect.why if defect.why else ''}")
 
 
-def _print_played(console: Console, played: PlayedScenario) -> None:
+def _played(played: PlayedScenario) -> Iterator[Part]:
     scenario = played.scenario
     also = f"; also in {', '.join(map(str, scenario.also_in))}" if scenario.also_in else ""
-    console.print(
+    yield Paragraph(
         f"found in the reference broker: {scenario.story} Breaks {scenario.property_id} in {scenario.affected}{also}; "
         f"gone in {scenario.repaired_in} (played in {played.seconds:.3f} s)."
     )
-    table = FittingTable("~seen", f"~{scenario.affected}", f"~{scenario.repaired_in}")
-    for row in played.rows:
-        table.add_row(*row)
-    console.print(table)
-    console.print(Text(played.test), soft_wrap=True)
-    console.print(Text(played.command), soft_wrap=True)
+    yield tabulated("~seen", f"~{scenario.affected}", f"~{scenario.repaired_in}", rows=played.rows)
+    yield Code(played.test)
+    yield Code(played.command)
 
 
-def _print_wrong(console: Console, defect: Defect, wrong: WrongRepair, found: FoundDefect | None, shown: Shown) -> None:
-    console.print(f"wrong repair, {wrong.source}: {wrong.proposal}. What breaks: {wrong.breaks}.")
-    if wrong.search is None:
-        console.print(f"shown by no search: {wrong.why}")
-    elif found is not None:
-        _print_search(console, defect.recorded_as(wrong), wrong.search, found, shown)
-
-
-def _print_search(console: Console, name: str, asked: DefectSearch, found: FoundDefect, shown: Shown) -> None:
+def _found(name: str, asked: DefectSearch, found: FoundDefect, shown: dict[tuple[str, ...], str]) -> Iterator[Part]:
+    """A search; `shown` are the steps of the counterexamples that were shown, to what they were shown for."""
     if found.violated.replay is None:
         return
     numbers = found.affected.numbers
-    console.print(
+    yield Paragraph(
         f"found by: a search of {_where(asked)}: {asked.subject} is violated after {found.depth} steps; "
         f"{numbers.distinct:,} states in {numbers.seconds:.3f} s (made ready in {numbers.compile_seconds:.1f} s)"
     )
     events = found.violated.replay.events
     steps = tuple(str(event.step) for event in events)
     if steps in shown:
-        console.print(f"the counterexample is that of {shown[steps]}, step by step")
+        yield Paragraph(f"the counterexample is that of {shown[steps]}, step by step")
     else:
-        console.print(counterexample_table(events, most_changes=_CHANGES_SHOWN))
-        console.print("what else changes in each step: halfcheck replay, below")
+        yield counterexample_table(events, most_changes=_CHANGES_SHOWN)
+        yield Paragraph("what else changes in each step: halfcheck replay, below")
     shown.setdefault(steps, name)
     if found.repaired is not None and asked.later_on:
-        console.print(f"later where the instance is larger, same profile and environment: {found.absence}")
+        yield Paragraph(f"later where the instance is larger, same profile and environment: {found.absence}")
     elif found.repaired is not None:
-        console.print(
+        yield Paragraph(
             f"repaired in {asked.repaired_in}, same environment and instance: {found.absence}; "
             f"{found.repaired.numbers.distinct:,} states in {found.repaired.numbers.seconds:.3f} s"
         )
     else:
-        console.print("no profile is rid of it")
-    console.print(Text(asked.command), soft_wrap=True)
-    console.print(Text(found.violated.command), soft_wrap=True)
+        yield Paragraph("no profile is rid of it")
+    yield Code(asked.command)
+    yield Code(found.violated.command)
 
 
-def _print_lasso(console: Console, asked: LassoSearch, found: FoundLasso) -> None:
+def _lasso(asked: LassoSearch, found: FoundLasso) -> Iterator[Part]:
     where = _where(asked)
     extent = f"{found.affected.numbers.distinct:,} states in {found.affected.numbers.seconds:.3f} s"
     if found.lasso is None or found.repaired is None:
-        console.print(f"in runs that never end: {asked.subject} holds in {where}; {extent}. {asked.vanishes}")
+        yield Paragraph(f"in runs that never end: {asked.subject} holds in {where}; {extent}. {asked.vanishes}")
     else:
         stem, cycle = found.lengths
-        console.print(
+        yield Paragraph(
             f"in runs that never end: {asked.subject} is violated in {where}, by {stem} steps, then {cycle} again and "
             f"again; {extent}"
         )
-        from halfcheck.printing.liveness import print_lasso  # loads the engines, which a list must not wait for
+        from halfcheck.printing.liveness import lasso_in_steps  # loads the engines, which a list must not wait for
 
-        print_lasso(console, found.lasso)
-        console.print(f"holds in {asked.repaired_in}; {found.repaired.numbers.distinct:,} states")
-    console.print(Text(asked.command), soft_wrap=True)
+        yield from lasso_in_steps(found.lasso)
+        yield Paragraph(f"holds in {asked.repaired_in}; {found.repaired.numbers.distinct:,} states")
+    yield Code(asked.command)
 
 
 def _where(asked: DefectQuestion) -> str:

@@ -9,7 +9,7 @@ from model_check.defects.symptoms import symptoms_of
 
 if TYPE_CHECKING:
     from fuzz.defects.scenario import PlayedScenario
-    from halfcheck.printing.defect_lists import OnRecord
+    from halfcheck.defects.found_again import OnRecord
     from model_check.defects.catalogue import Defect, WrongRepair
     from model_check.defects.findings import BrokerFinding, DefectFinding, LassoFinding
     from model_check.defects.question import LassoSearch

@@ -4,48 +4,47 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from document.parts import Heading, Names, Paragraph, Tone
+from document.words import counted
 from files.durations import taken
 from halfcheck.printing.check import MOST_COUNTEREXAMPLES
-from halfcheck.printing.console import counted, counterexample_table, listed, say, wide_console
+from halfcheck.printing.counterexample import counterexample_table
 from model_check.finding import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from rich.console import Console
-
+    from document.parts import Part
     from model_check.liveness.check import LivenessFinding, ResponseRow, UnfoldedLasso
 
 
-def print_responses(finding: LivenessFinding, *, everything: bool = False) -> None:
+def responses(finding: LivenessFinding, *, everything: bool = False) -> Iterator[Part]:
     """What is violated, with the shortest ways into a cycle; what is unknown and what holds, and under what."""
-    console, world, numbers = wide_console(), finding.world, finding.numbers
-    violated, size = finding.violated, world.instance
+    world, numbers, violated = finding.world, finding.numbers, finding.violated
+    size = world.instance
     verb = "is" if len(violated) == 1 else "are"
-    say(
-        console,
+    yield Paragraph(
         f"RocketMQ {world.profile} {world.environment.beside_a_profile}, runs of any length, instance {size.name} "
         f"({counted(size.transactions, 'transaction')} at a time, {counted(size.check_max, 'check')}): "
         f"{len(violated) or 'none'} of {counted(len(finding.rows), 'response')} {verb} violated",
-        style="bold",
+        Tone.TITLE,
     )
     for row in violated:
         like = f" ({', '.join(row.response.resembles)})" if row.response.resembles else ""
-        say(console, f"{row.response.name}{like}, {_extent(row.lasso)}. Claimed: {row.response.sentence}", "bold red")
+        claim = f"{row.response.name}{like}, {_extent(row.lasso)}. Claimed: {row.response.sentence}"
+        yield Paragraph(claim, Tone.BAD)
     shown = violated if everything else violated[:MOST_COUNTEREXAMPLES]
     for row in shown:
         if row.lasso is not None:
-            console.print()
-            title = f"{row.response.name} is violated; it is owed from step {row.lasso.owed_from} on:"
-            say(console, title, style="bold")
-            print_lasso(console, row.lasso)
-    console.print()
+            yield Heading(f"{row.response.name} is violated; it is owed from step {row.lasso.owed_from} on:")
+            yield from lasso_in_steps(row.lasso)
+    yield Paragraph("")
     if len(shown) < len(violated):
-        say(console, f"{counted(len(violated) - len(shown), 'more lasso')}: --property ID shows one, --all shows all")
-    _print_rest(console, finding.rows)
+        more = counted(len(violated) - len(shown), "more lasso")
+        yield Paragraph(f"{more}: --property ID shows one, --all shows all")
+    yield from _rest(finding.rows)
     extent = "all reachable states" if numbers.complete else "CUT SHORT: not all reachable states"
-    say(
-        console,
+    yield Paragraph(
         f"{extent}: {numbers.distinct:,} distinct, {numbers.generated:,} generated, depth {numbers.depth}; "
         f"{taken(numbers.seconds)}",
     )
@@ -57,28 +56,28 @@ def _extent(lasso: UnfoldedLasso | None) -> str:
     return f"{len(lasso.stem)} steps, then {len(lasso.cycle)} again and again"
 
 
-def print_lasso(console: Console, lasso: UnfoldedLasso) -> None:
+def lasso_in_steps(lasso: UnfoldedLasso) -> Iterator[Part]:
     """The way into the cycle, the cycle, and the command that takes both."""
-    console.print(counterexample_table(lasso.stem))
+    yield counterexample_table(lasso.stem)
     if lasso.cycle:
-        say(console, "from here on, again and again:", style="bold")
-        console.print(counterexample_table(lasso.cycle))
+        yield Paragraph("from here on, again and again:", Tone.TITLE)
+        yield counterexample_table(lasso.cycle)
     renamed = [f"{name} {a} is now {name} {b}" for name, names in lasso.renaming.items() for a, b in names.items()]
     if renamed:
-        say(console, f"when it begins anew, {', '.join(renamed)}")
-    say(console, lasso.command)
+        yield Paragraph(f"when it begins anew, {', '.join(renamed)}")
+    yield Paragraph(lasso.command)
 
 
-def _print_rest(console: Console, rows: Sequence[ResponseRow]) -> None:
+def _rest(rows: Sequence[ResponseRow]) -> Iterator[Part]:
     unknown = [row for row in rows if row.verdict is Verdict.UNKNOWN]
     for reason in dict.fromkeys(row.why for row in unknown):
-        names = [row.response.name for row in unknown if row.why == reason]
-        listed(console, f"{len(names)} {'is' if len(names) == 1 else 'are'} unknown: {reason}", names)
+        names = tuple(row.response.name for row in unknown if row.why == reason)
+        yield Names(f"{len(names)} {'is' if len(names) == 1 else 'are'} unknown: {reason}", names)
     for row in rows:
         if row.verdict is Verdict.HOLDS:
-            say(console, f"{row.response.name} holds: {row.response.sentence}", style="green")
+            yield Paragraph(f"{row.response.name} holds: {row.response.sentence}", Tone.GOOD)
     promises = dict.fromkeys(promise for row in rows for promise in row.promises)
-    told = [f"{promise.name}{' (strong)' if promise.is_strong else ''}: {promise.sentence}" for promise in promises]
-    say(console, f"fairness, as far as a response needs it: {'; '.join(told) or 'none'}")
+    fair = [f"{promise.name}{' (strong)' if promise.is_strong else ''}: {promise.sentence}" for promise in promises]
+    yield Paragraph(f"fairness, as far as a response needs it: {'; '.join(fair) or 'none'}")
     ends = dict.fromkeys(event for row in rows for event in row.response.once)
-    say(console, f"of runs in which these come to an end, as far as a response says so: {', '.join(ends)}")
+    yield Paragraph(f"of runs in which these come to an end, as far as a response says so: {', '.join(ends)}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from document.console import below, say, wide_console
+from document.words import counted
 from files.durations import about
-from halfcheck.printing.console import below, counted, say, wide_console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

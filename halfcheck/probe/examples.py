@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, cast
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 
+from document.words import counted
 from fuzz.search.examples import leave_no_files_here
-from halfcheck.printing.console import counted
 from halfcheck.probe.failures import Failure, failure_of
 from halfcheck.probe.schedules import Schedule
 from halfcheck.probe.shrinking import Search, shrink

@@ -73,7 +73,7 @@ def camel_case(name: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
 
 
-class Names:
+class TakenNames:
     """Names that are taken, and the next free one like a given one."""
 
     def __init__(self) -> None:
@@ -175,7 +175,7 @@ class Vocabulary:
         self._constants = constants
         self._given = given_constants(constants)
         self._derive = Derived(constants, self.constant, self.note)
-        self.names = Names()
+        self.names = TakenNames()
         for note in (*NOTES, "Init", "Next", "Spec", "TypeOK", "vars", *reserved):
             self.names.give(note)
         if any(self.names.give(name) != name for name in machine.state.members):

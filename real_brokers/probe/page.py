@@ -6,12 +6,15 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from document.markdown import markdown
+from document.parts import Heading, List, Paragraph, prose, tabulated
 from model_check.wording.sentences import capitalized
 from real_brokers.probe.outcomes import RELEASES, ReplayOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from document.parts import Part
     from real_brokers.probe.outcomes import BrokerReplay
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "generated" / "on-real-brokers.md"
@@ -43,37 +46,29 @@ there, what is waited for behind a stop "did not come".
 
 def page_of(table: Sequence[BrokerReplay]) -> str:
     """The page."""
-    return "\n".join((_HEAD, *_totals(table), "", *_played(table), "", *_out_of_reach(table), ""))
+    return markdown([*prose(_HEAD), *_totals(table), *_played(table), *_out_of_reach(table)])
 
 
-def _totals(table: Sequence[BrokerReplay]) -> Iterator[str]:
+def _totals(table: Sequence[BrokerReplay]) -> Iterator[Part]:
     counts = Counter((replay.release, replay.outcome) for replay in table)
-    yield f"|  | {' | '.join(outcome.value for outcome in ReplayOutcome)} |"
-    yield f"|---|{'--:|' * len(ReplayOutcome)}"
-    for release in RELEASES:
-        yield f"| {release} | {' | '.join(str(counts[release, outcome]) for outcome in ReplayOutcome)} |"
-    sums = (sum(counts[release, outcome] for release in RELEASES) for outcome in ReplayOutcome)
-    yield f"| all | {' | '.join(map(str, sums))} |"
-    yield ""
+    rows = [(release, *(counts[release, outcome] for outcome in ReplayOutcome)) for release in RELEASES]
+    rows.append(("all", *(sum(counts[release, outcome] for release in RELEASES) for outcome in ReplayOutcome)))
+    yield tabulated("", *(f">{outcome.value}" for outcome in ReplayOutcome), rows=rows)
     by_records = sum(replay.outcome is ReplayOutcome.SEEN and bool(replay.reason) for replay in table)
-    yield f"Of those that were seen, {by_records} are seen\\*."
+    yield Paragraph(f"Of those that were seen, {by_records} are seen\\*.")
 
 
-def _played(table: Sequence[BrokerReplay]) -> Iterator[str]:
-    rows: dict[tuple[str, str], dict[str, BrokerReplay]] = {}
+def _played(table: Sequence[BrokerReplay]) -> Iterator[Part]:
+    found: dict[tuple[str, str], dict[str, BrokerReplay]] = {}
     for replay in table:
         if replay.outcome is not ReplayOutcome.OUT_OF_REACH:
-            rows.setdefault((replay.clause, replay.environment), {})[replay.release] = replay
-    yield "## What was played"
-    yield ""
-    yield f"| clause | faults | {' | '.join(RELEASES)} |"
-    yield f"|---|---|{'---|' * len(RELEASES)}"
-    for (clause, environment), by_release in sorted(rows.items()):
-        cells = (_cell(by_release.get(release)) for release in RELEASES)
-        yield f"| {clause} | {environment} | {' | '.join(cells)} |"
+            found.setdefault((replay.clause, replay.environment), {})[replay.release] = replay
+    yield Heading("What was played")
+    rows = [(*what, *(_outcome(by.get(release)) for release in RELEASES)) for what, by in sorted(found.items())]
+    yield tabulated("clause", "faults", *RELEASES, rows=rows)
 
 
-def _cell(replay: BrokerReplay | None) -> str:
+def _outcome(replay: BrokerReplay | None) -> str:
     if replay is None:
         return ""
     if replay.outcome is ReplayOutcome.SEEN:
@@ -83,18 +78,15 @@ def _cell(replay: BrokerReplay | None) -> str:
     return f"**{replay.outcome.value}**: {replay.reason}"
 
 
-def _out_of_reach(table: Sequence[BrokerReplay]) -> Iterator[str]:
+def _out_of_reach(table: Sequence[BrokerReplay]) -> Iterator[Part]:
     reasons: dict[str, dict[str, set[str]]] = {}
     for replay in table:
         if replay.outcome is ReplayOutcome.OUT_OF_REACH:
             reasons.setdefault(replay.reason, {}).setdefault(replay.environment, set()).add(replay.clause)
     counts = Counter(replay.reason for replay in table if replay.outcome is ReplayOutcome.OUT_OF_REACH)
-    yield "## What is out of reach"
+    yield Heading("What is out of reach")
     for reason, number in sorted(counts.items(), key=lambda at: (-at[1], at[0])):
-        yield ""
-        yield f"### {capitalized(reason)}"
-        yield ""
-        yield f"{number} counterexamples of the five releases:"
-        yield ""
-        for environment, clauses in sorted(reasons[reason].items()):
-            yield f"- {environment}: {', '.join(sorted(clauses))}"
+        yield Heading(capitalized(reason), 3)
+        yield Paragraph(f"{number} counterexamples of the five releases:")
+        found = sorted(reasons[reason].items())
+        yield List(tuple(f"{environment}: {', '.join(sorted(clauses))}" for environment, clauses in found))

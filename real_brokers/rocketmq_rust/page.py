@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from document.markdown import markdown
+from document.parts import Heading, List, Paragraph, prose, tabulated
 from real_brokers.rocketmq_rust.crates import RELEASE
 from real_brokers.rocketmq_rust.differences import DIFFERENCES
 from wire.probe.scenarios import SCENARIOS
@@ -12,6 +14,7 @@ from wire.probe.scenarios import SCENARIOS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from document.parts import Part, Table
     from real_brokers.rocketmq_rust.difference import Answered, RustDifference
     from real_brokers.rocketmq_rust.observations import Observations
 
@@ -35,28 +38,30 @@ trace validation explains no record yet."""
 
 def page_of(observed: Observations) -> str:
     """The page."""
-    sections = (*_plays(observed), *_fitting(observed), *_overview(observed), *_schedules(observed), *_same(observed))
-    return "\n".join((_HEAD, *sections, ""))
+    parts = (*_plays(observed), *_fitting(observed), *_overview(observed), *_schedules(observed), *_same(observed))
+    return markdown([*prose(_HEAD), *parts])
 
 
-def _plays(observed: Observations) -> Iterator[str]:
-    yield "## What the probe says"
-    yield ""
-    yield "| scenario | what happens in it | events | verdict | guarantees that were broken |"
-    yield "|---|---|--:|---|---|"
+def _plays(observed: Observations) -> Iterator[Part]:
+    yield Heading("What the probe says")
+    rows: list[tuple[str, ...]] = []
     for name, scenario in SCENARIOS.items():
         play = observed.plays.get(name)
         if play is None:
-            yield f"| {name} | {scenario.story} |  | not played |  |"
+            rows.append((name, scenario.story, "", "not played"))
             continue
         broken = ", ".join(each["clause"] for each in play["broken"]) or "none"
         missed = f"; not seen: {play['missed']}" if play["missed"] else ""
-        yield f"| {name} | {scenario.story} | {play['events']} | {_verdict(play)}{missed} | {broken} |"
-    yield ""
+        rows.append((name, scenario.story, play["events"], f"{_verdict(play)}{missed}", broken))
+    columns = ("scenario", "what happens in it", ">events", "verdict", "guarantees that were broken")
+    yield tabulated(*columns, rows=rows)
     for name, play in observed.plays.items():
-        if play["divergence"] is not None:
-            yield from _refusal(name, play)
-            yield from [_WHY_STOP, ""] if name == _STOP else []
+        found = play["divergence"]
+        if found is not None:
+            where = f"In `{name}`, event {found['event']} ({found['text']}) is refused"
+            allowed = "; ".join(found["nearest"]) or "nothing"
+            yield Paragraph(f"{where}: {found['guard']}. Allowed were: {allowed}.")
+            yield from prose(_WHY_STOP) if name == _STOP else ()
 
 
 def _verdict(play: dict[str, Any]) -> str:
@@ -69,95 +74,71 @@ def _verdict(play: dict[str, Any]) -> str:
     return f"explained, with {faults}"
 
 
-def _refusal(name: str, play: dict[str, Any]) -> Iterator[str]:
-    found = play["divergence"]
-    allowed = "; ".join(found["nearest"]) or "nothing"
-    where = f"In `{name}`, event {found['event']} ({found['text']}) is refused"
-    yield f"{where}: {found['guard']}. Allowed were: {allowed}."
-    yield ""
-
-
-def _fitting(observed: Observations) -> Iterator[str]:
-    yield "## Which specification explains most"
-    yield ""
-    yield "Releases that explain the same scenarios can't be told apart by them."
-    yield ""
-    yield "| specification | scenarios that it explains | not explained |"
-    yield "|---|--:|---|"
-    ranked = sorted(observed.fitting.items(), key=lambda each: (-len(each[1]), each[0]))
-    for profile, explained in ranked:
+def _fitting(observed: Observations) -> Iterator[Part]:
+    yield Heading("Which specification explains most")
+    yield Paragraph("Releases that explain the same scenarios can't be told apart by them.")
+    rows = []
+    for profile, explained in sorted(observed.fitting.items(), key=lambda each: (-len(each[1]), each[0])):
         others = ", ".join(name for name in SCENARIOS if name in observed.plays and name not in explained) or "none"
-        yield f"| {profile} | {len(explained)} of {len(observed.plays)} | {others} |"
-    yield ""
+        rows.append((profile, f"{len(explained)} of {len(observed.plays)}", others))
+    yield tabulated("specification", ">scenarios that it explains", "not explained", rows=rows)
 
 
 def _seen(observed: Observations) -> list[RustDifference]:
     return [each for each in DIFFERENCES if (found := observed.of(each)) is not None and found.is_seen]
 
 
-def _overview(observed: Observations) -> Iterator[str]:
+def _overview(observed: Observations) -> Iterator[Part]:
     seen = _seen(observed)
-    yield "## What it does in another way"
-    yield ""
-    yield f"{len(seen)} differences were seen; those that matter to a message come first."
+    yield Heading("What it does in another way")
+    text = f"{len(seen)} differences were seen; those that matter to a message come first."
     if observed.rocketmq:
         same = [each for each in seen if _is_confirmed(observed, each)]
-        yield (
-            f"A real RocketMQ {observed.release} was led through the same schedules, and answered {len(same)} of "
-            f"the {len(seen)} at every step as it is said of it here."
+        text += (
+            f"\nA real RocketMQ {observed.release} was led through the same schedules, and answered {len(same)} of the "
+            f"{len(seen)} at every step as it is said of it here."
         )
-    yield ""
-    yield "| difference | what it does | breaks | keeps, though RocketMQ does not |"
-    yield "|---|---|---|---|"
-    for each in seen:
-        link = f"[{each.name}](#{each.name})"
-        yield f"| {link} | {each.says} | {', '.join(each.breaks)} | {', '.join(each.keeps)} |"
-    yield ""
+    yield Paragraph(text)
+    rows = [(f"[{e.name}](#{e.name})", e.says, ", ".join(e.breaks), ", ".join(e.keeps)) for e in seen]
+    yield tabulated("difference", "what it does", "breaks", "keeps, though RocketMQ does not", rows=rows)
 
 
-def _schedules(observed: Observations) -> Iterator[str]:
+def _schedules(observed: Observations) -> Iterator[Part]:
     for each in _seen(observed):
-        yield f"## {each.name}"
-        yield ""
-        yield f"{each.says} It comes from `{each.source}`."
-        yield ""
-        yield from _table(observed.staged[each.name].steps)
-        yield ""
-        yield f"What it matters: {each.matters}."
+        yield Heading(each.name)
+        yield Paragraph(f"{each.says} It comes from `{each.source}`.")
+        yield _table(observed.staged[each.name].steps)
+        lines = [f"What it matters: {each.matters}."]
         if each.breaks:
-            yield f"It breaks {_clauses(each.breaks)}."
+            lines.append(f"It breaks {_clauses(each.breaks)}.")
         if each.keeps:
-            yield f"It keeps {_clauses(each.keeps)}, which RocketMQ breaks."
+            lines.append(f"It keeps {_clauses(each.keeps)}, which RocketMQ breaks.")
         if each.to_do:
-            yield f"To do: {each.to_do}."
+            lines.append(f"To do: {each.to_do}.")
         if observed.rocketmq and not _is_confirmed(observed, each):
-            yield f"A real RocketMQ {observed.release} did not answer at every step as is said here."
-        yield ""
+            lines.append(f"A real RocketMQ {observed.release} did not answer at every step as is said here.")
+        yield Paragraph("\n".join(lines))
 
 
-def _table(steps: Sequence[Answered]) -> Iterator[str]:
-    yield "|  | what is done | RocketMQ | rocketmq-rust | RocketMQ's source |"
-    yield "|--:|---|---|---|---|"
+def _table(steps: Sequence[Answered]) -> Table:
+    rows = []
     for number, step in enumerate(steps, start=1):
         answer = f"**{step.answer}**" if step.differs else step.answer
-        source = f"`{step.source}`" if step.source else ""
-        yield f"| {number} | {step.done} | {step.rocketmq} | {answer} | {source} |"
+        rows.append((number, step.done, step.rocketmq, answer, f"`{step.source}`" if step.source else ""))
+    return tabulated(">", "what is done", "RocketMQ", "rocketmq-rust", "RocketMQ's source", rows=rows)
 
 
 def _clauses(names: Sequence[str]) -> str:
     return f"{', '.join(names)} of [the guarantees](../properties.md)"
 
 
-def _same(observed: Observations) -> Iterator[str]:
+def _same(observed: Observations) -> Iterator[Part]:
     seen = {each.name for each in _seen(observed)}
     others = [each for each in DIFFERENCES if each.name not in seen]
     if others:
-        yield "## What was looked for and not seen"
-        yield ""
-        for each in others:
-            is_staged = observed.of(each) is not None
-            yield f"- {each.name}: {'every step was answered as by RocketMQ' if is_staged else 'not staged'}"
-        yield ""
+        yield Heading("What was looked for and not seen")
+        answered = "every step was answered as by RocketMQ"
+        yield List(tuple(f"{e.name}: {answered if observed.of(e) is not None else 'not staged'}" for e in others))
 
 
 def _is_confirmed(observed: Observations, difference: RustDifference) -> bool:

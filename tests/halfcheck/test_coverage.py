@@ -1,4 +1,4 @@
-"""`halfcheck coverage` and `halfcheck coverage`: tables, JSON, exit codes."""
+"""`halfcheck coverage`, and a search that counts it: tables, JSON, exit codes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ import pytest
 
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
+from model_check.check import check
+from model_check.engines import CPYTHON, Z3
+from model_check.errors import ModelCheckError
 from model_check.finding import SCHEMA
+from model_check.question import Question
 from tests.model_check.checked import untraced
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ONE_WORLD = ("check", "--instance", "tiny", "--property", "S10", "--coverage")
+ONE_WORLD = ("coverage", "--profile", "5.5.1", "--instance", "tiny")
 
 pytestmark = pytest.mark.usefixtures("compiled_instance")
 
@@ -38,31 +42,28 @@ def test_the_table_warns_of_what_is_never_put_to_use(capsys: pytest.CaptureFixtu
     assert any("never the first false: assume: a local transaction is over before its first check" in x for x in lines)
 
 
-def test_the_json_has_the_counts_of_both_readings_and_the_shape_of_the_schema(
+def test_the_json_has_the_counts_of_both_engines_and_the_shape_of_the_schema(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    told = []
-    for reading in ("numba", "cpython"):
-        with untraced():
-            assert run([*ONE_WORLD, "--engine", reading, "--profile", "4.9.7", "--json"]) == ExitCode.OK
-        told.append(json.loads(capsys.readouterr().out))
-    for content in told:
-        jsonschema.validate(content, json.loads(SCHEMA.read_text(encoding="utf-8")))
-    assert told[0]["coverage"] == told[1]["coverage"]
-    assert told[0]["coverage"]["states"] == told[0]["distinct"]
-    assert {"action": "crash", "rule": None} in told[0]["coverage"]["uncovered"]
+    assert run(["coverage", "--profile", "4.9.7", "--instance", "tiny", "--json"]) == ExitCode.OK
+    content = json.loads(capsys.readouterr().out)
+    with untraced():
+        slow = check(Question.of("4.9.7", coverage=True), CPYTHON).to_json()
+    for each in (content, slow):
+        jsonschema.validate(each, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert content["coverage"] == slow["coverage"]
+    assert content["coverage"]["states"] == content["distinct"]
+    assert {"action": "crash", "rule": None} in content["coverage"]["uncovered"]
 
 
 def test_the_key_is_only_there_when_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    run([*ONE_WORLD[:-1], "--json"])
+    run(["check", "--instance", "tiny", "--property", "S10", "--json"])
     assert "coverage" not in json.loads(capsys.readouterr().out)
 
 
-def test_z3_stores_no_states_to_count(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*ONE_WORLD, "--engine", "z3"]) == ExitCode.BAD_OPTION
-    assert capsys.readouterr().err.splitlines() == [
-        "halfcheck: coverage is counted over states, and the engine z3 stores none; ask numba or cpython"
-    ]
+def test_z3_stores_no_states_to_count() -> None:
+    with pytest.raises(ModelCheckError, match="counted over states, and the engine z3 stores none; ask numba or cpyt"):
+        check(Question.of("5.5.1", coverage=True), Z3)
 
 
 def test_all_worlds_together_are_held_against_what_is_accepted(

@@ -18,8 +18,8 @@ PACKAGES: Final = (
 )  # fmt: skip
 
 NAMES: Final = {
-    "clause", "clauses", "environment", "environments", "fault", "faults", "instance", "instances", "profile", "profiles",
-    "properties",
+    "clause", "clauses", "environment", "environments", "fault", "faults", "instance", "instances", "profile",
+    "profiles", "properties",
 }  # fmt: skip
 """What a parameter or a field of one of these things is called."""
 

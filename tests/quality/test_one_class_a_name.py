@@ -11,9 +11,9 @@ NOT_OF_THE_PRODUCT: Final = {"tests", "benchmarks"}
 
 SHARED: Final = {
     "Answer", "Apply", "Bound", "Change", "Comparison", "Conjunct", "Counted", "Difference", "Effect", "Entry",
-    "Exploration", "Graph", "Half", "If", "Judgement", "Kind", "Left", "Let", "LetIn", "Local", "Message", "Number",
-    "OnRecord", "Outcome", "Place", "Places", "Plan", "Question", "Read", "Record", "Remove", "Replay", "Request",
-    "Response", "Search", "Side", "Step", "Verdict", "VersionSwitches", "Write", "Written", "_Part",
+    "Exploration", "Graph", "Half", "If", "Kind", "Let", "LetIn", "Local", "Message", "Number",
+    "Outcome", "Place", "Places", "Plan", "Read", "Record", "Remove", "Replay",
+    "Response", "Side", "Step", "Verdict", "VersionSwitches", "Write", "Written", "_Part",
 }  # fmt: skip
 """Names that several classes still bear; a name leaves this set with the last of its doubles, and none comes in."""
 

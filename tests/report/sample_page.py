@@ -18,7 +18,7 @@ from model_check.counterexample.steps import Change, Event, read_path
 from model_check.finding import Finding, Holds, Numbers, Violated
 from model_check.trace_validation.divergence import Divergence
 from model_check.trace_validation.observed import EventKind, ObservedEvent
-from model_check.trace_validation.path_search import Verdict
+from model_check.trace_validation.path_search import PathVerdict
 from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.verdicts.table import table_of_verdicts
 from model_check.world import Profile, World
@@ -60,7 +60,7 @@ def simulated(*faults: str) -> TraceRun:
 
 def explanation(accepted: bool | None, faults: dict[str, int]) -> TraceVerdict:
     profile = Profile.of("5.3.3")
-    verdict = Verdict(bool(accepted), True, 318, faults, (), None, World.of(profile).constants)
+    verdict = PathVerdict(bool(accepted), True, 318, faults, (), None, World.of(profile).constants)
     return TraceVerdict(318, accepted, profile, verdict=verdict)
 
 

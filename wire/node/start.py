@@ -58,7 +58,7 @@ class Start:
 
     @classmethod
     def of(cls, name: str, store: Path, broker_conf: Path | None = None, **more: Any) -> Self:
-        """Read ``broker.conf`` and choose the version, by its name as `reference.versions.versions.switches_of` takes it.
+        """Read ``broker.conf`` and choose the version, by its name (`reference.versions.versions.switches_of`).
 
         Raises
         ------

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from document.console import show
 from halfcheck.broker.run_verdict import RunVerdict
 from halfcheck.commands.broker import command
 from halfcheck.errors import ExitCode
-from halfcheck.printing.broker import print_verdict
+from halfcheck.printing.broker import verdict_on
 from tests.wire.one_producer import OneProducer
 from wire.client.transactions import COMMIT
 from wire.control.orders import ORDERS
@@ -94,12 +95,12 @@ def test_a_store_is_one_brokers_and_is_gone_on_with(tmp_path: Path) -> None:
 
 
 def test_of_a_run_that_stored_nothing_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    print_verdict(RunVerdict((), None, has_stored=False), None)
+    show(verdict_on(RunVerdict((), None, has_stored=False), None))
     assert capsys.readouterr().out.splitlines() == [
         "no guarantee was broken that a trace shows",
         "nothing was stored",
     ]
-    print_verdict(RunVerdict((), None), None)
+    show(verdict_on(RunVerdict((), None), None))
     assert "the run was long" in capsys.readouterr().out
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from document.console import show
 from halfcheck.broker.run_verdict import judge_run
-from halfcheck.printing.broker import print_verdict
+from halfcheck.printing.broker import verdict_on
 from reference.format.broker_conf import read_broker_conf
 from tests.wire.one_broker import broker, wait_until_it_serves
 from tests.wire.one_producer import GROUP, TOPIC, OneProducer, unique_key
@@ -64,7 +65,7 @@ def test_checks_that_reach_a_client_and_are_not_answered_are_named_by_group_and_
     assert told == {"group": GROUP, "delivered": 2, "unanswered": 2, "keys": [unique_key("order-7")]}
     of_order = {"unique_key": unique_key("order-7"), "keys": "order-7", "group": GROUP, "topic": TOPIC}
     assert verdict.to_json()["left"] == [{"state": "parked", **of_order}]
-    print_verdict(verdict, None)
+    show(verdict_on(verdict, None))
     lines = capsys.readouterr().out.splitlines()
     assert any(
         line.startswith(f"2 checks of {GROUP} reached client ") and "none was answered" in line for line in lines
@@ -92,7 +93,7 @@ def test_some_of_the_checks_may_be_answered(tmp_path: Path, capsys: pytest.Captu
         assert checks(running, producer) == 1
         assert checks(running, producer, COMMIT) == 1
 
-    print_verdict(verdict_of(tmp_path, story), None)
+    show(verdict_on(verdict_of(tmp_path, story), None))
     assert "1 of them without an answer" in capsys.readouterr().out
 
 
@@ -116,7 +117,7 @@ def test_what_only_the_stop_broke_is_said_so_and_whose_end_was_in_memory(
     verdict = verdict_of(tmp_path, story)
     assert [(each.property_id, each.is_by_the_stop) for each in verdict.broken] == [("S10", True)]
     assert verdict.in_memory == (unique_key("order-7"),)
-    print_verdict(verdict, None)
+    show(verdict_on(verdict, None))
     out = " ".join(capsys.readouterr().out.split())
     assert "only as the broker was stopped: the op entry" in out
     assert f"1 transaction settled in memory only as the broker was stopped: {unique_key('order-7')}" in out

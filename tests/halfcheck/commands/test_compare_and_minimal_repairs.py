@@ -9,9 +9,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from document.console import show
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
-from halfcheck.printing.switches import print_head
+from halfcheck.printing.switches import facts_of
 from model_check.answers.left_of_repairs import LeftOfRepairs
 from model_check.answers.minimal_repairs import find_minimal_repairs
 from model_check.clauses import chosen_clauses
@@ -124,7 +125,7 @@ def test_what_an_entry_says_of_its_switch_is_searched_before_a_defect_is_called_
     for name, record in claims.items():
         monkeypatch.setitem(switch_records(), name, record)
     assert unshown_claims("keeps_flag") == unshown_claims("settles_once") == ("B01",)
-    print_head(switch_records()["keeps_flag"], is_first=True)
+    show(facts_of(switch_records()["keeps_flag"]))
     assert "so its entry says; no search on record shows it" in capsys.readouterr().out
     run(["check", "--profile", "5.4.0+keeps_flag", "--instance", "tiny", "--property", "S1.immune_half"])
     out = told(capsys.readouterr().out)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from document.console import wide_console
 from halfcheck.printing import check
-from halfcheck.printing.console import wide_console
 
 
 @pytest.mark.parametrize(

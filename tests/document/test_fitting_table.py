@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from halfcheck.printing.console import PIPE_COLUMNS, wide_console
-from halfcheck.printing.fitting_table import NARROWEST_SENTENCE, FittingTable
+from document.console import PIPE_COLUMNS, wide_console
+from document.fitting_table import NARROWEST_SENTENCE, FittingTable
 
 RULE = "A commit inside the immunity of a half that was put back for it is the last word: its copy is not delivered."
 ROWS = (

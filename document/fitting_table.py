@@ -82,10 +82,9 @@ class FittingTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         """Give the widest form for which there is room."""
         width = options.max_width
-        widths = self._widths()
-        standing = [natural for natural, folds in zip(widths, self._folds, strict=True) if not folds]
-        least = self._least(widths)
-        beside = _shared_out(width, least, widths) if _side_by_side(least) <= width else None
+        standing = [natural for natural, folds in zip(self._natural, self._folds, strict=True) if not folds]
+        least = self._least()
+        beside = _shared_out(width, least, self._natural) if _side_by_side(least) <= width else None
         if beside is not None and not (standing and self._is_shorter_below(console, beside, width)):
             yield self._table(beside)
         elif standing and _side_by_side(standing) <= width:
@@ -99,18 +98,15 @@ class FittingTable:
         for row in self._rows:
             heights = [len(cell.wrap(console, column)) for cell, column in zip(row, widths, strict=True)]
             beside += max(heights, default=0)
-            told = self._told_below(row)
-            below += 1 if told is None else 1 + len(told.wrap(console, max(width - _INDENT, 1)))
+            folding = self._folding(row)
+            below += 1 + (len(folding.wrap(console, max(width - _INDENT, 1))) if folding else 0)
         return beside > _MUCH_LONGER * below
 
-    def _widths(self) -> list[int]:
-        return list(self._natural)
-
-    def _least(self, widths: list[int]) -> list[int]:
+    def _least(self) -> list[int]:
         """How narrow each column may become before there is no reading it beside its row."""
         least = []
-        sentence = max((width for width, folds in zip(widths, self._folds, strict=True) if folds), default=0)
-        for number, (natural, folds) in enumerate(zip(widths, self._folds, strict=True)):
+        sentence = max((width for width, folds in zip(self._natural, self._folds, strict=True) if folds), default=0)
+        for number, (natural, folds) in enumerate(zip(self._natural, self._folds, strict=True)):
             if not folds:
                 least.append(natural)
                 continue
@@ -128,22 +124,20 @@ class FittingTable:
         return table
 
     def _with_sentences_below(self) -> Iterator[RenderableType]:
-        widths = self._widths()
-        yield self._line([Text(heading, style="bold") for heading in self._headings], widths)
+        yield self._line([Text(heading, style="bold") for heading in self._headings])
         for row in self._rows:
-            yield self._line(row, widths)
+            yield self._line(row)
             yield from self._below(row)
 
-    def _line(self, cells: list[Text], widths: list[int]) -> Text:
+    def _line(self, cells: list[Text]) -> Text:
         """The standing cells of a row; one of several lines has them below each other."""
-        kept = [number for number, folds in enumerate(self._folds) if not folds]
-        parts = {number: cells[number].split("\n") for number in kept}
+        parts = {number: cells[number].split("\n") for number, folds in enumerate(self._folds) if not folds}
         lines = []
         for level in range(max(len(part) for part in parts.values())):
             line = Text()
-            for number in kept:
-                cell = parts[number][level].copy() if level < len(parts[number]) else Text()
-                missing = widths[number] - cell.cell_len
+            for number, part in parts.items():
+                cell = part[level].copy() if level < len(part) else Text()
+                missing = self._natural[number] - cell.cell_len
                 line = Text.assemble(line, " " * missing, cell) if self._to_the_right[number] else line + cell
                 line = Text.assemble(line, " " * (_GAP if self._to_the_right[number] else missing + _GAP))
             line.rstrip()
@@ -151,11 +145,11 @@ class FittingTable:
         return Text("\n").join(lines)
 
     def _below(self, row: list[Text]) -> Iterator[RenderableType]:
-        told = self._told_below(row)
-        if told is not None:
-            yield _indented(told)
+        folding = self._folding(row)
+        if folding:
+            yield _indented(folding)
 
-    def _told_below(self, row: list[Text]) -> Text | None:
+    def _folding(self, row: list[Text]) -> Text:
         """What may fold, each with its heading but the sentence, which comes first and needs none."""
         sentence = self._sentence()
         folding = [number for number, folds in enumerate(self._folds) if folds and row[number]]
@@ -163,31 +157,28 @@ class FittingTable:
             row[number] if number == sentence else Text.assemble(f"{self._headings[number]}: ", row[number])
             for number in sorted(folding, key=lambda number: number != sentence)
         ]
-        if not several:
-            return None
-        told = several[0].copy()
+        has_lines = any("\n" in one.plain for one in several)
+        joined = several[0].copy() if several else Text()
         for before, cell in pairwise(several):
-            is_apart = before.plain.endswith(".") or any("\n" in one.plain for one in several)
-            gap = "\n" if is_apart else "; "
-            told = Text.assemble(told, gap, cell)
-        return told
+            joined = Text.assemble(joined, "\n" if has_lines or before.plain.endswith(".") else "; ", cell)
+        return joined
 
     def _sentence(self) -> int:
         """The column that folds and is widest, if it is long enough for a sentence or alone; or else none (-1)."""
-        widths = {number: width for number, width in enumerate(self._widths()) if self._folds[number]}
+        widths = {number: width for number, width in enumerate(self._natural) if self._folds[number]}
         widest = max(widths, key=widths.__getitem__, default=-1)
         return widest if len(widths) == 1 or widths.get(widest, 0) >= NARROWEST_SENTENCE else -1
 
     def _paragraphs(self) -> Iterator[RenderableType]:
         for row in self._rows:
-            yield _folding(row[0])
-            told = [
+            yield _folded(row[0])
+            standing = [
                 Text.assemble(f"{heading} ", cell)
                 for heading, cell, folds in zip(self._headings[1:], row[1:], self._folds[1:], strict=True)
                 if cell and not folds
             ]
-            if told:
-                yield _indented(Text(", ").join(told))
+            if standing:
+                yield _indented(Text(", ").join(standing))
             yield from self._below([Text(), *row[1:]])
 
 
@@ -210,11 +201,11 @@ def _width(cell: Text) -> int:
     return max((line.cell_len for line in cell.split("\n")), default=0)
 
 
-def _folding(cell: Text) -> Text:
+def _folded(cell: Text) -> Text:
     cell = cell.copy()
     cell.overflow = "fold"
     return cell
 
 
 def _indented(cell: Text) -> Padding:
-    return Padding(_folding(cell), (0, 0, 0, _INDENT), expand=False)
+    return Padding(_folded(cell), (0, 0, 0, _INDENT), expand=False)
