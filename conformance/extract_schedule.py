@@ -32,7 +32,7 @@ from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import ENTRY_BYTES
 from reference.format.errors import CorruptRegion
 from reference.format.properties import IMMUNITY_SECONDS, PRODUCER_GROUP
-from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.record import TRANSACTION_COMMIT, LogRecord
 from reference.format.system_topics import OP_TOPIC
 from reference.versions.versions import STORE_VERSIONS
 
@@ -73,13 +73,13 @@ def extract_schedule(run: RecordedRun) -> BrokerSchedule:
     return replace(known, acts=_numbered(acts, ends))
 
 
-def _records(run: RecordedRun) -> list[Record]:
+def _records(run: RecordedRun) -> list[LogRecord]:
     records = []
     for entry in CommitLog.open(run.path).read():
         if isinstance(entry, CorruptRegion):
             message = f"{run.path}/{entry.file} is damaged at byte {entry.offset}: {entry.reason}"
             raise NoScheduleError(message)
-        assert isinstance(entry, Record)  # noqa: S101
+        assert isinstance(entry, LogRecord)  # noqa: S101
         records.append(entry)
     if records and records[0].physical_offset:
         message = f"{run.path} begins at byte {records[0].physical_offset} of its log: the run before that is unknown"
@@ -87,7 +87,7 @@ def _records(run: RecordedRun) -> list[Record]:
     return records
 
 
-def _ends(boots: list[Boot], records: list[Record], known: BrokerSchedule) -> list[EndState]:
+def _ends(boots: list[Boot], records: list[LogRecord], known: BrokerSchedule) -> list[EndState]:
     timeout = known.broker_settings().transaction_timeout_ms
     refuses = STORE_VERSIONS[known.version].refuses_late_end
     at_offset = {record.physical_offset: record for record in records}
@@ -106,7 +106,7 @@ def _ends(boots: list[Boot], records: list[Record], known: BrokerSchedule) -> li
     return ends
 
 
-def _is_late(logged: LoggedEnd, half: Record, timeout_ms: int) -> bool:
+def _is_late(logged: LoggedEnd, half: LogRecord, timeout_ms: int) -> bool:
     """Whether the broker refused the END as late; that decides which of two ENDs wrote a record."""
     text = half.properties.get(IMMUNITY_SECONDS)
     if not text or logged.header.from_transaction_check:
@@ -134,7 +134,7 @@ def _life(run: RecordedRun, meta: dict[str, Any], boots: list[Boot]) -> list[Act
     return places
 
 
-def _rounds(boots: list[Boot], records: list[Record], writers: Writers, known: BrokerSchedule) -> list[ActPlace]:
+def _rounds(boots: list[Boot], records: list[LogRecord], writers: Writers, known: BrokerSchedule) -> list[ActPlace]:
     """Where rounds begin, rest and end among the writes."""
     ops = [index for index, record in enumerate(records) if record.topic == OP_TOPIC]
     own = [index for index, act in enumerate(writers.acts) if act is None]
@@ -179,7 +179,7 @@ def _round(running: LoggedRound, writes: list[int], ops: list[int], file_entries
     return places
 
 
-def _merge(records: list[Record], writers: list[Act | None], places: list[ActPlace]) -> list[Act]:
+def _merge(records: list[LogRecord], writers: list[Act | None], places: list[ActPlace]) -> list[Act]:
     """All acts in one order: the writes in that of the log, the others by time as far as their bounds allow."""
     slots: list[list[tuple[int, int, int, Act]]] = [[] for _ in range(len(records) + 1)]
     for order, place in enumerate(places):
@@ -213,7 +213,7 @@ def _choose_drains(acts: list[Act], known: BrokerSchedule) -> None:
             drain.chosen_at = following.at - interval
 
 
-def _by_time(records: list[Record], place: ActPlace) -> int:
+def _by_time(records: list[LogRecord], place: ActPlace) -> int:
     """Before the first record that was stored later; at the same time the rank decides."""
     low, high = 0, len(records)
     while low < high:

@@ -9,7 +9,7 @@ from conformance.broker_schedule import Act, BrokerSchedule, Drain, EndAct, EndG
 from conformance.errors import NoScheduleError
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.format.properties import CHECK_TIMES, UNIQUE_KEY, parse_properties
-from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.record import TRANSACTION_COMMIT, LogRecord
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.versions.versions import STORE_VERSIONS
 
@@ -66,7 +66,7 @@ class Writers:
     """
 
     def __init__(
-        self, run: RecordedRun, records: list[Record], ends: list[EndState], boots: list[Boot], known: BrokerSchedule
+        self, run: RecordedRun, records: list[LogRecord], ends: list[EndState], boots: list[Boot], known: BrokerSchedule
     ) -> None:
         self.acts: list[Act | None] = []
         self.places: list[ActPlace] = []
@@ -96,7 +96,7 @@ class Writers:
             if end.real is None and end.op is None:
                 self.places.append(ActPlace(end.take_in(end.logged.at), end.logged.at, 1))
 
-    def _send(self, record: Record, requests: dict[str, list[dict[str, str]]]) -> SendAct:
+    def _send(self, record: LogRecord, requests: dict[str, list[dict[str, str]]]) -> SendAct:
         """A request by its unique key; body and born host are not in the recorded header, only in the half."""
         key = record.properties.get(UNIQUE_KEY, "")
         if not requests.get(key):
@@ -119,7 +119,7 @@ class Writers:
         )
         return SendAct(request, record.store_timestamp)
 
-    def _real(self, index: int, record: Record) -> EndAct:
+    def _real(self, index: int, record: LogRecord) -> EndAct:
         place = record.prepared_transaction_offset
         end = self._latest(
             record,
@@ -129,7 +129,7 @@ class Writers:
         end.real = index
         return end.take_in(min(end.logged.at, record.store_timestamp), record.store_timestamp)
 
-    def _op(self, index: int, record: Record) -> Act:
+    def _op(self, index: int, record: LogRecord) -> Act:
         """4.x: an op message of one half; its END is the one whose message stands already, or a rollback."""
         text = record.body.decode()
         end = self._latest(
@@ -146,7 +146,7 @@ class Writers:
             return end.take_in(record.born_timestamp, record.store_timestamp)
         return EndGoesOn(end.number, record.born_timestamp, record.store_timestamp)
 
-    def _latest(self, record: Record, fits: Any, what: str) -> EndState:
+    def _latest(self, record: LogRecord, fits: Any, what: str) -> EndState:
         """The last fitting END before a record was stored, else the first after."""
         found = [end for end in self._ends if end.is_sound and fits(end)]
         before = [end for end in found if end.logged.at <= record.store_timestamp + LATE_LOG_MS]

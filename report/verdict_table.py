@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from model_check.verdicts.counterexamples import MinimalCounterexample
-    from model_check.verdicts.table import Minimal, Table
+    from model_check.verdicts.table import Minimal, TableOfVerdicts
     from model_check.world import Profile
     from spec.language import Property
 
@@ -199,7 +199,7 @@ class VerdictTable:
         return tuple(cell for cell in cells if (cell.profile, cell.takes) == (profile, Takes.QUIET))
 
 
-def verdict_table(table: Table, schedules: Sequence[MinimalCounterexample]) -> VerdictTable:
+def verdict_table(table: TableOfVerdicts, schedules: Sequence[MinimalCounterexample]) -> VerdictTable:
     """Arrange the table of verdicts as the page shows it.
 
     Raises

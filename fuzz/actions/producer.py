@@ -18,7 +18,7 @@ from spec.state import End, Local, Producer
 if TYPE_CHECKING:
     from fuzz.broker_side.broker_side import BrokerSide
     from reference.broker.processor.send_message_processor import SendMessageRequest
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from spec.language import Refused, Step
 
 _SEND: Final = "the answer to the send"
@@ -115,7 +115,7 @@ def _say_unknown(side: BrokerSide, half: int) -> None:
     expect(end.ANSWER, expected, end.answer_of(side.ask_end(side.header(half, End.NONE))))
 
 
-def _in_its_place(side: BrokerSide, transaction: int) -> Record | None:
+def _in_its_place(side: BrokerSide, transaction: int) -> LogRecord | None:
     """The record in the place in which the transaction's send was stored."""
     sent = side.producers.sent.get(transaction)
     return None if sent is None else side.broker.message_store.look_message_by_offset(sent.place)

@@ -15,7 +15,7 @@ from spec.state import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reference.format.record import CommitLogOffset, Record
+    from reference.format.record import CommitLogOffset, LogRecord
     from reference.store.message_store import MessageStore
 
 TICK_MS: Final = 1_000
@@ -112,7 +112,7 @@ class BrokerRecords:
     def _before(self, end: int) -> tuple[int, int]:
         return sum(at < end for at in self.half_places), sum(at < end for at in self.op_places)
 
-    def _half(self, record: Record) -> None:
+    def _half(self, record: LogRecord) -> None:
         place, properties = len(self.half_places), record.properties
         self.half_places.append(record.physical_offset)
         transaction = transaction_of_key(properties[UNIQUE_KEY])
@@ -127,7 +127,7 @@ class BrokerRecords:
         self._put("transaction.immunity", transaction, int(properties.get(IMMUNITY_SECONDS, NONE)))
         self._put("half_length", None, len(self.half_places))
 
-    def _op(self, record: Record) -> None:
+    def _op(self, record: LogRecord) -> None:
         place = len(self.op_places)
         self._put("op.names", place, mask_of(record.body.decode().split(",")))
         self._put("op.born_at", place, ticks(record.born_timestamp))
@@ -135,10 +135,10 @@ class BrokerRecords:
         self.op_places.append(record.physical_offset)
         self._put("op_length", None, len(self.op_places))
 
-    def _discarded(self, record: Record) -> None:
+    def _discarded(self, record: LogRecord) -> None:
         self._put("transaction.parked", transaction_of_key(record.properties[UNIQUE_KEY]), 1)
 
-    def _delivered(self, record: Record) -> None:
+    def _delivered(self, record: LogRecord) -> None:
         self.deliveries[transaction_of_key(record.properties[UNIQUE_KEY])] += 1
 
     def _forget(self, store: MessageStore) -> None:

@@ -20,7 +20,7 @@ from reference.broker.broker_settings import BrokerRole, BrokerSettings
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
-from reference.versions.switches import VersionSwitches
+from reference.versions.switches import ReleaseSwitches
 from reference.versions.versions import VERSIONS
 from spec.state import End, Producer
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from reference.format.record import CommitLogOffset
     from spec.constants import Constants
 
-MakeBroker = Callable[[VersionSwitches, BrokerSettings, VirtualClock], BrokerController]
+MakeBroker = Callable[[ReleaseSwitches, BrokerSettings, VirtualClock], BrokerController]
 
 _CHARACTERS_OF_AN_ENTRY: Final = 2
 """An offset of one digit and its comma; `fuzz.lockstep.fuzzed_instances` keeps longer ones from making a difference."""

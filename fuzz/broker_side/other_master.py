@@ -12,7 +12,7 @@ from reference.format.properties import UNIQUE_KEY
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from spec.state import End
 
 
@@ -31,7 +31,7 @@ class OtherMaster:
 
     def __init__(self, broker: BrokerController) -> None:
         self.takes_messages = self.answers = True
-        self.waiting: defaultdict[int, list[Record]] = defaultdict(list)
+        self.waiting: defaultdict[int, list[LogRecord]] = defaultdict(list)
         self.delivered: Counter[int] = Counter()
         self._broker = broker
 

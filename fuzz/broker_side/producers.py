@@ -35,7 +35,7 @@ from spec.state import End, Local, Producer
 if TYPE_CHECKING:
     from reference.broker.processor.send_message_processor import SendMessageResponse
     from reference.format.record import CommitLogOffset
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 TOPIC: Final = "Orders"
 GROUP: Final = "order-service"
@@ -89,7 +89,7 @@ def half_message(
 
 
 @cache
-def poisonous_padding(switches: VersionSwitches, immunity: int) -> int:
+def poisonous_padding(switches: ReleaseSwitches, immunity: int) -> int:
     """How many characters of padding make a half whose properties are as long as a record can hold (B07)."""
     trial = BrokerController(switches, BrokerSettings(), VirtualClock())
     stored = trial.send_message(half_message(0, immunity, 0, padding=1)).record

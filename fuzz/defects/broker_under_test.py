@@ -12,7 +12,7 @@ from reference.broker.processor.end_transaction_processor import TRANSACTION_ROL
 from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.client.client_message import properties_of_half
-from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.record import TRANSACTION_COMMIT, LogRecord
 from reference.format.stored_message import create_message_id
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
@@ -103,7 +103,7 @@ class BrokerUnderTest:
         body: bytes = b"body",
         flag: int = 0,
         sys_flag: int = 0,
-    ) -> Record:
+    ) -> LogRecord:
         """Send a half: by the Java client of the broker's version, or by a client that sends what it is given."""
         switches = self.profile.switches if java_client else V4_5_1
         sent = properties_of_half(properties or {}, GROUP, switches)
@@ -113,7 +113,7 @@ class BrokerUnderTest:
             raise ScenarioError(message)
         return record
 
-    def end(self, half: Record, commit_or_rollback: int) -> int | None:
+    def end(self, half: LogRecord, commit_or_rollback: int) -> int | None:
         """END_TRANSACTION of a half, handled to its end; gives the answer's code."""
         return self.end_request(
             EndTransactionRequestHeader(
@@ -125,11 +125,11 @@ class BrokerUnderTest:
             )
         )
 
-    def commit(self, half: Record) -> int | None:
+    def commit(self, half: LogRecord) -> int | None:
         """COMMIT, see :meth:`end`."""
         return self.end(half, TRANSACTION_COMMIT)
 
-    def roll_back(self, half: Record) -> int | None:
+    def roll_back(self, half: LogRecord) -> int | None:
         """ROLLBACK, see :meth:`end`."""
         return self.end(half, TRANSACTION_ROLLBACK)
 
@@ -154,7 +154,7 @@ class BrokerUnderTest:
             step = request.step()
         return None if step.response is None else step.response.code
 
-    def resume(self, discarded: Record) -> int:
+    def resume(self, discarded: LogRecord) -> int:
         """An operator resumes a discarded half; gives the answer's code."""
         msg_id = create_message_id(discarded.store_host, discarded.physical_offset)
         return self.broker.admin_broker_processor.resume_check_half_message(msg_id).code
@@ -231,12 +231,12 @@ class BrokerUnderTest:
 
     # --- what is seen -------------------------------------------------------------------------------------------------
 
-    def stored(self, topic: str) -> list[Record]:
+    def stored(self, topic: str) -> list[LogRecord]:
         """The records of a topic, in the order of the commit log."""
         return [record for record in self.broker.message_store.records() if record.topic == topic]
 
     @property
-    def delivered(self) -> list[Record]:
+    def delivered(self) -> list[LogRecord]:
         """What consumers get to see: the records of all topics but those of the broker itself."""
         return [record for record in self.broker.message_store.records() if record.topic not in _SYSTEM_TOPICS]
 

@@ -15,7 +15,7 @@ from reference.versions.versions import switches_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 Fact = int | str | tuple[int, ...] | tuple[str, ...] | None
 
@@ -31,7 +31,7 @@ class BrokerProfile:
     """A version of the reference broker, possibly with switches turned: ``5.3.3+heeds_stop``."""
 
     name: str
-    switches: VersionSwitches
+    switches: ReleaseSwitches
 
     @classmethod
     def of(cls, name: str) -> Self:

@@ -11,7 +11,7 @@ from reference.format.system_topics import HALF_TOPIC
 from reference.store.memory_disk import MemoryDisk
 
 if TYPE_CHECKING:
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
 
 _HALF_QUEUE = f"consumequeue/{HALF_TOPIC}/0/{0:020d}"
 
@@ -59,7 +59,7 @@ def entries_without_records(profile: BrokerProfile) -> Seen:
     )
 
 
-def _padding(profile: BrokerProfile, half: Record) -> int:
+def _padding(profile: BrokerProfile, half: LogRecord) -> int:
     """How long the body of a message is that takes as many bytes as a half."""
     empty = BrokerUnderTest(profile).send(body=b"").record
     return half.total_size - (empty.total_size if empty is not None else 0)

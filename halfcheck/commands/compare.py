@@ -115,9 +115,11 @@ def command(
         content = {**found.to_json(), "left": {one.name: one.to_json() for one in left}, "groups": answer.to_json()}
         print(json.dumps({**content, "settings": remarks}, ensure_ascii=False, indent=2))
     else:
-        from halfcheck.printing.comparison import print_comparison
+        from document.console import show, wide_console
+        from halfcheck.printing.comparison import comparison_in_words
 
-        print_comparison(found, answer, [*map(str, left)], remarks, broker_conf)
+        width = wide_console().width
+        show(comparison_in_words(found, answer, [*map(str, left)], remarks, broker_conf, width))
     return ExitCode.of_verdict(is_broken=found.after.is_violated, is_complete=not found.after.open)
 
 

@@ -13,7 +13,7 @@ from halfcheck.options import AsJson
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from halfcheck.diff.sides import Answer
+    from halfcheck.diff.sides import DiffAnswer
 
 Left = Annotated[
     str,
@@ -116,7 +116,7 @@ def _other_side(left: str, right: str | None, version: str | None) -> str:
     return f"spec:{version}"
 
 
-def _print(answer: Answer) -> None:
+def _print(answer: DiffAnswer) -> None:
     from document.console import show
     from document.parts import Paragraph
 
@@ -131,7 +131,7 @@ def _compare(
     commit_logs: tuple[Sequence[Path], Sequence[Path]],
     *,
     any_time: bool,
-) -> Answer:
+) -> DiffAnswer:
     from halfcheck.diff.sides import SideKind, pair_of, with_commit_logs
 
     ours, theirs = with_commit_logs(*pair_of(left, right), *commit_logs)

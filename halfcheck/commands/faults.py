@@ -23,6 +23,9 @@ from halfcheck.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from document.parts import Part
     from model_check.verdicts.minimal_faults import MinimalFaults
 
 USUAL_INSTANCE: Final = "small"
@@ -81,45 +84,44 @@ def command(
         content = {**found.to_json(), "searched": searches.searched, "kept": searches.found}
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
-        _print(found, searches.searched, searches.found)
+        from document.console import show
+
+        show(_in_parts(found, searches.searched, searches.found))
     return ExitCode.of_verdict(is_broken=found.is_violated, is_complete=found.complete)
 
 
-def _print(found: MinimalFaults, searched: int, cached: int) -> None:
-    from rich.text import Text
-
-    from document.console import wide_console
-    from document.fitting_table import FittingTable
+def _in_parts(found: MinimalFaults, searched: int, cached: int) -> Iterator[Part]:
+    from document.parts import Paragraph, Tone, tabulated
     from document.words import counted, first_of
     from model_check.clauses import name_of
     from model_check.finding import Verdict
 
-    console = wide_console()
-    sizes = found.instance
+    size = found.instance
+    sizes = f"{counted(size.transactions, 'transaction')}, {size.half_slots} half slots, {size.op_slots} op slots"
+    otherwise = {
+        Verdict.HOLDS: Paragraph("nothing: it holds", Tone.GOOD),
+        Verdict.UNKNOWN: Paragraph("nothing that was found; some is unknown", Tone.WARNING),
+    }
     for profile in found.profiles:
-        console.print(
-            f"RocketMQ {profile}, instance {sizes.name}: {counted(sizes.transactions, 'transaction')}, "
-            f"{sizes.half_slots} half slots, {sizes.op_slots} op slots; at most "
-            f"{counted(found.most_faults, 'fault')} at once"
-        )
+        most = f"at most {counted(found.most_faults, 'fault')} at once"
+        yield Paragraph(f"RocketMQ {profile}, instance {size.name}: {sizes}; {most}")
         if found.idle[profile]:
-            console.print(f"these do nothing here: {', '.join(found.idle[profile])}")
-        table = FittingTable("clause", "breaks with", "depth", "~shortest counterexample")
+            yield Paragraph(f"these do nothing here: {', '.join(found.idle[profile])}")
+        rows: list[tuple[object, ...]] = []
         for clause in found.clauses:
             for one in found.sets(profile, clause):
                 faults = one.environment.in_words(" and ") + ("" if one.certain else ", if not with fewer")
-                table.add_row(name_of(clause), faults, str(one.shown.depth), Text(one.shown.steps))
+                rows.append((name_of(clause), faults, one.shown.depth, one.shown.steps))
             verdict = found.verdict(profile, clause)
-            if verdict is not Verdict.VIOLATED:
-                words = "nothing: it holds" if verdict is Verdict.HOLDS else "nothing that was found; some is unknown"
-                table.add_row(name_of(clause), Text(words, style="green" if verdict is Verdict.HOLDS else "yellow"))
-        console.print(table)
-        console.print()
+            if verdict in otherwise:
+                rows.append((name_of(clause), otherwise[verdict]))
+        yield tabulated("clause", "breaks with", "depth", "~shortest counterexample", rows=rows)
+        yield Paragraph("")
     cut = {str(world) for world, _ in found.unknown()}
     if cut:
-        console.print(f"CUT SHORT, so that what they do not violate is unknown: {first_of(sorted(cut), 6)}")
+        yield Paragraph(f"CUT SHORT, so that what they do not violate is unknown: {first_of(sorted(cut), 6)}")
     states = sum(finding.numbers.distinct for finding in found.findings.values())
-    console.print(
+    yield Paragraph(
         f"{counted(len(found.findings), 'environment')}, {states:,} distinct states; "
         f"{searched:,} searched now, {cached:,} kept from before"
     )

@@ -15,7 +15,7 @@ from halfcheck.options import AsJson, Threads
 if TYPE_CHECKING:
     from halfcheck.verdicts.files import VerdictFiles
     from model_check.verdicts.regeneration import Regenerated
-    from model_check.verdicts.table import Table
+    from model_check.verdicts.table import TableOfVerdicts
     from spec.constants import Instance
 
 MOST_LINES = 40
@@ -92,7 +92,7 @@ def _refuse(files: VerdictFiles, stale: list[str]) -> None:
     raise BadFile(message)
 
 
-def _chosen(table: Table, instances: list[str] | None) -> tuple[Instance, ...]:
+def _chosen(table: TableOfVerdicts, instances: list[str] | None) -> tuple[Instance, ...]:
     for name in instances or ():
         if name not in table.plan:
             message = f"--instance {name}: the plan of verdicts.toml has {', '.join(table.plan)}"
@@ -100,7 +100,7 @@ def _chosen(table: Table, instances: list[str] | None) -> tuple[Instance, ...]:
     return tuple(one for one in table.instances if not instances or one.name in instances)
 
 
-def _differences(table: Table, made: Regenerated) -> list[str]:
+def _differences(table: TableOfVerdicts, made: Regenerated) -> list[str]:
     from model_check.verdicts.regeneration import differences
 
     return [

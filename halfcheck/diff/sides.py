@@ -170,7 +170,7 @@ _LONGEST = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class DiffAnswer:
     """The result of one comparison.
 
     Attributes

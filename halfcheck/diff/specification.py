@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
 from files.temporary_folder import temporary_folder
-from halfcheck.diff.sides import Answer, Side, SideKind
+from halfcheck.diff.sides import DiffAnswer, Side, SideKind
 from halfcheck.printing.progress import live_line, telling_bytes
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
 from reference.format.store_paths import store_paths
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Report = Callable[[int, int], None]
 
 
-def explain(side: Side, profile: Profile, why: str, broker_conf: Path | None, instance: Instance | None) -> Answer:
+def explain(side: Side, profile: Profile, why: str, broker_conf: Path | None, instance: Instance | None) -> DiffAnswer:
     """Search for a path of the specification that leaves what is on the other side."""
     conf = None if broker_conf is None else read_broker_conf(broker_conf, profile.name)
     with live_line(f"reading {side.name}") as tell:
@@ -69,9 +69,9 @@ def _write_reference_store(of: Path, broker_conf: Path | None, store: Path) -> N
             shutil.copy(beside, store / beside.name)
 
 
-def _explain_store(name: str, store: StorePaths, question: StoreQuestion, read: Report | None) -> Answer:
+def _explain_store(name: str, store: StorePaths, question: StoreQuestion, read: Report | None) -> DiffAnswer:
     audit = audit_store(store, None, read, question)
-    return Answer(
+    return DiffAnswer(
         records=audit.events,
         identical=audit.trace.accepted,
         first_difference=_first_difference(audit.trace.divergence_json()),
@@ -95,7 +95,7 @@ def _lines(told: str, why: str) -> tuple[str, ...]:
 
 def _explain_recorded(
     side: Side, profile: Profile, why: str, conf: BrokerConf | None, instance: Instance | None, report: Report | None
-) -> Answer:
+) -> DiffAnswer:
     question = RecordedQuestion(
         profile=profile,
         conf=conf or _conf_beside(side.path, profile),
@@ -104,7 +104,7 @@ def _explain_recorded(
     )
     verdict = judge_recorded(side.path, question)
     told = verdict.to_json()
-    return Answer(
+    return DiffAnswer(
         records=verdict.events,
         identical=verdict.accepted,
         first_difference=_first_difference(told["divergence"]),

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from conformance.compare_stores import StoreComparison, StoreDifference, StoreSide, compare_stores
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
-from halfcheck.diff.sides import Answer, Side, SideKind, shortened
+from halfcheck.diff.sides import DiffAnswer, Side, SideKind, shortened
 from halfcheck.printing.progress import live_line, telling_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def compare_bytes(left: Side, right: Side, broker_conf: Path | None) -> Answer:
+def compare_bytes(left: Side, right: Side, broker_conf: Path | None) -> DiffAnswer:
     """Hold two stores against each other."""
     sides: list[StoreSide] = []
     masks, departure = False, None
@@ -37,8 +37,8 @@ def compare_bytes(left: Side, right: Side, broker_conf: Path | None) -> Answer:
     first = found.difference
     if first is None:
         told = f"{left.name} and {right.name}: {found.records} records, {found.bytes} bytes, identical"
-        return Answer(records=found.records, bytes=found.bytes, identical=True, lines=(told,))
-    return Answer(
+        return DiffAnswer(records=found.records, bytes=found.bytes, identical=True, lines=(told,))
+    return DiffAnswer(
         records=found.records,
         bytes=found.bytes,
         identical=False,

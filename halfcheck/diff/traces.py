@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
 from conformance.scheduled_run import ScheduledRun
-from halfcheck.diff.sides import Answer, Side, SideKind
+from halfcheck.diff.sides import DiffAnswer, Side, SideKind
 from halfcheck.printing.progress import live_line, telling_bytes
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.ingest.store_trace import read_store_trace
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.traces.compared_traces import Parting
 
 
-def compare_events(left: Side, right: Side, broker_conf: Path | None, *, with_times: bool) -> Answer:
+def compare_events(left: Side, right: Side, broker_conf: Path | None, *, with_times: bool) -> DiffAnswer:
     """Hold two traces against each other; with a store on one side, as far as a store shows them."""
     store = next((side for side in (left, right) if side.kind is SideKind.STORE), None)
     if store is None:
@@ -43,9 +43,9 @@ def compare_events(left: Side, right: Side, broker_conf: Path | None, *, with_ti
     parting = found.parting
     if parting is None:
         told = f"{left.name} and {right.name}: {found.events} events, no difference"
-        return Answer(records=found.events, identical=True, lines=(told,))
+        return DiffAnswer(records=found.events, identical=True, lines=(told,))
     where = _place(parting)
-    return Answer(
+    return DiffAnswer(
         records=found.events,
         identical=False,
         first_difference={

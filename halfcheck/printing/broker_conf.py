@@ -1,4 +1,4 @@
-"""The answer of `check --broker-conf` in words: what is broken and what to do, how in seconds, what stands."""
+"""The answer of `halfcheck conf` in words: what is broken and what to do, how in seconds, what stands."""
 
 from __future__ import annotations
 

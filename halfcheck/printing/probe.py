@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from halfcheck.probe.answer import Answer
+    from halfcheck.probe.answer import ProbeAnswer
     from halfcheck.probe.schedules import Schedule
     from halfcheck.probe.session import Played, Target
     from halfcheck.probe.shrinking import Search
@@ -88,7 +88,7 @@ def print_in_a_search(played: Played, why: str) -> None:
     say(wide_console(), f"{played.schedule.name} ({why}): {orders}: {found}")
 
 
-def _what_is_known(answer: Answer) -> str:
+def _what_is_known(answer: ProbeAnswer) -> str:
     """What the specification of the known release explains: no more than what was played and held against it."""
     wrong = [one.schedule.name for one in answer.played if answer.is_wrong(one)]
     if wrong:
@@ -100,7 +100,7 @@ def _what_is_known(answer: Answer) -> str:
     return f"explains {judged} of {counted(asked, 'schedule')}; the others were not held against it"
 
 
-def print_answer(answer: Answer) -> None:
+def print_answer(answer: ProbeAnswer) -> None:
     """What is said behind all plays: searches, the schedules of what was broken, the store, and what is left."""
     console = wide_console()
     for search in answer.searches:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Answer:
+class ProbeAnswer:
     """What was found.
 
     Attributes

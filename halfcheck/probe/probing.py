@@ -11,7 +11,7 @@ import typer
 
 from halfcheck.options import names_in
 from halfcheck.printing.probe import playing, print_answer, print_in_a_search, print_played, print_target
-from halfcheck.probe.answer import Answer
+from halfcheck.probe.answer import ProbeAnswer
 from halfcheck.probe.failures import failure_of
 from halfcheck.probe.plays import Plays
 from halfcheck.probe.schedules import schedules
@@ -64,7 +64,7 @@ def probe(options: ProbeOptions, operator: Operator | None = None) -> ExitCode:
         others=() if known_profile is None else (known_profile,),
         say=None if options.json else lambda line: typer.echo(f"halfcheck: {line}", err=True),
     )
-    answer = Answer(target, known=options.known, known_profile=known_profile)
+    answer = ProbeAnswer(target, known=options.known, known_profile=known_profile)
     try:
         _play(options, session, answer, wanted, can_die=operator is not None)
     finally:
@@ -80,7 +80,7 @@ def probe(options: ProbeOptions, operator: Operator | None = None) -> ExitCode:
 
 
 def _play(
-    options: ProbeOptions, session: Session, answer: Answer, wanted: Collection[Property], *, can_die: bool
+    options: ProbeOptions, session: Session, answer: ProbeAnswer, wanted: Collection[Property], *, can_die: bool
 ) -> None:
     """Play schedule after schedule, up to the first with a record that nothing explains."""
 

@@ -15,7 +15,7 @@ from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import NAME, read_consumer_offsets
 from reference.format.errors import BrokenConfigError
 from reference.format.properties import UNIQUE_KEY
-from reference.format.record import MalformedRecordError, Record
+from reference.format.record import LogRecord, MalformedRecordError
 from reference.format.store_paths import COMMIT_LOG as FOLDER
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.store.message_store import ABORT
@@ -126,7 +126,7 @@ class StoreFiles:
                 told.append(f"{_name(record)} was given, and is not in the files: {error}")
                 continue
             if stored != record:
-                names = [each.name for each in fields(Record) if each.compare]
+                names = [each.name for each in fields(LogRecord) if each.compare]
                 other = [name for name in names if getattr(stored, name) != getattr(record, name)]
                 told.append(f"{_name(record)} was given with another {', '.join(other)} than the files have")
         if given:
@@ -160,7 +160,7 @@ class StoreFiles:
         return audit
 
 
-def _between(log: CommitLog, first: int, last: int) -> Iterator[Record]:
+def _between(log: CommitLog, first: int, last: int) -> Iterator[LogRecord]:
     """The records of transactions from one place of the log to another; what can't be read is left out."""
     at = first
     while at <= last:
@@ -174,5 +174,5 @@ def _between(log: CommitLog, first: int, last: int) -> Iterator[Record]:
         at += frame.total_size
 
 
-def _name(record: Record) -> str:
+def _name(record: LogRecord) -> str:
     return f"{record.topic}/{record.queue_id} at {record.queue_offset} (commit log {record.physical_offset})"

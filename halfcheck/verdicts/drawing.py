@@ -11,7 +11,7 @@ from model_check.clauses import name_of
 from model_check.world import NO_FAULTS, QUIET, Environment
 
 if TYPE_CHECKING:
-    from model_check.verdicts.table import Table
+    from model_check.verdicts.table import TableOfVerdicts
     from model_check.world import Profile
     from spec.language import Property
 
@@ -35,7 +35,7 @@ _CONFIG: dict[str, Any] = {
 }
 
 
-def cells(table: Table) -> list[dict[str, Any]]:
+def cells(table: TableOfVerdicts) -> list[dict[str, Any]]:
     """The marks of the drawing, by clause and profile, of all instances together.
 
     Returns
@@ -54,7 +54,7 @@ def cells(table: Table) -> list[dict[str, Any]]:
     ]
 
 
-def _row(table: Table, profile: Profile, clause: Property) -> list[dict[str, Any]]:
+def _row(table: TableOfVerdicts, profile: Profile, clause: Property) -> list[dict[str, Any]]:
     breaking = {environment: one.depth for environment, one in table.breaking(profile, clause).items()}
     alone = {fault: breaking.get(Environment([fault])) for fault in table.faults}
     quiet = breaking.get(NO_FAULTS)
@@ -82,7 +82,7 @@ def _mark(kind: str, column: str, depth: int) -> dict[str, Any]:
     return {"kind": kind, "fault": column, "depth": depth}
 
 
-def draw(table: Table) -> str:
+def draw(table: TableOfVerdicts) -> str:
     """The drawing, as SVG."""
     marks = cells(table)
     columns = [QUIET, *table.faults]

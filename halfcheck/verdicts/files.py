@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model_check.verdicts.regeneration import Regenerated
-    from model_check.verdicts.table import Table
+    from model_check.verdicts.table import TableOfVerdicts
     from spec.constants import Instance
 
 
@@ -51,7 +51,7 @@ class VerdictFiles:
         self.page = above / "docs" / "generated" / "verdicts.md"
         self.map = self.page.with_name(MAP)
 
-    def table(self) -> Table:
+    def table(self) -> TableOfVerdicts:
         """The table of verdicts; raises `BadFile`."""
         return read_table(self.verdicts)
 
@@ -59,7 +59,7 @@ class VerdictFiles:
         """The declared implications; raises `BadFile`."""
         return read_implications(self._implications)
 
-    def refuted(self, table: Table) -> list[str]:
+    def refuted(self, table: TableOfVerdicts) -> list[str]:
         """The declared implications that a table refutes, or says nothing of, a line each."""
         lines = []
         for one in self.implications():

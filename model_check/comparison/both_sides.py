@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.answers.answer import search_portfolio
 from model_check.answers.known_verdicts import known_verdicts
-from model_check.comparison.differences import CANNOT_OCCUR, Side, Verdicts
+from model_check.comparison.differences import CANNOT_OCCUR, ProfileVerdict, Verdicts
 from model_check.defects.affected import affects
 from model_check.finding import Verdict, Violated
 from model_check.occurrence import why_it_cannot_occur
@@ -100,9 +100,13 @@ def of_judgement(asked: Asked, judgement: ConfJudgement) -> Verdicts:
     for row in whole.rows:
         if isinstance(row, Violated):
             base = judgement.shown_by[row.clause].base
-            sides[row.clause] = Side(row.verdict.value, row.depth, base, row.resembles, judgement.after_ms(row))
+            sides[row.clause] = ProfileVerdict(
+                row.verdict.value, row.depth, base, row.resembles, judgement.after_ms(row)
+            )
         else:
-            sides[row.clause] = Side(CANNOT_OCCUR if row.clause in judgement.cannot_occur else row.verdict.value)
+            sides[row.clause] = ProfileVerdict(
+                CANNOT_OCCUR if row.clause in judgement.cannot_occur else row.verdict.value
+            )
     environment, bases, cut = whole.world.environment, judgement.bases, judgement.cut_short
     return Verdicts(asked, environment, sides, (), bases, cut, numbers.distinct, numbers.seconds)
 
@@ -125,7 +129,7 @@ def _search(asked: Asked, environment: Environment, **question: Any) -> Answer:
 
 def _known_sides(
     asked: Asked, environment: Environment, clauses: Sequence[Property], known: KnownVerdicts
-) -> dict[Property, Side]:
+) -> dict[Property, ProfileVerdict]:
     bounded = [one for one in known.instances if not one.forgets] or known.instances
     worlds = [World(asked.profile, environment, size).constants for size in bounded]
     sides = {}
@@ -133,22 +137,24 @@ def _known_sides(
         shown = known.violated.get(clause)
         if shown is not None:
             ids = tuple(one for one in shown.resembles if affects(one, asked.release))
-            sides[clause] = Side(Verdict.VIOLATED.value, shown.depth, shown.instance, ids)
+            sides[clause] = ProfileVerdict(Verdict.VIOLATED.value, shown.depth, shown.instance, ids)
         elif clause in known.unknown:
-            sides[clause] = Side(Verdict.UNKNOWN.value)
+            sides[clause] = ProfileVerdict(Verdict.UNKNOWN.value)
         else:
-            sides[clause] = Side(CANNOT_OCCUR if why_it_cannot_occur(clause, *worlds) else Verdict.HOLDS.value)
+            sides[clause] = ProfileVerdict(
+                CANNOT_OCCUR if why_it_cannot_occur(clause, *worlds) else Verdict.HOLDS.value
+            )
     return sides
 
 
-def _with(known: Side, found: Side, is_decided: bool) -> Side:
+def _with(known: ProfileVerdict, found: ProfileVerdict, is_decided: bool) -> ProfileVerdict:
     """What the table says of fewer faults at once, and a search of all: what neither breaks holds where one ended."""
     if found.is_violated or not is_decided or known.verdict == Verdict.UNKNOWN.value:
-        return found if found.is_violated else Side(Verdict.UNKNOWN.value)
+        return found if found.is_violated else ProfileVerdict(Verdict.UNKNOWN.value)
     return known
 
 
-def _side(answer: Answer, row: Row) -> Side:
+def _side(answer: Answer, row: Row) -> ProfileVerdict:
     if isinstance(row, Violated):
-        return Side(row.verdict.value, row.depth, row.world.instance, row.resembles)
-    return Side(CANNOT_OCCUR if row.clause in answer.cannot_occur else row.verdict.value)
+        return ProfileVerdict(row.verdict.value, row.depth, row.world.instance, row.resembles)
+    return ProfileVerdict(CANNOT_OCCUR if row.clause in answer.cannot_occur else row.verdict.value)

@@ -22,7 +22,7 @@ CANNOT_OCCUR = "cannot occur"
 """What a clause is that nothing can break in any instance that was searched."""
 
 
-class Change(Enum):
+class ClauseChange(Enum):
     """What the second profile makes of a clause, the worst first."""
 
     BROKEN = "broken now"
@@ -35,7 +35,7 @@ class Change(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ProfileVerdict:
     """One profile's verdict on a clause.
 
     Attributes
@@ -84,24 +84,24 @@ class Difference:
     """A clause on which two profiles differ."""
 
     clause: Property
-    before: Side
-    after: Side
+    before: ProfileVerdict
+    after: ProfileVerdict
 
     def to_json(self) -> dict[str, Any]:
         """The difference as plain data."""
         return {"change": self.change.value, "before": self.before.to_json(), "after": self.after.to_json()}
 
     @property
-    def change(self) -> Change:
+    def change(self) -> ClauseChange:
         """What it comes to."""
         if self.before.when is not None and self.after.when is not None:
             if self.after.when == self.before.when:
-                return Change.THROUGH
-            return Change.LATER if self.after.when > self.before.when else Change.SOONER
+                return ClauseChange.THROUGH
+            return ClauseChange.LATER if self.after.when > self.before.when else ClauseChange.SOONER
         if self.after.is_violated:
-            return Change.FOUND if self.before.verdict == Verdict.UNKNOWN.value else Change.BROKEN
+            return ClauseChange.FOUND if self.before.verdict == Verdict.UNKNOWN.value else ClauseChange.BROKEN
         is_mended = self.before.is_violated and self.after.verdict != Verdict.UNKNOWN.value
-        return Change.MENDED if is_mended else Change.OTHER
+        return ClauseChange.MENDED if is_mended else ClauseChange.OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class Verdicts:
 
     asked: Asked
     environment: Environment
-    sides: Mapping[Property, Side]
+    sides: Mapping[Property, ProfileVerdict]
     known: tuple[Instance, ...] = ()
     searched: tuple[Instance, ...] = ()
     cut_short: tuple[Instance, ...] = ()
@@ -197,6 +197,6 @@ def compared(before: Verdicts, after: Verdicts) -> Comparison:
             same.setdefault(mine.verdict, []).append(clause)
         else:
             differences.append(Difference(clause, mine, other))
-    order = list(Change)
+    order = list(ClauseChange)
     differences.sort(key=lambda one: order.index(one.change))
     return Comparison(before, after, tuple(differences), {verdict: tuple(clauses) for verdict, clauses in same.items()})

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from model_check.asked import Asked
-    from model_check.comparison.differences import Comparison, Side
+    from model_check.comparison.differences import Comparison, ProfileVerdict
     from spec.language import Property
 
 
@@ -139,7 +139,7 @@ def upgrade_answer(found: Comparison, times: Mapping[str, int] | None = None) ->
     return UpgradeAnswer(**sorted_groups)
 
 
-def _is_asked_about(identifier: str, sides: Mapping[Property, Side]) -> bool:
+def _is_asked_about(identifier: str, sides: Mapping[Property, ProfileVerdict]) -> bool:
     """Whether it breaks one of the guarantees that are asked about; what breaks none is of a question about all."""
     clauses = TRANSACTIONAL_MESSAGES.clauses
     broken = set(catalogue()[identifier].properties) & {clause.identifier for clause in clauses}
@@ -161,7 +161,7 @@ def _comes(one: str, before: Asked, after: Asked, had: Callable[[str], bool], ha
     return has(one) and not had(one)
 
 
-def _of_clause(clause: Property, side: Side, what_to_do: str) -> UpgradeEntry:
+def _of_clause(clause: Property, side: ProfileVerdict, what_to_do: str) -> UpgradeEntry:
     meaning = meaning_of(clause)
     return UpgradeEntry(
         clause, side.resembles, meaning.harm, what_to_do, Environment(), True, meaning.gravity, side.after_ms

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FieldChange:
     """A field and its values before and after a step, as a reader writes them."""
 
     field: str
@@ -48,7 +48,7 @@ class Event:
     number: int
     step: Step
     time: int
-    changes: tuple[Change, ...]
+    changes: tuple[FieldChange, ...]
 
     def to_json(self) -> dict[str, Any]:
         """The event as plain data."""
@@ -96,7 +96,9 @@ def replay(machine: Machine, constants: object, path: Sequence[Step]) -> Replay:
             raise ModelCheckError(msg)
         state.canonical()  # refuses an instant that lies too far ahead
         after = state.show()
-        changes = tuple(Change(label, before[label], value) for label, value in after.items() if value != before[label])
+        changes = tuple(
+            FieldChange(label, before[label], value) for label, value in after.items() if value != before[label]
+        )
         now = 0 if clock is None else state.memory.values[clock] - start
         events.append(Event(number, step, now, changes))
         unbroken = (clause for clause in machine.clauses if clause not in violated)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from model_check.finding import Finding
     from model_check.verdicts.searches import CachedSearches
-    from model_check.verdicts.table import Table
+    from model_check.verdicts.table import TableOfVerdicts
     from spec.constants import Instance
     from spec.language import Property, Step
 
@@ -67,7 +67,7 @@ class MinimalCounterexample:
 
 
 def find_counterexamples(
-    table: Table, instances: Collection[Instance], cached: CachedSearches, *, threads: int = 1
+    table: TableOfVerdicts, instances: Collection[Instance], cached: CachedSearches, *, threads: int = 1
 ) -> list[MinimalCounterexample]:
     """The first of the shortest schedules for every minimal set of a table that some of its instances have.
 
@@ -107,7 +107,7 @@ def find_counterexamples(
     )
 
 
-def in_order_of(table: Table, schedules: Iterable[MinimalCounterexample]) -> list[MinimalCounterexample]:
+def in_order_of(table: TableOfVerdicts, schedules: Iterable[MinimalCounterexample]) -> list[MinimalCounterexample]:
     """The schedules of the minimal sets of a table: by clause, the smaller sets first; others are left out.
 
     A schedule stays in those of its profiles in which its set is minimal.
@@ -125,7 +125,7 @@ def in_order_of(table: Table, schedules: Iterable[MinimalCounterexample]) -> lis
     )
 
 
-def _minimal(table: Table) -> Iterator[tuple[Profile, Property, Minimal]]:
+def _minimal(table: TableOfVerdicts) -> Iterator[tuple[Profile, Property, Minimal]]:
     for profile in table.profiles:
         for clause in table.clauses:
             for one in table.minimal_sets(profile, clause):

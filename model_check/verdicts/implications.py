@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from model_check.verdicts.table import Entry, Table
+    from model_check.verdicts.table import Entry, TableOfVerdicts
     from spec.language import Property
 
 
@@ -92,7 +92,7 @@ def implied_by(clause: Property, implications: Sequence[Implication]) -> frozens
     return frozenset(reached)
 
 
-def refuted(implication: Implication, table: Table) -> Iterator[str]:
+def refuted(implication: Implication, table: TableOfVerdicts) -> Iterator[str]:
     """The environments of the table that show an implication to be wrong, a line each."""
     for profile, instance, environment, entry in _entries(implication, table):
         if not _shows(implication.violated, implication.implied, entry):
@@ -104,12 +104,12 @@ def refuted(implication: Implication, table: Table) -> Iterator[str]:
             )
 
 
-def is_shown(implication: Implication, table: Table) -> bool:
+def is_shown(implication: Implication, table: TableOfVerdicts) -> bool:
     """Whether the table has an environment in which the first clause is violated, so that there is something to see."""
     return any(True for _ in _entries(implication, table))
 
 
-def _entries(implication: Implication, table: Table) -> Iterator[tuple[str, str, Environment, Entry]]:
+def _entries(implication: Implication, table: TableOfVerdicts) -> Iterator[tuple[str, str, Environment, Entry]]:
     """The entries that an implication speaks of.
 
     Not those of a search that was cut short on the level where the first clause is violated: the second may be
@@ -123,7 +123,7 @@ def _entries(implication: Implication, table: Table) -> Iterator[tuple[str, str,
             yield profile, instance, environment, entry
 
 
-def suggested(table: Table, implications: Sequence[Implication]) -> Iterator[tuple[Property, Property]]:
+def suggested(table: TableOfVerdicts, implications: Sequence[Implication]) -> Iterator[tuple[Property, Property]]:
     """Pairs of clauses of which the table says what an implication says, though none is declared.
 
     The quiet world must not break the second clause in all those environments anyway: that would be no relation.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from document.parts import Part
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from model_check.verdicts.implications import Implication
-    from model_check.verdicts.table import Entry, Table
+    from model_check.verdicts.table import Entry, TableOfVerdicts
     from model_check.world import Profile
     from spec.constants import Instance
     from spec.language import Property
@@ -103,7 +103,9 @@ All other faults strike as often as the sizes of the instance let them.
 """
 
 
-def page_of(table: Table, schedules: Sequence[MinimalCounterexample], implications: Sequence[Implication]) -> str:
+def page_of(
+    table: TableOfVerdicts, schedules: Sequence[MinimalCounterexample], implications: Sequence[Implication]
+) -> str:
     """The text of the page."""
     instances = [f"`{name}` ({plan.most_faults})" for name, plan in table.plan.items()]
     last = next((str(one) for one in reversed(table.profiles) if one.is_version), "the last version")
@@ -120,7 +122,7 @@ def page_of(table: Table, schedules: Sequence[MinimalCounterexample], implicatio
     return markdown(parts)
 
 
-def _summary(table: Table) -> Iterator[Part]:
+def _summary(table: TableOfVerdicts) -> Iterator[Part]:
     most = max(plan.most_faults for plan in table.plan.values())
     sizes = [NO_FAULTS.in_words(), "one fault", *(f"{SMALL_NUMBERS.get(n, n)} faults" for n in range(2, most + 1))]
     yield Heading("In short")
@@ -146,7 +148,7 @@ def _summary(table: Table) -> Iterator[Part]:
     yield tabulated("property", ">clauses", *(f"^{profile}" for profile in table.profiles), rows=rows)
 
 
-def _counted(table: Table, profile: Profile, most: int) -> list[object]:
+def _counted(table: TableOfVerdicts, profile: Profile, most: int) -> list[object]:
     sizes = [weakest(table, profile, clause) for clause in table.clauses]
     unbroken = (clause for clause, size in zip(table.clauses, sizes, strict=True) if size is None)
     undecided = [table.undecided(profile, clause) for clause in unbroken]
@@ -157,13 +159,13 @@ def _counted(table: Table, profile: Profile, most: int) -> list[object]:
     return [title, *(sizes.count(n) for n in range(most + 1)), len(undecided), not_decided]
 
 
-def weakest(table: Table, profile: Profile, clause: Property) -> int | None:
+def weakest(table: TableOfVerdicts, profile: Profile, clause: Property) -> int | None:
     """How many faults at least break a clause; None if no set does, as far as the searches went."""
     return min((len(one.environment) for one in table.minimal_sets(profile, clause)), default=None)
 
 
 def _clauses(
-    table: Table, schedules: Sequence[MinimalCounterexample], implications: Sequence[Implication]
+    table: TableOfVerdicts, schedules: Sequence[MinimalCounterexample], implications: Sequence[Implication]
 ) -> Iterator[Part]:
     yield Heading("Clause by clause")
     yield Paragraph(
@@ -178,7 +180,7 @@ def _clauses(
             yield from _shortest(table, clause, schedules)
 
 
-def _clause(table: Table, clause: Property, implications: Sequence[Implication]) -> Iterator[Part]:
+def _clause(table: TableOfVerdicts, clause: Property, implications: Sequence[Implication]) -> Iterator[Part]:
     yield Heading(name_of(clause), 3)
     resembles = f" Resembles {', '.join(clause.resembles)}." if clause.resembles else ""
     implied = sorted(name_of(one.implied) for one in implications if one.violated == clause)
@@ -204,7 +206,7 @@ def _clause(table: Table, clause: Property, implications: Sequence[Implication])
         yield Paragraph(f"Holds in {_and([*map(str, unbroken)])}.")
 
 
-def _shortest(table: Table, clause: Property, schedules: Sequence[MinimalCounterexample]) -> Iterator[Part]:
+def _shortest(table: TableOfVerdicts, clause: Property, schedules: Sequence[MinimalCounterexample]) -> Iterator[Part]:
     """For each version the shortest schedule; versions that share it stand together."""
     for one in shortest_of(table, clause, schedules):
         profiles = [p for p in one.profiles if one.depth == min(s.depth for s in table.minimal_sets(p, clause))]
@@ -214,7 +216,7 @@ def _shortest(table: Table, clause: Property, schedules: Sequence[MinimalCounter
 
 
 def shortest_of(
-    table: Table, clause: Property, schedules: Sequence[MinimalCounterexample]
+    table: TableOfVerdicts, clause: Property, schedules: Sequence[MinimalCounterexample]
 ) -> list[MinimalCounterexample]:
     """The schedules of a clause that the page shows: for each version the first of the shortest."""
     mine = [one for one in schedules if one.clause == clause]
@@ -242,7 +244,7 @@ def _implications(implications: Sequence[Implication]) -> Iterator[Part]:
     yield tabulated("violated", "implies", "because", rows=rows)
 
 
-def _any_length(table: Table) -> Iterator[Part]:
+def _any_length(table: TableOfVerdicts) -> Iterator[Part]:
     forgetting = [size for size in table.instances if size.forgets]
     searched = [size for size in forgetting if any(table.of(profile, size) for profile in table.profiles)]
     if not searched:
@@ -265,7 +267,9 @@ def _any_length(table: Table) -> Iterator[Part]:
         yield tabulated("clause", "faults", "version", ">steps", rows=alone)
 
 
-def _entries(table: Table, profile: Profile, instances: list[Instance], environment: Environment) -> dict[str, Entry]:
+def _entries(
+    table: TableOfVerdicts, profile: Profile, instances: list[Instance], environment: Environment
+) -> dict[str, Entry]:
     found = {instance.name: table.of(profile, instance).get(environment) for instance in instances}
     return {name: entry for name, entry in found.items() if entry is not None}
 
@@ -277,7 +281,7 @@ def _broken(entries: dict[str, Entry], clauses: int) -> str:
 
 
 def _is_broken_elsewhere(
-    table: Table, profile: Profile, clause: Property, environment: Environment, here: list[Instance]
+    table: TableOfVerdicts, profile: Profile, clause: Property, environment: Environment, here: list[Instance]
 ) -> bool:
     return any(
         clause in entry.violated and part.is_within(environment)
@@ -287,7 +291,7 @@ def _is_broken_elsewhere(
     )
 
 
-def _bounds(table: Table) -> Iterator[Part]:
+def _bounds(table: TableOfVerdicts) -> Iterator[Part]:
     yield from prose(BOUNDS)
     rows = []
     for size in table.instances:
@@ -305,7 +309,7 @@ def _bounds(table: Table) -> Iterator[Part]:
     yield from _sizes(table)
 
 
-def _counts(table: Table) -> str:
+def _counts(table: TableOfVerdicts) -> str:
     pairs = [size for size in table.instances if table.plan[size.name].most_faults > 1]
     two, once = ([size.name for size in pairs if (size.mishaps > 1) == has_two] for has_two in (True, False))
     named = {bound: ", ".join(faults) for bound, faults in counted_faults().items()}
@@ -313,7 +317,7 @@ def _counts(table: Table) -> str:
     return COUNTS.format(**named, two=", ".join(two) or "none of those with pairs", once=said)
 
 
-def _sizes(table: Table) -> Iterator[Part]:
+def _sizes(table: TableOfVerdicts) -> Iterator[Part]:
     yield Heading("Searches that were cut short", 3)
     yield Paragraph(
         "What they have not found is not decided, unless a smaller set breaks it or another instance shows it."
@@ -341,7 +345,7 @@ def _sizes(table: Table) -> Iterator[Part]:
 SMALL_NUMBERS = {2: "two", 3: "three"}
 
 
-def _by_property(table: Table) -> dict[str, list[Property]]:
+def _by_property(table: TableOfVerdicts) -> dict[str, list[Property]]:
     properties: dict[str, list[Property]] = {}
     for clause in table.clauses:
         properties.setdefault(clause.identifier, []).append(clause)

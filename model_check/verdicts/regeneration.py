@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from model_check.verdicts.minimal_faults import MinimalFaults
     from model_check.verdicts.searches import CachedSearches, SearchesProgress
-    from model_check.verdicts.table import Entries, Table
+    from model_check.verdicts.table import Entries, TableOfVerdicts
     from spec.constants import Instance
     from spec.language import Property
 
@@ -32,9 +32,9 @@ class Regenerated:
 
     Attributes
     ----------
-    table : Table
+    table : TableOfVerdicts
         With the entries of the instances that were searched, and no others.
-    whole : Table
+    whole : TableOfVerdicts
         With the entries that the table had of the other instances, too.
     schedules : list of MinimalCounterexample
         Of the minimal sets of the whole table that are shortest in an instance that was searched.
@@ -42,8 +42,8 @@ class Regenerated:
         Searches done, searches found from before, and what both together have found.
     """
 
-    table: Table
-    whole: Table
+    table: TableOfVerdicts
+    whole: TableOfVerdicts
     schedules: list[MinimalCounterexample] = field(default_factory=list)
     searched: int = 0
     cached: int = 0
@@ -52,7 +52,7 @@ class Regenerated:
 
 
 def regenerate(
-    table: Table,
+    table: TableOfVerdicts,
     instances: Sequence[Instance],
     cached: CachedSearches,
     *,

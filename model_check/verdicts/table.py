@@ -108,7 +108,7 @@ Entries = dict[Environment, Entry]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableOfVerdicts:
     """The table of verdicts.
 
     Attributes
@@ -280,7 +280,7 @@ def table_file() -> Path:
     return Path(str(resources.files("model_check.verdicts.results").joinpath("verdicts.toml")))
 
 
-def read_table(file: Path) -> Table:
+def read_table(file: Path) -> TableOfVerdicts:
     """Read a table of verdicts.
 
     Raises
@@ -296,7 +296,7 @@ def read_table(file: Path) -> Table:
     try:
         profiles, faults, clauses = (tuple(told.get(name, ())) for name in ("profiles", "faults", "clauses"))
         plan = {name: SearchPlan(**given) for name, given in told["plan"].items()}
-        table = Table(told.get("specification", ""), profiles, faults, clauses, plan)
+        table = TableOfVerdicts(told.get("specification", ""), profiles, faults, clauses, plan)
         for profile, instances in told.get("verdicts", {}).items():
             for instance, environments in instances.items():
                 table.entries.setdefault(profile, {})[instance] = _read_entries(environments)
@@ -321,7 +321,7 @@ def _read_entries(environments: dict[str, Any]) -> Entries:
     return {Environment.named(name): entry for name, entry in entries.items()}
 
 
-def written(table: Table) -> str:
+def written(table: TableOfVerdicts) -> str:
     """The text of the file; `read_table` reads it back."""
     lines = [HEADER, f'specification = "{table.specification}"']
     lines += [_list("profiles", table.profile_names), _list("faults", table.faults)]
@@ -358,6 +358,6 @@ def _list(name: str, values: Sequence[str]) -> str:
 
 
 @cache
-def table_of_verdicts() -> Table:
+def table_of_verdicts() -> TableOfVerdicts:
     """The table that comes with the project."""
     return read_table(table_file())

@@ -29,7 +29,7 @@ from wire.remoting.messages import decode_records, properties_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from wire.client.channel import Address
     from wire.probe.player import Operator
 
@@ -67,7 +67,7 @@ class Stage:
     _channel: BrokerChannel | None = None
     _keys: dict[str, str] = field(default_factory=dict)
     _halves: dict[str, HalfName] = field(default_factory=dict)
-    _checks: list[tuple[RemotingCommand, Record]] = field(default_factory=list)
+    _checks: list[tuple[RemotingCommand, LogRecord]] = field(default_factory=list)
     _begins: dict[str, int] = field(default_factory=dict)
     _others: list[BrokerChannel] = field(default_factory=list)
 
@@ -213,7 +213,7 @@ class Stage:
             time.sleep(_A_LOOK_S)
         return True
 
-    def halves(self, letter: str) -> list[Record]:
+    def halves(self, letter: str) -> list[LogRecord]:
         """The copies of a message in the half queue."""
         return self._of(letter, HALF_TOPIC)
 
@@ -222,18 +222,18 @@ class Stage:
         came = self.await_that(lambda: bool(self.delivered(letter)), _SHOWING_S)
         return "delivered" if came else "not delivered"
 
-    def delivered(self, letter: str) -> list[Record]:
+    def delivered(self, letter: str) -> list[LogRecord]:
         """The messages in the real topic."""
         key = self._keys[letter]
         with suppress(NoAnswerError):
             return [each for each in pull_all(self.channel, self.name, self.name, 0) if _key(each) == key]
         return []
 
-    def discarded(self, letter: str) -> list[Record]:
+    def discarded(self, letter: str) -> list[LogRecord]:
         """The messages in the discard topic."""
         return self._of(letter, DISCARD_TOPIC)
 
-    def ops(self) -> list[Record]:
+    def ops(self) -> list[LogRecord]:
         """The op messages since the stage began."""
         return pull_all(self.channel, self.name, OP_TOPIC, self._begins[OP_TOPIC])
 
@@ -256,7 +256,7 @@ class Stage:
         )
         return [place for records, place in found if records]
 
-    def checks(self, letter: str) -> list[tuple[RemotingCommand, Record]]:
+    def checks(self, letter: str) -> list[tuple[RemotingCommand, LogRecord]]:
         """The checks of a message that have come; the last one names the half from now on."""
         while (request := self.channel.asked()) is not None:
             if request.code == RequestCode.CHECK_TRANSACTION_STATE and (found := decode_records(request.body)):
@@ -286,7 +286,7 @@ class Stage:
         fields = {"consumerGroup": CHECK_GROUP, "topic": topic, "queueId": 0, "commitOffset": max(at + by, 0)}
         return self.ask(RequestCode.UPDATE_CONSUMER_OFFSET, fields)
 
-    def _of(self, letter: str, topic: str) -> list[Record]:
+    def _of(self, letter: str, topic: str) -> list[LogRecord]:
         key = self._keys[letter]
         return [each for each in pull_all(self.channel, self.name, topic, self._begins[topic]) if _key(each) == key]
 
@@ -308,7 +308,7 @@ def _in_words(answer: RemotingCommand | str, *names: str) -> str:
     return ", ".join([f"code {answer.code}", *named])
 
 
-def properties_in_words(records: Sequence[Record], *names: str) -> str:
+def properties_in_words(records: Sequence[LogRecord], *names: str) -> str:
     """Which of some properties the last of some records has, with their values."""
     if not records:
         return "no record"
@@ -316,5 +316,5 @@ def properties_in_words(records: Sequence[Record], *names: str) -> str:
     return ", ".join(there) or f"without {' and '.join(names)}"
 
 
-def _key(record: Record) -> str:
+def _key(record: LogRecord) -> str:
     return record.properties.get(UNIQUE_KEY, "")

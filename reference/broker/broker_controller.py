@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from reference.broker.transaction.check_round import CheckRound
     from reference.format.record import CommitLogOffset
     from reference.simulation.virtual_clock import VirtualClock
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 
 class BrokerController:
@@ -83,7 +83,7 @@ class BrokerController:
 
     def __init__(
         self,
-        switches: VersionSwitches,
+        switches: ReleaseSwitches,
         settings: BrokerSettings,
         clock: VirtualClock,
         message_store: MessageStore | None = None,

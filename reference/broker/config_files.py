@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from reference.store.disk import Disk
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 T = TypeVar("T")
 
 
-def string_to_file(disk: Disk, name: str, content: bytes, switches: VersionSwitches) -> None:
+def string_to_file(disk: Disk, name: str, content: bytes, switches: ReleaseSwitches) -> None:
     """Save a configuration file, the content before it as ``.bak`` (``MixAll#string2File``).
 
     Up to 5.0 the new content is written to ``.tmp`` first, the file is deleted, and ``.tmp`` is renamed; a crash in
@@ -56,7 +56,7 @@ def load_or_backup(disk: Disk, name: str, parse: Callable[[bytes], T]) -> T | No
     return None
 
 
-def config_json(value: Any, switches: VersionSwitches) -> str:
+def config_json(value: Any, switches: ReleaseSwitches) -> str:
     """The text of a configuration file of this version."""
     return to_pretty_json(value, each_item=switches.prints_each_item, spreads_empty=switches.spreads_empty_tables)
 
@@ -67,13 +67,13 @@ class Printed(str):
     __slots__ = ()
 
 
-def printed_table(items: Iterable[str], switches: VersionSwitches) -> Printed:
+def printed_table(items: Iterable[str], switches: ReleaseSwitches) -> Printed:
     """A table that stands directly in a configuration file, of its items by :func:`printed_item`."""
     text = ",".join(items)
     return Printed(f"{{{text}\n\t}}" if text else to_pretty_json({}, 1, spreads_empty=switches.spreads_empty_tables))
 
 
-def printed_item(name: str, entry: Any, switches: VersionSwitches) -> str:
+def printed_item(name: str, entry: Any, switches: ReleaseSwitches) -> str:
     """One item of such a table; it changes when its entry does, while the file is saved with all of them each time."""
     style = {"each_item": switches.prints_each_item, "spreads_empty": switches.spreads_empty_tables}
     return f"\n\t\t{json.dumps(name, ensure_ascii=False)}:{to_pretty_json(entry, 2, **style)}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reference.broker.broker_settings import BrokerSettings
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.disk import Disk
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 _BUCKETS = 2048
 """``new ConcurrentHashMap<>(1024)``"""
@@ -35,7 +35,7 @@ class ConfigManager:
         Entry by name.
     """
 
-    def __init__(self, disk: Disk, switches: VersionSwitches, clock: VirtualClock, name: str, key: str) -> None:
+    def __init__(self, disk: Disk, switches: ReleaseSwitches, clock: VirtualClock, name: str, key: str) -> None:
         self.table: dict[str, dict[str, Any]] = {}
         self._disk = disk
         self._switches = switches
@@ -90,7 +90,7 @@ class ConfigManager:
 class TopicConfigManager(ConfigManager):
     """``config/topics.json``."""
 
-    def __init__(self, disk: Disk, switches: VersionSwitches, clock: VirtualClock, settings: BrokerSettings) -> None:
+    def __init__(self, disk: Disk, switches: ReleaseSwitches, clock: VirtualClock, settings: BrokerSettings) -> None:
         super().__init__(disk, switches, clock, "topics.json", "topicConfigTable")
         for name, (queues, permission) in _system_topics(switches, settings).items():
             self.table.setdefault(name, self._topic(name, queues, permission))
@@ -122,7 +122,7 @@ class TopicConfigManager(ConfigManager):
         }
 
 
-def _system_topics(switches: VersionSwitches, settings: BrokerSettings) -> dict[str, tuple[int, int]]:
+def _system_topics(switches: ReleaseSwitches, settings: BrokerSettings) -> dict[str, tuple[int, int]]:
     """Queues and permission of each topic that a version makes at its start (``TopicConfigManager#init``)."""
     all_rights = _READ | _WRITE | _INHERIT
     topics = {
@@ -149,7 +149,7 @@ def _system_topics(switches: VersionSwitches, settings: BrokerSettings) -> dict[
 class SubscriptionGroupManager(ConfigManager):
     """``config/subscriptionGroup.json``, which is first saved when a consumer of a new group comes."""
 
-    def __init__(self, disk: Disk, switches: VersionSwitches, clock: VirtualClock) -> None:
+    def __init__(self, disk: Disk, switches: ReleaseSwitches, clock: VirtualClock) -> None:
         super().__init__(disk, switches, clock, "subscriptionGroup.json", "subscriptionGroupTable")
         groups = [
             "TOOLS_CONSUMER", "FILTERSRV_CONSUMER", "SELF_TEST_C_GROUP", "CID_ONS-HTTP-PROXY", "CID_ONSAPI_PULL",
@@ -189,7 +189,7 @@ class SubscriptionGroupManager(ConfigManager):
         return dict(sorted(group.items()))
 
 
-def save_empty_tables(disk: Disk, switches: VersionSwitches, clock: VirtualClock) -> None:
+def save_empty_tables(disk: Disk, switches: ReleaseSwitches, clock: VirtualClock) -> None:
     """Save the tables that nothing is entered into here, as a stopping broker does; what is there stays."""
     version: dict[str, Any] = {"dataVersion": {"counter": 0, "stateVersion": 0, "timestamp": clock.now}}
     level = {"orderedConsumptionLevel": "QUEUE"} if switches.prints_each_item else {}

@@ -14,7 +14,7 @@ from reference.java.hash_map import hash_map_order
 if TYPE_CHECKING:
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.disk import Disk
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 _OFFSET_TABLE_BUCKETS = 1024
 """``new ConcurrentHashMap<>(512)``"""
@@ -37,7 +37,7 @@ class ConsumerOffsetManager:
         What the file holds.
     """
 
-    def __init__(self, disk: Disk, switches: VersionSwitches, clock: VirtualClock) -> None:
+    def __init__(self, disk: Disk, switches: ReleaseSwitches, clock: VirtualClock) -> None:
         self._disk = disk
         self._switches = switches
         self.saved = load_consumer_offsets(disk.read)

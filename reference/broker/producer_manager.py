@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 _RETRY_COUNT = 3
 """``GET_AVAILABLE_CHANNEL_RETRY_COUNT``"""
@@ -28,7 +28,7 @@ class ProducerManager:
     Nobody keeps them but the connections: when a broker starts again, its clients connect again by themselves.
     """
 
-    def __init__(self, switches: VersionSwitches) -> None:
+    def __init__(self, switches: ReleaseSwitches) -> None:
         self._switches = switches
         self._group_channel_table: dict[str, dict[str, Channel]] = {}
         self._positive_atomic_counter = 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.format.properties import UNIQUE_KEY
-from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.record import TRANSACTION_COMMIT, LogRecord
 from spec.events import FIELDS, OUTCOMES
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ class Recorder:
         values = (0, len(self.rows), self._clock.now, event, "", transaction, half, copy, op, check_times, outcome)
         self.rows.append(dict(zip((field.name for field in FIELDS), values, strict=True)))
 
-    def record_half(self, record: Record) -> None:
+    def record_half(self, record: LogRecord) -> None:
         """A half was stored; a transaction's number is the place of its first half among the first halves."""
         key = record.properties.get(UNIQUE_KEY, f"@{record.physical_offset}")
         transaction = self._transaction_of_key.setdefault(key, len(self._transaction_of_key))
         self._transaction_of_half[record.queue_offset] = transaction
         self.record("half_stored", half=record.queue_offset)
 
-    def record_resumed(self, copy: Record) -> None:
+    def record_resumed(self, copy: LogRecord) -> None:
         """An operator put a half back: the row names the copy, and the half where that is known."""
         key = copy.properties.get(UNIQUE_KEY, "")
         transaction = self._transaction_of_key.get(key, -1)

@@ -19,7 +19,7 @@ NOT_SET_REMARK: Final = "not set any response code"
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class RemotingResponse:
     """One answer."""
 
     code: int

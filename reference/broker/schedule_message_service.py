@@ -10,7 +10,7 @@ from files.content import parse_json
 from reference.broker.config_files import config_json, load_or_backup, string_to_file
 from reference.format.errors import NoSpaceLeftError
 from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK, message_properties_to_string
-from reference.format.record import QueueOffset, Record
+from reference.format.record import LogRecord, QueueOffset
 from reference.format.system_topics import HALF_TOPIC, SCHEDULE_TOPIC
 from reference.store.delay_levels import DELAY_TIME_LEVEL, DELAYS_MS, queue_id_of_level
 from reference.store.message import MessageExtBrokerInner
@@ -19,7 +19,7 @@ from reference.store.put_message import TIMER_DELAY_SECONDS, TIMER_DELIVER_MS
 if TYPE_CHECKING:
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.message_store import MessageStore
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 _FILE = "config/delayOffset.json"
 _BARE_KEY = re.compile(rb"([{,]\s*)(\d+)\s*:")
@@ -37,14 +37,14 @@ class ScheduleMessageService:
         What was due and not brought to the half topic (4.6.1 and later: "[BUG] the real topic of schedule msg is …").
     """
 
-    def __init__(self, switches: VersionSwitches, store: MessageStore, clock: VirtualClock) -> None:
-        self.dropped: list[Record] = []
+    def __init__(self, switches: ReleaseSwitches, store: MessageStore, clock: VirtualClock) -> None:
+        self.dropped: list[LogRecord] = []
         self._switches = switches
         self._store = store
         self._clock = clock
         self.offset_table = load_or_backup(store.disk, _FILE, _parse) or {}
 
-    def deliver_due(self) -> tuple[Record, ...]:
+    def deliver_due(self) -> tuple[LogRecord, ...]:
         """Bring each message that is due, and give what was stored.
 
         ``ScheduleMessageService.DeliverDelayedMessageTimerTask``.
@@ -74,7 +74,7 @@ class ScheduleMessageService:
         with suppress(NoSpaceLeftError):
             string_to_file(self._store.disk, _FILE, text.encode(), self._switches)
 
-    def _next_due(self, level: int) -> Record | None:
+    def _next_due(self, level: int) -> LogRecord | None:
         """The next message of a level if it is due; what cannot be decoded is passed over."""
         queue_id = queue_id_of_level(level)
         offset = self.offset_table.get(level, 0)
@@ -87,7 +87,7 @@ class ScheduleMessageService:
             offset += 1
         return None
 
-    def _message_time_up(self, record: Record) -> MessageExtBrokerInner:
+    def _message_time_up(self, record: LogRecord) -> MessageExtBrokerInner:
         """The message for its real topic (``#messageTimeup``): the level leaves its map, behind the stored string."""
         properties = dict(record.properties)
         text = message_properties_to_string(properties, self._switches)

@@ -14,8 +14,8 @@ from reference.store.put_message import WAITING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reference.format.record import Record
-    from reference.versions.switches import VersionSwitches
+    from reference.format.record import LogRecord
+    from reference.versions.switches import ReleaseSwitches
 
 _NAMESPACE_SEPARATOR = "%"
 _FIRST_RETRY_LEVEL = 3
@@ -23,7 +23,7 @@ _MOST_RECOVERY_SECONDS = 3_600
 """maxTransactionRecoverySecond of the proxy."""
 
 
-def topic_of_half(topic: str, namespace: str, switches: VersionSwitches) -> str:
+def topic_of_half(topic: str, namespace: str, switches: ReleaseSwitches) -> str:
     """The topic that ``TransactionMQProducer#sendMessageInTransaction(Message, Object)`` sends to.
 
     Every other send of that producer puts the namespace before the topic (``NamespaceUtil#wrapNamespace``); this one
@@ -44,7 +44,7 @@ def wrap_namespace(namespace: str, topic: str) -> str:
     return topic if not namespace or topic.startswith(before) else f"{before}{topic}"
 
 
-def properties_of_half(properties: Mapping[str, str], group: str, switches: VersionSwitches) -> dict[str, str]:
+def properties_of_half(properties: Mapping[str, str], group: str, switches: ReleaseSwitches) -> dict[str, str]:
     """A message's properties as ``DefaultMQProducerImpl#sendMessageInTransaction`` sends them.
 
     What would make the half wait in another topic (A22, A23) is sent on, in part taken out, or refused
@@ -64,7 +64,7 @@ def properties_of_half(properties: Mapping[str, str], group: str, switches: Vers
     return sent | {TRANSACTION_PREPARED: "true", PRODUCER_GROUP: group}
 
 
-def properties_of_recovery_duration(seconds: int, time_of_checks: int, switches: VersionSwitches) -> dict[str, str]:
+def properties_of_recovery_duration(seconds: int, time_of_checks: int, switches: ReleaseSwitches) -> dict[str, str]:
     """What the proxy writes into a half for its ``orphanedTransactionRecoveryDuration``, in SendMessageActivity.
 
     Parameters
@@ -94,7 +94,9 @@ def properties_of_recovery_duration(seconds: int, time_of_checks: int, switches:
     return {IMMUNITY_SECONDS: str(seconds)}
 
 
-def send_back_by_send(record: Record, group: str, born_timestamp: int, switches: VersionSwitches) -> SendMessageRequest:
+def send_back_by_send(
+    record: LogRecord, group: str, born_timestamp: int, switches: ReleaseSwitches
+) -> SendMessageRequest:
     """A delivered message that its consumer could not handle, on its way to the retry topic by a plain send.
 
     A consumer does so when the broker does not answer CONSUMER_SEND_MSG_BACK

@@ -17,7 +17,7 @@ from reference.format.commit_log_file import CommitLogFile, FileReader, map_file
 from reference.format.dledger_entry import HEADER_BYTES, begins_with_entry, body_positions
 from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.frame import Frame, is_record_of_another_place, read_frame
-from reference.format.record import CommitLogOffset, MalformedRecordError, Record
+from reference.format.record import CommitLogOffset, LogRecord, MalformedRecordError
 from reference.format.store_paths import LOG_FILE, StorePaths, store_paths
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class CommitLog:
         """The bytes of all files together."""
         return sum(len(file.data) for file in self.files)
 
-    def read(self, wants: Callable[[Frame], bool] | None = None) -> Iterator[Frame | Record | CorruptRegion]:
+    def read(self, wants: Callable[[Frame], bool] | None = None) -> Iterator[Frame | LogRecord | CorruptRegion]:
         """Read the log from its start.
 
         Parameters
@@ -98,10 +98,10 @@ class CommitLog:
         for index, file in enumerate(self.files):
             yield from FileReader(file, self.following(index), wants).read()
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[LogRecord]:
         """Every record that can be read, in the order of the log; damage is left out."""
         for entry in self.read():
-            if isinstance(entry, Record):
+            if isinstance(entry, LogRecord):
                 yield entry
 
     def frame_at(self, offset: int) -> Frame | None:
@@ -114,7 +114,7 @@ class CommitLog:
                     return None
         return None
 
-    def record_at(self, offset: int) -> Record:
+    def record_at(self, offset: int) -> LogRecord:
         """The record that reading the log gives at an offset.
 
         Raises

@@ -18,8 +18,8 @@ from reference.format.record import (
     MAGIC_V1,
     MAGIC_V2,
     CommitLogOffset,
+    LogRecord,
     MalformedRecordError,
-    Record,
     decode_record,
 )
 
@@ -81,7 +81,7 @@ class FileReader:
         self.wants = wants
         self.header_bytes = file.header_bytes
 
-    def read(self) -> Iterator[Frame | Record | CorruptRegion]:
+    def read(self) -> Iterator[Frame | LogRecord | CorruptRegion]:
         """Read the file from its start; see :meth:`CommitLog.read`."""
         data, start, wants = self.data, self.file.start, self.wants
         position, length = self.header_bytes, len(data)
@@ -124,7 +124,7 @@ class FileReader:
         """Whether nothing more was written: an end-of-file record stands where a record would, or zeros do."""
         return self.is_blank_record(position) or self.is_zero_from(position - self.header_bytes)
 
-    def decode(self, position: int, size: int) -> Record:
+    def decode(self, position: int, size: int) -> LogRecord:
         """Decode a record whose outline is sound; zeros that were cut off the end of the file count as there."""
         if position + size <= len(self.data):
             return decode_record(self.data, position, limit=len(self.data))
@@ -177,7 +177,7 @@ class FileReader:
             reason = f"the log ends here without an end-of-file record, although {following.name} follows"
             yield self.region(position, reason)
 
-    def skip_damage(self, position: int, reason: str) -> Generator[Record | CorruptRegion, None, int]:
+    def skip_damage(self, position: int, reason: str) -> Generator[LogRecord | CorruptRegion, None, int]:
         """Report damage and yield what can be repaired of it; gives the position to go on at."""
         after = self.next_record(position)
         size = natural_size(self.data, position)
@@ -193,7 +193,7 @@ class FileReader:
             yield self.region(position, f"{reason}; {lost} bytes are passed over")
         return position + lost
 
-    def record_at(self, position: int) -> Record:
+    def record_at(self, position: int) -> LogRecord:
         """The record that reading the file gives at a position, repaired if need be.
 
         Raises
@@ -237,11 +237,11 @@ class FileReader:
             return blank
         return None
 
-    def _in_place(self, repaired: Record, position: int) -> Record:
+    def _in_place(self, repaired: LogRecord, position: int) -> LogRecord:
         size = natural_size(self.data, position)
         return replace(repaired, total_size=size, physical_offset=CommitLogOffset(self.file.start + position))
 
-    def _repair(self, position: int, after: int | None) -> Record | None:
+    def _repair(self, position: int, after: int | None) -> LogRecord | None:
         """The record at a damaged place, if its inner lengths alone lead exactly to what follows."""
         size = natural_size(self.data, position)
         if (
@@ -258,7 +258,7 @@ class FileReader:
         return record if record.body and record.has_sound_body and not is_torn else None
 
 
-def _what_was_wrong(record: Record, size: int, offset: int) -> str:
+def _what_was_wrong(record: LogRecord, size: int, offset: int) -> str:
     """Name the field of a repaired record that was not what it should be."""
     if record.magic not in (MAGIC_V1, MAGIC_V2):
         return f"the magic code is {record.magic:08X}, not {MAGIC_V1:08X}"

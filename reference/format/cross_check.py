@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reference.format.errors import CorruptRegion
 from reference.format.properties import TAGS, tags_code_of
-from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, Record
+from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, LogRecord
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ class CrossCheck:
         self._next_offset: dict[tuple[str, int, int], int] = {}
         self.found: list[CorruptRegion] = []
         self.is_start = True
-        self._last_three: deque[Frame | Record] = deque(maxlen=3)
+        self._last_three: deque[Frame | LogRecord] = deque(maxlen=3)
 
-    def see(self, record: Frame | Record) -> None:
+    def see(self, record: Frame | LogRecord) -> None:
         """Take in one record."""
         topic = record.topic if isinstance(record.topic, str) else record.topic.decode(errors="replace")
         self.check_flags(record)
@@ -126,7 +126,7 @@ class CrossCheck:
             yield from self.wrong_sizes(queue)
             yield from self.unmatched_entries(key, queue)
 
-    def check_flags(self, record: Frame | Record) -> None:
+    def check_flags(self, record: Frame | LogRecord) -> None:
         """Hold the system flag of a record against the half that it names."""
         kind = record.sys_flag & TRANSACTION_BITS
         if kind not in (0, TRANSACTION_COMMIT):
@@ -134,7 +134,7 @@ class CrossCheck:
         elif kind == 0 and record.prepared_transaction_offset:
             self._add(record, f"it is not committed, yet names the half at {record.prepared_transaction_offset}")
 
-    def check_last(self, first: Frame | Record, second: Frame | Record, last: Frame | Record) -> None:
+    def check_last(self, first: Frame | LogRecord, second: Frame | LogRecord, last: Frame | LogRecord) -> None:
         """Look at the times of the last three records of a log."""
         if last.store_timestamp < first.store_timestamp <= second.store_timestamp:
             self._add(last, "it was stored earlier than the two records before it")
@@ -148,10 +148,10 @@ class CrossCheck:
         if queue.torn_bytes:
             yield queue.region(queue.end, f"the file ends inside an entry: {queue.torn_bytes} bytes are left")
 
-    def _add(self, record: Frame | Record, reason: str) -> None:
+    def _add(self, record: Frame | LogRecord, reason: str) -> None:
         self.found.append(CorruptRegion(*self._log.place(record.physical_offset), reason))
 
-    def check_entry(self, queue: ConsumeQueue, key: tuple[str, int], record: Frame | Record) -> None:
+    def check_entry(self, queue: ConsumeQueue, key: tuple[str, int], record: Frame | LogRecord) -> None:
         """Hold a record against its consume queue's entry."""
         if record.sys_flag & INNER_BATCH_FLAG:
             return
@@ -174,13 +174,13 @@ class CrossCheck:
             return
         self.matched[key] += 1
         self.last_dispatched = record.physical_offset
-        if isinstance(record, Record) and entry.tags_code >= _LEAST_TAGS_CODE:
+        if isinstance(record, LogRecord) and entry.tags_code >= _LEAST_TAGS_CODE:
             tags = record.properties.get(TAGS, "")
             if tags_code_of(record.properties) != entry.tags_code:
                 reason = f"the entry's tags code is {entry.tags_code}, the message's tags {tags!r} have another"
                 self.found.append(queue.region(record.queue_offset, reason))
 
-    def _is_of_a_deleted_topic(self, queue: ConsumeQueue, record: Frame | Record) -> bool:
+    def _is_of_a_deleted_topic(self, queue: ConsumeQueue, record: Frame | LogRecord) -> bool:
         """Whether the queue was made after the record: deleting a topic deletes its queues and leaves the log alone."""
         first = queue.entry(queue.first)
         return first is not None and first.commit_log_offset > record.physical_offset
@@ -193,7 +193,7 @@ class CrossCheck:
             queue_offset,
         )
 
-    def _check_counting(self, key: tuple[str, int], record: Frame | Record) -> None:
+    def _check_counting(self, key: tuple[str, int], record: Frame | LogRecord) -> None:
         """Without a consume queue, the records of a queue must count up; a queue may begin anew at 0."""
         part = self._log.part_of(record.physical_offset)
         expected = self._next_offset.get((*key, part), record.queue_offset if part else 0)
@@ -202,7 +202,7 @@ class CrossCheck:
             self._add(record, wrong_count(key, record.queue_offset, expected))
         self._next_offset[*key, part] = record.queue_offset + 1
 
-    def check_neighbours(self, before: Frame | Record, record: Frame | Record, after: Frame | Record) -> None:
+    def check_neighbours(self, before: Frame | LogRecord, record: Frame | LogRecord, after: Frame | LogRecord) -> None:
         """Hold the times of three records in a row against each other; the first call is of a log's first three."""
         low, high = before.store_timestamp, after.store_timestamp
         if self.is_start and low > high >= record.store_timestamp:

@@ -15,7 +15,7 @@ from reference.java.hash_map import hash_map_order, java_string_hash, spread
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 NAME_VALUE_SEPARATOR = "\x01"
 PROPERTY_SEPARATOR = "\x02"
@@ -78,7 +78,7 @@ def properties_map(text: str) -> dict[str, str]:
 
 
 def message_properties_to_string(
-    properties: Mapping[str, str], switches: VersionSwitches, *, is_own_message: bool = False
+    properties: Mapping[str, str], switches: ReleaseSwitches, *, is_own_message: bool = False
 ) -> str:
     r"""Each key, 0x01, its value and 0x02; some versions leave the last 0x02 out (``#messageProperties2String``).
 

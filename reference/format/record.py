@@ -63,7 +63,7 @@ class MalformedRecordError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class LogRecord:
     """A record as it is stored.
 
     Attributes
@@ -128,7 +128,7 @@ class Record:
         return self.sys_flag & TRANSACTION_BITS
 
 
-def decode_record(source: Source, position: int, *, limit: int, total_size: int | None = None) -> Record:
+def decode_record(source: Source, position: int, *, limit: int, total_size: int | None = None) -> LogRecord:
     """Decode the record that starts at a position.
 
     Parameters
@@ -174,7 +174,7 @@ def decode_record(source: Source, position: int, *, limit: int, total_size: int 
     if at != end:
         message = f"its fields add up to {at - position} bytes, its length says {size}"
         raise MalformedRecordError(message)
-    return Record(
+    return LogRecord(
         *head,
         born_host,
         store_timestamp,

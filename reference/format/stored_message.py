@@ -13,7 +13,14 @@ from functools import lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
-from reference.format.record import BORN_HOST_V6_FLAG, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG, CommitLogOffset, Record
+from reference.format.record import (
+    BORN_HOST_V6_FLAG,
+    MAGIC_V1,
+    MAGIC_V2,
+    STORE_HOST_V6_FLAG,
+    CommitLogOffset,
+    LogRecord,
+)
 
 if TYPE_CHECKING:
     from reference.format.record import Source
@@ -41,7 +48,7 @@ _FIXED_BYTES = _FIXED.size
     _set_sys_flag, _set_born_timestamp, _set_born_host, _set_store_timestamp, _set_store_host, _set_reconsume_times,
     _set_prepared, _set_body, _set_topic, _set_properties_text, _set_map,
 ) = (
-    getattr(Record, name).__set__
+    getattr(LogRecord, name).__set__
     for name in (
         "total_size", "magic", "body_crc", "queue_id", "flag", "queue_offset", "physical_offset", "sys_flag",
         "born_timestamp", "born_host", "store_timestamp", "store_host", "reconsume_times",
@@ -132,7 +139,7 @@ def encode_message(
     return _HEAD.pack(size, magic, crc, queue_id, flag, queue_offset, physical_offset, sys_flag, born_timestamp) + rest
 
 
-def decode_message(source: Source, at: int) -> Record:
+def decode_message(source: Source, at: int) -> LogRecord:
     """The record at a position at which one is known to begin.
 
     Raises
@@ -158,7 +165,7 @@ def decode_message(source: Source, at: int) -> Record:
         topic_length = source[end]
         end += 1
     at = end + topic_length
-    record = _new_record(Record)
+    record = _new_record(LogRecord)
     _set_total_size(record, total_size)
     _set_magic(record, magic)
     _set_body_crc(record, body_crc)
@@ -205,7 +212,7 @@ def _decode_v6(source: Source, at: int, sys_flag: int) -> tuple[bytes, int, byte
     return hosts[0], store_timestamp, hosts[1], reconsume_times, prepared, body_length, store_end + _TAIL.size
 
 
-def decompressed(record: Record) -> Record | None:
+def decompressed(record: LogRecord) -> LogRecord | None:
     """A record as ``MessageDecoder#decode`` gives it if it is to decompress the body: the flag stays (A06, B30).
 
     Returns

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from reference.format.consumer_offsets import TRANSACTION_GROUP
 
 if TYPE_CHECKING:
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
 OP_TOPIC: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
@@ -39,7 +39,7 @@ def dead_letter_topic(group: str) -> str:
     return f"%DLQ%{group}"
 
 
-def topics_that_are_never_deleted(switches: VersionSwitches) -> tuple[str, ...]:
+def topics_that_are_never_deleted(switches: ReleaseSwitches) -> tuple[str, ...]:
     """Topics whose queues stay without a configuration (``DefaultMessageStore#cleanUnusedTopic``)."""
     if switches.has_timer_wheel:
         return (SCHEDULE_TOPIC, HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC, TIMER_TOPIC)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reference.cluster.push_consumer import PushConsumer
     from reference.store.memory_disk import MemoryDisk
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 
 FILE_SIZES = MessageStoreConfig(mapped_file_size_commit_log=1 << 20, mapped_file_size_consume_queue=20_000)
@@ -87,7 +87,7 @@ def run(scenario: Scenario, seed: int) -> ScenarioRun:
     return started
 
 
-def broker_conf(settings: BrokerSettings, switches: VersionSwitches) -> str:
+def broker_conf(settings: BrokerSettings, switches: ReleaseSwitches) -> str:
     """The ``broker.conf`` that says the same."""
     address, _, port = settings.store_host.rpartition(":")
     sizes = ("maped" if switches.spells_maped else "mapped") + "FileSize"

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from reference.format.consume_queue import ENTRY_BYTES
-from reference.format.record import QueueOffset, Record
+from reference.format.record import LogRecord, QueueOffset
 from reference.format.stored_message import decode_message, is_readable
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class GetMessageResult:
     """Where the next read is to begin."""
     max_offset: QueueOffset
     """The queue's end."""
-    records: tuple[Record | None, ...] = ()
+    records: tuple[LogRecord | None, ...] = ()
     """What was found, in the order of the queue; None for bytes that ``MessageDecoder#decode`` makes nothing of."""
 
 
@@ -89,7 +89,7 @@ def read_queue(
     end = QueueOffset(queue.end)
     if offset < queue.min_offset or offset >= end:
         return _out_of_range(queue, offset, corrects_offsets=corrects_offsets, rewinds_beyond_end=rewinds_beyond_end)
-    found: list[Record | None] = []
+    found: list[LogRecord | None] = []
     place, next_file, length = int(offset), 0, 0
     last = min(end, queue.end_of_file(offset), offset + max(_FILTERED_ENTRIES, max_msg_nums))
     while place < last:
@@ -134,13 +134,13 @@ def _is_the_batch_full(limits: MessageStoreConfig, behind: int, length: int, cou
     return length > longest or count >= most
 
 
-def record_at(log: WritableCommitLog, offset: int) -> Record | None:
+def record_at(log: WritableCommitLog, offset: int) -> LogRecord | None:
     """The record at a place; nothing, unless its own physical offset says that it begins there."""
     here = log.place_of(offset)
     return None if here is None else _record_in(*here, offset)
 
 
-def _record_in(file: MappedFile, at: int, offset: int) -> Record | None:
+def _record_in(file: MappedFile, at: int, offset: int) -> LogRecord | None:
     source = file.buffer
     if int.from_bytes(source[at + 28 : at + 36]) != offset:
         return None

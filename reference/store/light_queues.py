@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from reference.store.message import MessageExtBrokerInner
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 MULTI_DISPATCH: Final = "INNER_MULTI_DISPATCH"
 """The names of the queues, with commas between them."""
@@ -25,7 +25,7 @@ LIGHT_QUEUE_PREFIX: Final = "%LMQ%"
 _SEPARATOR = ","
 
 
-def light_queues(topic: str, properties: Mapping[str, str], switches: VersionSwitches) -> tuple[str, ...]:
+def light_queues(topic: str, properties: Mapping[str, str], switches: ReleaseSwitches) -> tuple[str, ...]:
     """The light queues that a stored message is entered in (``MixAll#topicAllowsLMQ``).
 
     Examples
@@ -48,7 +48,7 @@ def light_queues(topic: str, properties: Mapping[str, str], switches: VersionSwi
 
 
 def wrap_lmq_dispatch(
-    message: MessageExtBrokerInner, switches: VersionSwitches, next_offset: Callable[[str], int]
+    message: MessageExtBrokerInner, switches: ReleaseSwitches, next_offset: Callable[[str], int]
 ) -> None:
     """Write the message's offset in each light queue into its properties, and leave WAIT out (``#wrapLmqDispatch``)."""
     properties = message.properties

@@ -9,7 +9,7 @@ from reference.format.properties import properties_map
 from reference.format.stored_message import create_message_id
 
 if TYPE_CHECKING:
-    from reference.format.record import CommitLogOffset, QueueOffset, Record
+    from reference.format.record import CommitLogOffset, LogRecord, QueueOffset
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class MessageExtBrokerInner:
     change it."""
 
     @classmethod
-    def of(cls, record: Record, topic: str, queue_id: int, properties_text: str, properties: dict[str, str]) -> Self:
+    def of(cls, record: LogRecord, topic: str, queue_id: int, properties_text: str, properties: dict[str, str]) -> Self:
         """A record that is stored once more in some queue: body, birth, hosts, flags and reconsume times stay."""
         return cls(
             topic=topic,
@@ -57,7 +57,7 @@ class MessageExtBrokerInner:
 class MessageExt:
     """A record as the broker holds it in memory after it has read it: what is changed here is not stored."""
 
-    record: Record
+    record: LogRecord
     """The record that was read."""
     properties: dict[str, str]
     """A copy of its properties; a round counts TRANSACTION_CHECK_TIMES up in it."""
@@ -74,7 +74,7 @@ class MessageExt:
         return create_message_id(self.record.store_host, self.commit_log_offset)
 
     @classmethod
-    def of(cls, record: Record) -> Self:
+    def of(cls, record: LogRecord) -> Self:
         """What ``MessageDecoder#decode`` makes of a record."""
         return cls(
             record,
@@ -85,7 +85,7 @@ class MessageExt:
             record.physical_offset,
         )
 
-    def become_copy(self, copy: Record) -> None:
+    def become_copy(self, copy: LogRecord) -> None:
         """Take the offsets and the id of a copy, and nothing else of it (``#putBackHalfMsgQueue``)."""
         self.queue_offset = copy.queue_offset
         self.commit_log_offset = copy.physical_offset

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from reference.errors import ThrownInCheckError
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.disk import Disk
     from reference.store.message import MessageExtBrokerInner
     from reference.store.writable_consume_queue import WritableConsumeQueue
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 ABORT: Final = "abort"
 _LONGEST_BACKLOG = 256
@@ -89,7 +89,7 @@ class MessageStore:
 
     def __init__(
         self,
-        switches: VersionSwitches,
+        switches: ReleaseSwitches,
         clock: VirtualClock,
         disk: Disk | None = None,
         config: MessageStoreConfig | None = None,
@@ -120,7 +120,7 @@ class MessageStore:
         """Whether records wait to be entered into their queues (``DefaultMessageStore#dispatchBehindBytes``)."""
         return bool(self._reput.backlog)
 
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[LogRecord, ...]:
         """Every record, in the order of the commit log; they are read once."""
         return self._log.records()
 
@@ -301,7 +301,7 @@ class MessageStore:
             rewinds_beyond_end=self.switches.rewinds_beyond_end,
         )
 
-    def look_message_by_offset(self, commit_log_offset: CommitLogOffset) -> Record | None:
+    def look_message_by_offset(self, commit_log_offset: CommitLogOffset) -> LogRecord | None:
         """The record that begins at a commit log offset (``DefaultMessageStore#lookMessageByOffset``).
 
         None where none begins, or where it cannot be decoded.

@@ -19,9 +19,9 @@ from reference.store.light_queues import wrap_lmq_dispatch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reference.format.record import CommitLogOffset, Record
+    from reference.format.record import CommitLogOffset, LogRecord
     from reference.store.message import MessageExtBrokerInner
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 TIMER_DELAY_SECONDS: Final = "TIMER_DELAY_SEC"
 TIMER_DELAY_MS: Final = "TIMER_DELAY_MS"
@@ -78,12 +78,12 @@ class PutMessageResult:
     """
 
     status: PutMessageStatus
-    look_up: Callable[[CommitLogOffset], Record | None] | None = field(default=None, repr=False)
+    look_up: Callable[[CommitLogOffset], LogRecord | None] | None = field(default=None, repr=False)
     physical_offset: CommitLogOffset | None = None
-    _record: Record | None = field(default=None, init=False)
+    _record: LogRecord | None = field(default=None, init=False)
 
     @property
-    def record(self) -> Record | None:
+    def record(self) -> LogRecord | None:
         """See the class."""
         if self._record is None and self.look_up is not None and self.physical_offset is not None:
             self._record = self.look_up(self.physical_offset)
@@ -91,7 +91,7 @@ class PutMessageResult:
 
 
 def check_before_put_message(
-    topic: str, properties_bytes: int, max_topic_length: int, switches: VersionSwitches
+    topic: str, properties_bytes: int, max_topic_length: int, switches: ReleaseSwitches
 ) -> PutMessageStatus | None:
     """Why a message is refused for its lengths, if it is (``HookUtils``; up to 5.0 ``CommitLog``)."""
     if len(topic.encode()) > (max_topic_length if switches.stores_long_topics else _MOST_TOPIC_BYTES):
@@ -104,7 +104,7 @@ def check_before_put_message(
 
 def run_put_message_hooks(
     message: MessageExtBrokerInner,
-    switches: VersionSwitches,
+    switches: ReleaseSwitches,
     now: int,
     next_light_offset: Callable[[str], int] | None,
 ) -> PutMessageStatus | None:
@@ -127,7 +127,7 @@ def run_put_message_hooks(
 
 
 def handle_schedule_message(
-    message: MessageExtBrokerInner, switches: VersionSwitches, now: int
+    message: MessageExtBrokerInner, switches: ReleaseSwitches, now: int
 ) -> PutMessageStatus | None:
     """Send a message with a timer to the timer topic, one with a delay level to the schedule topic.
 
@@ -153,7 +153,7 @@ def _is_timer_message(message: MessageExtBrokerInner, properties: dict[str, str]
 
 
 def _transform_timer_message(
-    message: MessageExtBrokerInner, properties: dict[str, str], switches: VersionSwitches, now: int
+    message: MessageExtBrokerInner, properties: dict[str, str], switches: ReleaseSwitches, now: int
 ) -> PutMessageStatus | None:
     try:
         if TIMER_DELAY_SECONDS in properties:
@@ -175,7 +175,7 @@ def _transform_timer_message(
 
 
 def _redirect(
-    message: MessageExtBrokerInner, properties: dict[str, str], switches: VersionSwitches, topic: str, queue_id: int
+    message: MessageExtBrokerInner, properties: dict[str, str], switches: ReleaseSwitches, topic: str, queue_id: int
 ) -> None:
     properties[REAL_TOPIC] = message.topic
     properties[REAL_QUEUE_ID] = str(message.queue_id)

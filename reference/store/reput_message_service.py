@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from reference.store.consume_queue_store import ConsumeQueueStore
     from reference.store.message_store_config import MessageStoreConfig
     from reference.store.writable_consume_queue import WritableConsumeQueue
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 
 class ReputMessageService:
@@ -23,7 +23,7 @@ class ReputMessageService:
         For each entry its queue, and the record's offset, size and tags code.
     """
 
-    def __init__(self, queues: ConsumeQueueStore, config: MessageStoreConfig, switches: VersionSwitches) -> None:
+    def __init__(self, queues: ConsumeQueueStore, config: MessageStoreConfig, switches: ReleaseSwitches) -> None:
         self.backlog: list[tuple[WritableConsumeQueue, int, int, int]] = []
         self._queues = queues
         self._has_light_queues = config.enable_multi_dispatch

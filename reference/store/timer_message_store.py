@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK, message_properties_to_string
-from reference.format.record import QueueOffset, Record
+from reference.format.record import LogRecord, QueueOffset
 from reference.format.system_topics import TIMER_TOPIC
 from reference.store.message import MessageExtBrokerInner
 from reference.store.put_message import TIMER_OUT_MS
@@ -13,7 +13,7 @@ from reference.store.put_message import TIMER_OUT_MS
 if TYPE_CHECKING:
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.message_store import MessageStore
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 _ENQUEUE_MS, _DEQUEUE_MS = "TIMER_ENQUEUE_MS", "TIMER_DEQUEUE_MS"
 
@@ -29,14 +29,14 @@ class TimerMessageStore:
         What was read and is not due yet, with the time at which it was read.
     """
 
-    def __init__(self, switches: VersionSwitches, store: MessageStore, clock: VirtualClock) -> None:
-        self.waiting: list[tuple[Record, int]] = []
+    def __init__(self, switches: ReleaseSwitches, store: MessageStore, clock: VirtualClock) -> None:
+        self.waiting: list[tuple[LogRecord, int]] = []
         self._next = QueueOffset(0)
         self._switches = switches
         self._store = store
         self._clock = clock
 
-    def deliver_due(self) -> tuple[Record, ...]:
+    def deliver_due(self) -> tuple[LogRecord, ...]:
         """Read the timer topic on, and put what is due into its real topic; gives what was stored.
 
         Unlike the schedule service, nobody asks whether that is the half topic (A23).
@@ -50,7 +50,7 @@ class TimerMessageStore:
         stored = (self._store.put_message(self._convert_message(record, read_at)).record for record, read_at in due)
         return tuple(record for record in stored if record is not None)
 
-    def _convert_message(self, record: Record, enqueued_at: int) -> MessageExtBrokerInner:
+    def _convert_message(self, record: LogRecord, enqueued_at: int) -> MessageExtBrokerInner:
         """The message for its real topic (``#convertMessage``); REAL_TOPIC stays in the stored string."""
         properties = dict(record.properties)
         properties[_ENQUEUE_MS] = str(enqueued_at)

@@ -16,7 +16,7 @@ from reference.store.mapped_file_queue import MappedFileQueue
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reference.format.record import Record, Source
+    from reference.format.record import LogRecord, Source
 
 _BLANK: Final = struct.Struct(">iI")
 _LONG: Final = struct.Struct(">q")
@@ -61,7 +61,7 @@ class WritableCommitLog:
         self.copies_stale_bytes = copies_stale_bytes
         self._message_memory = bytearray()
         self._released = 0
-        self._records: list[Record] = []
+        self._records: list[LogRecord] = []
         self._records_until = 0
         self.file: MappedFile | None = None
         self.file_start = self.files.end
@@ -170,7 +170,7 @@ class WritableCommitLog:
             yield offset, size, file, at
             offset += size
 
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[LogRecord, ...]:
         """Every record, in order; they are read once."""
         for offset, size, file, at in self.walk(max(self._records_until, self.min_offset)):
             if offset >= self.max_offset:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class VersionSwitches:
+class ReleaseSwitches:
     """One version of the broker."""
 
     marks_op_done_on_hit: bool = False

@@ -6,9 +6,9 @@ import re
 from dataclasses import fields, replace
 from typing import Final
 
-from reference.versions.switches import VersionSwitches
+from reference.versions.switches import ReleaseSwitches
 
-V4_5_1: Final = VersionSwitches(
+V4_5_1: Final = ReleaseSwitches(
     op_end_commits_offset=True,
     rewinds_beyond_end=True,
     undecodable_throws=True,
@@ -125,7 +125,7 @@ EARLIER: Final = {"4.3.0": replace(V4_5_1, measures_age_once=False)}
 _TURNED = re.compile(r"([+-])(\w+)")
 
 
-def switches_of(name: str) -> VersionSwitches:
+def switches_of(name: str) -> ReleaseSwitches:
     """A version by its number, with switches turned: ``4.5.1+guards_retries`` has one more, ``5.3.3-batches_ops`` less.
 
     Raises
@@ -141,7 +141,7 @@ def switches_of(name: str) -> VersionSwitches:
     version = re.split(r"[+-]", name, maxsplit=1)[0]
     known_versions = dict(sorted((STORE_VERSIONS | EARLIER).items()))
     turned = {switch: sign == "+" for sign, switch in _TURNED.findall(name[len(version) :])}
-    known = {field.name for field in fields(VersionSwitches)} - {"abort_file_content"}
+    known = {field.name for field in fields(ReleaseSwitches)} - {"abort_file_content"}
     if version not in known_versions:
         message = f"{name!r}: no version {version!r}; there are {', '.join(known_versions)}"
         raise ValueError(message)

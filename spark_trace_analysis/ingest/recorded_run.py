@@ -20,6 +20,7 @@ from files.reading import read_bytes
 from model_check.clock_events import TICKS
 from model_check.counterexample.itf import read_itf
 from model_check.errors import ModelCheckError
+from model_check.instances import load_instance
 from model_check.world import Profile, World
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.manifest import (
@@ -156,7 +157,7 @@ def _counterexample(file: Path) -> tuple[Profile, RunSettings, tuple[Row, ...]] 
         if not all(isinstance(fault, str) for fault in origin["faults"]):
             message = "its faults by their names"
             raise TypeError(message)
-        world = World.of(origin["profile"], origin["faults"], origin["instance"])
+        world = World.of(Profile.of(origin["profile"]), origin["faults"], load_instance(origin["instance"]))
     except (OSError, ValueError):
         return None
     except (KeyError, TypeError) as failure:

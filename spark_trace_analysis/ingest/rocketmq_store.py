@@ -47,7 +47,7 @@ from pyspark.sql.datasource import (
 )
 
 from reference.format.commit_log import CommitLog
-from reference.format.record import Record
+from reference.format.record import LogRecord
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.ingest.split_rows import NUMBERS, SCHEMA, SplitRows
 from spark_trace_analysis.records.record_kernels import Outline
@@ -216,7 +216,7 @@ class _StoreReader(DataSourceReader):
                 records.data, o[Outline.TOPIC_AT, candidates], o[Outline.TOPIC_SIZE, candidates], raw
             )
         for number, entry in records.by_python.items():
-            name = entry.topic if isinstance(entry, Record) else entry.topic.decode(errors="replace")
+            name = entry.topic if isinstance(entry, LogRecord) else entry.topic.decode(errors="replace")
             has_topic[number] = name in topics
         return has_topic
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from reference.format.properties import parse_properties
-from reference.format.record import MalformedRecordError, Record
+from reference.format.record import LogRecord, MalformedRecordError
 from reference.format.stored_message import host_text
 from spark_trace_analysis.records.bytes_kernels import gather
 from spark_trace_analysis.records.record_kernels import Outline
@@ -131,7 +131,7 @@ class SplitRows:
         at = int(self._records.outlines[Outline.POSITION, number])
         known = self._records.by_python.get(number)
         try:
-            record = known if isinstance(known, Record) else self._records.reader.record_at(at)
+            record = known if isinstance(known, LogRecord) else self._records.reader.record_at(at)
         except MalformedRecordError:
             return {"position": at, "physical_offset": self._records.reader.file.start + at}
         row = {name: getattr(record, name) for name in self._columns if hasattr(record, name)}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
     from pathlib import Path
 
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
 
 _PROGRESS_RECORDS = 10_000
 _NEVER_STORED = -2
@@ -68,7 +68,7 @@ class StoreTrace:
         self._numbers: dict[Hashable, int] = {}
         self._half_at: dict[int, int] = {}
 
-    def add(self, record: Record, kind: RecordKind) -> None:
+    def add(self, record: LogRecord, kind: RecordKind) -> None:
         """Take in one record; those of other topics leave no event."""
         event = self._event_of(record, kind)
         if event is not None:
@@ -89,7 +89,7 @@ class StoreTrace:
         self.events.append(ObservedEvent(kind=EventKind.OFFSETS_SAVED, time=time, half=half, op=op))
         self.commit_log_offsets.append(NONE)
 
-    def _event_of(self, record: Record, kind: RecordKind) -> ObservedEvent | None:
+    def _event_of(self, record: LogRecord, kind: RecordKind) -> ObservedEvent | None:
         if kind is RecordKind.OTHER:
             return None
         if kind is RecordKind.OP:
@@ -123,7 +123,7 @@ class StoreTrace:
             )
         return self._half(record, kind, transaction)
 
-    def _half(self, record: Record, kind: RecordKind, transaction: int) -> ObservedEvent:
+    def _half(self, record: LogRecord, kind: RecordKind, transaction: int) -> ObservedEvent:
         values = record.properties
         self._half_at[record.physical_offset] = record.queue_offset
         immunity = immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms)
@@ -138,7 +138,7 @@ class StoreTrace:
             immunity=NONE if immunity is None else max(immunity, 0),
         )
 
-    def _op(self, record: Record) -> ObservedEvent | None:
+    def _op(self, record: LogRecord) -> ObservedEvent | None:
         names = parse_op_body(record.body)
         if names is None:
             self.unfit.append(f"the op message at {record.physical_offset} can't be read")

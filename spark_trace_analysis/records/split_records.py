@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from reference.format.commit_log_file import FileReader
 from reference.format.frame import Frame, read_frame
-from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG, MalformedRecordError, Record
+from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG, LogRecord, MalformedRecordError
 from spark_trace_analysis.records.bytes_kernels import gather, hash_bytes
 from spark_trace_analysis.records.record_kernels import (
     BORN_HOST_AT,
@@ -58,16 +58,16 @@ class SplitRecords:
     reader: FileReader
     data: Bytes
     outlines: Columns
-    by_python: dict[int, Record | Frame] = field(default_factory=dict)
+    by_python: dict[int, LogRecord | Frame] = field(default_factory=dict)
     damage: list[CorruptRegion] = field(default_factory=list)
     start: int | None = None
     end: int | None = None
     is_end: bool = False
 
-    def record(self, number: int) -> Record:
+    def record(self, number: int) -> LogRecord:
         """One record, decoded by Python."""
         known = self.by_python.get(number)
-        if isinstance(known, Record):
+        if isinstance(known, LogRecord):
             return known
         outline = self.outlines[:, number]
         return self.reader.decode(int(outline[Outline.POSITION]), int(outline[Outline.SIZE]))
@@ -78,7 +78,7 @@ class SplitRecords:
         if isinstance(known, Frame):
             return known
         o = self.outlines[:, number]
-        if isinstance(known, Record):
+        if isinstance(known, LogRecord):
             topic = known.topic.encode()
         else:
             at = int(o[Outline.TOPIC_AT])
@@ -151,7 +151,7 @@ def read_split(log: CommitLog, split: Split, *, checks_bodies: bool = True) -> S
     return found
 
 
-def _read_by_python(found: SplitRecords, position: int) -> tuple[Record | Frame | None, int]:
+def _read_by_python(found: SplitRecords, position: int) -> tuple[LogRecord | Frame | None, int]:
     """Read on where the kernel stopped: a record at the end of a cut file, the end of the log, or damage."""
     reader = found.reader
     try:
@@ -167,7 +167,7 @@ def _read_by_python(found: SplitRecords, position: int) -> tuple[Record | Frame 
                 entry = next(skipping)
             except StopIteration as stop:
                 return record, stop.value
-            if isinstance(entry, Record):
+            if isinstance(entry, LogRecord):
                 record = entry
             else:
                 found.damage.append(entry)
@@ -175,10 +175,10 @@ def _read_by_python(found: SplitRecords, position: int) -> tuple[Record | Frame 
     return frame, reader.behind(position, frame.total_size)
 
 
-def _outline(entry: Record | Frame, file_start: int) -> Columns:
+def _outline(entry: LogRecord | Frame, file_start: int) -> Columns:
     """The outline of a record that Python has read; where its parts stand is left out."""
     outline = np.zeros((len(Outline), 1), np.int64)
-    topic = entry.topic.encode() if isinstance(entry, Record) else entry.topic
+    topic = entry.topic.encode() if isinstance(entry, LogRecord) else entry.topic
     outline[Outline.POSITION] = entry.physical_offset - file_start
     outline[Outline.SIZE] = entry.total_size
     outline[Outline.QUEUE_ID] = entry.queue_id
@@ -187,7 +187,7 @@ def _outline(entry: Record | Frame, file_start: int) -> Columns:
     outline[Outline.STORE_TIMESTAMP] = entry.store_timestamp
     outline[Outline.PREPARED_TRANSACTION_OFFSET] = entry.prepared_transaction_offset
     outline[Outline.TOPIC_HASH] = hash_bytes(topic)
-    outline[Outline.IS_BODY_SOUND] = entry.has_sound_body if isinstance(entry, Record) else entry.is_body_sound
+    outline[Outline.IS_BODY_SOUND] = entry.has_sound_body if isinstance(entry, LogRecord) else entry.is_body_sound
     outline[Outline.TOPIC_KIND] = kind_of_topic(topic, entry.sys_flag)
-    outline[Outline.IS_REPAIRED] = isinstance(entry, Record)
+    outline[Outline.IS_REPAIRED] = isinstance(entry, LogRecord)
     return outline

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from reference.format.frame import Frame
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
 
 HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 OP_TOPIC = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
@@ -54,7 +54,7 @@ def concerns_a_transaction(frame: Frame) -> bool:
     return frame.sys_flag & TRANSACTION_BITS == TRANSACTION_COMMIT and not frame.topic.startswith(NOT_A_DELIVERY)
 
 
-def classify(record: Record) -> RecordKind:
+def classify(record: LogRecord) -> RecordKind:
     """The kind of one record, from the record alone.
 
     A put-back is known by its check count (``TransactionalMessageServiceImpl#needDiscard`` sets it), a delivery by the
@@ -76,7 +76,7 @@ def classify(record: Record) -> RecordKind:
     )
 
 
-def identity_of(record: Record) -> Hashable:
+def identity_of(record: LogRecord) -> Hashable:
     """The identity of a record's transaction: UNIQ_KEY and group, or the parts that no put-back changes."""
     values = record.properties
     group = values.get(properties.PRODUCER_GROUP, "")
@@ -100,7 +100,7 @@ def immunity_ms(text: str | None, timeout_ms: int) -> int | None:
     return timeout_ms if seconds == -1 else seconds * 1000
 
 
-def check_times(record: Record) -> int | None:
+def check_times(record: LogRecord) -> int | None:
     """The check count of a half or a discarded message; None if it has none, -1 if it is not a number."""
     text = record.properties.get(properties.CHECK_TIMES)
     return None if text is None else _java_long(text)

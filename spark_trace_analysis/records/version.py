@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
 
 RELEASES = ("4.5.1", "4.9.7", "5.0.0", "5.1.0", "5.2.0", "5.3.3", "5.4.0", "5.5.0", "5.5.1")
 """The versions that the marks were verified on, in order."""
@@ -72,7 +72,7 @@ class VersionMarks:
     seen: dict[int, tuple[int, int]] = field(default_factory=dict)
     last_half: tuple[int, int] = (-1, 0)
 
-    def see(self, record: Record, kind: RecordKind) -> None:
+    def see(self, record: LogRecord, kind: RecordKind) -> None:
         """Take in one record of a transaction."""
         releases = writers_of(record, kind)
         if releases is not None:
@@ -187,7 +187,7 @@ def _content(file: Path) -> bytes:
     return read_bytes(file) if file.is_file() else b""
 
 
-def writers_of(record: Record, kind: RecordKind) -> frozenset[str] | None:
+def writers_of(record: LogRecord, kind: RecordKind) -> frozenset[str] | None:
     """The releases that could have written a record; None if it tells nothing."""
     if kind in (RecordKind.FIRST_HALF, RecordKind.PUT_BACK):
         values = record.properties

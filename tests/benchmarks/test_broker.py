@@ -16,7 +16,7 @@ from reference.versions.versions import VERSIONS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
 
 
 @pytest.mark.parametrize("version", ["4.5.1", "4.9.7", "5.3.3", "5.4.0"])
@@ -37,6 +37,6 @@ def test_the_round_asks_for_every_half(tmp_path: Path) -> None:
     assert [record.topic for record in records_of("5.3.3", tmp_path)] == [HALF_TOPIC] * 600
 
 
-def records_of(version: str, folder: Path) -> tuple[Record, ...]:
+def records_of(version: str, folder: Path) -> tuple[LogRecord, ...]:
     """What a new process finds there."""
     return MessageStore(VERSIONS[version], VirtualClock(), DirectoryDisk(folder)).records()

@@ -64,7 +64,9 @@ def test_the_command_asks_two_worlds(
     monkeypatch.setitem(COMMANDS, "beside", module.__name__)
     assert run(["beside", "quiet", "crash", "--profile", "5.3.3"]) == ExitCode.SAFETY_VIOLATED
     lines = capsys.readouterr().out.splitlines()
-    assert [line.partition(",")[0] for line in lines if line.startswith("S10.")] == ["S10.op_entry_dies_with_the_process"]
+    assert [line.partition(",")[0] for line in lines if line.startswith("S10.")] == [
+        "S10.op_entry_dies_with_the_process"
+    ]
     assert not any(line.startswith("S1.immune_half,") for line in lines)
     assert run(["beside", "crash", "quiet", "--profile", "5.3.3"]) == ExitCode.SAFETY_VIOLATED
     assert capsys.readouterr().out == ""

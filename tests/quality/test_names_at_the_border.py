@@ -39,8 +39,8 @@ AS_WRITTEN: Final = {
     "model_check/defects/catalogue.py": ["Defect.properties: tuple[str, ...]"],
     "model_check/finding.py": ["Bounds.instance: str"],
     "model_check/remedies/advice.py": ["Part.faults: tuple[str, ...]"],
-    "model_check/verdicts/table.py": ["Table.faults: tuple[str, ...]"],
-    "real_brokers/probe/outcomes.py": ["Replay.clause: str", "Replay.environment: str"],
+    "model_check/verdicts/table.py": ["TableOfVerdicts.faults: tuple[str, ...]"],
+    "real_brokers/probe/outcomes.py": ["BrokerReplay.clause: str", "BrokerReplay.environment: str"],
     "wire/control/controller.py": ["fault(fault: str)"],
 }
 """Records with the names that stand in their files or their JSON; and the wire's own faults, which are other ones."""

@@ -16,7 +16,7 @@ from model_check.clauses import clauses_by_name
 from model_check.cpython.search import explore
 from model_check.finding import Verdict
 from model_check.question import Question
-from model_check.verdicts.table import Table  # noqa: TC001 (the signature of a cached function)
+from model_check.verdicts.table import TableOfVerdicts  # noqa: TC001 (the signature of a cached function)
 from model_check.world import Environment, World
 from spec.chapters import end_transaction
 from spec.language.machine import is_witnessed
@@ -45,7 +45,7 @@ WITNESSES = {f"{witness.identifier} {witness.name}": witness for witness in TRAN
 
 
 @cache
-def table() -> Table:
+def table() -> TableOfVerdicts:
     return VerdictFiles().table()
 
 

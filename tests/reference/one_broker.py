@@ -11,7 +11,7 @@ from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
-from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.record import TRANSACTION_COMMIT, LogRecord
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
 from reference.versions.versions import VERSIONS
@@ -41,7 +41,7 @@ class OneBroker:
         self.clock = VirtualClock(1_000_000)
         self.broker = BrokerController(VERSIONS[self.version], self.settings, self.clock)
 
-    def half(self, *, born_ahead_ms: int = 0, flag: int = 0, **properties: str) -> Record:
+    def half(self, *, born_ahead_ms: int = 0, flag: int = 0, **properties: str) -> LogRecord:
         """Send one half, by a producer whose clock may be ahead of the broker's."""
         own = {"TRAN_MSG": "true", "PGROUP": GROUP, "UNIQ_KEY": f"K{next(self.keys)}", "WAIT": "true"}
         request = SendMessageRequest("T", 3, b"body", self.clock.now + born_ahead_ms, own | properties, flag=flag)
@@ -49,7 +49,7 @@ class OneBroker:
         assert record is not None
         return record
 
-    def header(self, half: Record, flag: int, *, from_check: bool = False) -> EndTransactionRequestHeader:
+    def header(self, half: LogRecord, flag: int, *, from_check: bool = False) -> EndTransactionRequestHeader:
         return EndTransactionRequestHeader(GROUP, half.queue_offset, half.physical_offset, flag, from_check)
 
     def end(self, header: EndTransactionRequestHeader) -> list[EndTransactionStep]:
@@ -59,10 +59,10 @@ class OneBroker:
             steps.append(end.step())
         return steps
 
-    def commit(self, half: Record) -> list[EndTransactionStep]:
+    def commit(self, half: LogRecord) -> list[EndTransactionStep]:
         return self.end(self.header(half, TRANSACTION_COMMIT))
 
-    def roll_back(self, half: Record) -> list[EndTransactionStep]:
+    def roll_back(self, half: LogRecord) -> list[EndTransactionStep]:
         return self.end(self.header(half, TRANSACTION_ROLLBACK))
 
     def answer_commit(self, check: CheckTransactionStateRequest) -> list[EndTransactionStep]:
@@ -97,7 +97,7 @@ class OneBroker:
         """The branches of one whole check round."""
         return [step.branch.value for step in self.round(after_ms)]
 
-    def stored(self, topic: str) -> list[Record]:
+    def stored(self, topic: str) -> list[LogRecord]:
         return [record for record in self.broker.message_store.records() if record.topic == topic]
 
     @property
@@ -112,5 +112,5 @@ class OneBroker:
         return manager.query_offset(HALF_TOPIC, 0), manager.query_offset(OP_TOPIC, 0)
 
     @property
-    def discarded(self) -> list[Record]:
+    def discarded(self) -> list[LogRecord]:
         return self.stored(DISCARD_TOPIC)

@@ -21,7 +21,7 @@ from reference.broker.response import ILLEGAL_OPERATION, SUCCESS, SYSTEM_ERROR
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.consumer_offsets import NAME as OFFSET_FILE
 from reference.format.errors import BrokenConfigError
-from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, QueueOffset, Record
+from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, LogRecord, QueueOffset
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC
 from reference.store.get_message import GetMessageStatus
 from reference.store.memory_disk import MemoryDisk
@@ -45,18 +45,18 @@ def on_disk(version: str, disk: MemoryDisk) -> OneBroker:
     return one
 
 
-def file_and_position(disk: MemoryDisk, record: Record) -> tuple[str, int]:
+def file_and_position(disk: MemoryDisk, record: LogRecord) -> tuple[str, int]:
     at = record.physical_offset % 1_000
     return f"commitlog/{record.physical_offset - at:020d}", at
 
 
-def rot(disk: MemoryDisk, record: Record, at: int, damaged: bytes) -> None:
+def rot(disk: MemoryDisk, record: LogRecord, at: int, damaged: bytes) -> None:
     """Let some bytes of a record rot, counted from its first."""
     name, start = file_and_position(disk, record)
     disk.map_file(name, 1_000).write(start + at, damaged)
 
 
-DAMAGE: dict[str, Callable[[MemoryDisk, Record], None]] = {
+DAMAGE: dict[str, Callable[[MemoryDisk, LogRecord], None]] = {
     "magic code": lambda disk, record: rot(disk, record, 4, b"\x01\x02\x03\x04"),
     "checksum": lambda disk, record: rot(disk, record, 8, b"\x01\x02\x03\x04"),
     "size": lambda disk, record: rot(disk, record, 0, b"\x7f\xff\xff\xff"),
@@ -198,7 +198,7 @@ def test_offsets_of_delay_levels_that_are_torn_are_passed_over_for_the_backup_wh
         levels(torn, torn)
 
 
-def half_without_group(one: OneBroker) -> Record:
+def half_without_group(one: OneBroker) -> LogRecord:
     own = {"TRAN_MSG": "true", "UNIQ_KEY": "without", "WAIT": "true"}
     record = one.broker.send_message(SendMessageRequest("T", 3, b"body", one.clock.now, own)).record
     assert record is not None

@@ -19,7 +19,7 @@ from reference.format.consume_queue import open_consume_queues
 from reference.format.consumer_offsets import read_consumer_offsets
 from reference.format.cross_check import CrossCheck
 from reference.format.errors import CorruptRegion
-from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.record import TRANSACTION_COMMIT, LogRecord
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.disk import DirectoryDisk
@@ -48,14 +48,14 @@ def open_broker(golden: GoldenStore, folder: Path, clock: VirtualClock) -> Broke
     return BrokerController(switches, settings, clock, store)
 
 
-def read(folder: Path) -> list[Record]:
+def read(folder: Path) -> list[LogRecord]:
     """Every record; neither log nor queues may be damaged."""
     log = CommitLog.open(folder)
     check = CrossCheck(log, open_consume_queues(folder))
     records = []
     for entry in log.read():
         assert not isinstance(entry, CorruptRegion)
-        assert isinstance(entry, Record)
+        assert isinstance(entry, LogRecord)
         check.see(entry)
         records.append(entry)
     assert list(check.finish()) == []

@@ -14,7 +14,7 @@ from fuzz.search.coverage import GuardCoverage, Guards, StateCoverage
 from fuzz.search.examples import FuzzFailure, Fuzzing
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.clauses import clauses_by_name
-from model_check.counterexample.steps import Change, Event, read_path
+from model_check.counterexample.steps import Event, FieldChange, read_path
 from model_check.finding import Finding, Holds, Numbers, Violated
 from model_check.trace_validation.divergence import Divergence
 from model_check.trace_validation.observed import EventKind, ObservedEvent
@@ -99,9 +99,9 @@ SEND, COMMIT, SEND_ANOTHER = read_path(
 COUNTEREXAMPLE = Counterexample(
     "S1", clauses_by_name()["S1.immune_half"], "t0 was delivered <twice>", World.of("5.3.3", (), "small"), ("B01",),
     (
-        Event(1, SEND, 0, (Change("half_length", "0", "1"),)),
-        Event(2, COMMIT, 0, (Change("transaction[0].local", "executing", "commit"),)),
-        Event(3, SEND_ANOTHER, 0, (Change("half_length", "1", "2"),)),
+        Event(1, SEND, 0, (FieldChange("half_length", "0", "1"),)),
+        Event(2, COMMIT, 0, (FieldChange("transaction[0].local", "executing", "commit"),)),
+        Event(3, SEND_ANOTHER, 0, (FieldChange("half_length", "1", "2"),)),
     ),
 )  # fmt: skip
 

@@ -38,7 +38,7 @@ from tests.model_check.trace_validation.retake import replay
 from tests.seeds.crash import Boundary, Manner, crash, run_to_rest
 
 if TYPE_CHECKING:
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from spec.constants import Constants
     from spec.state import State
 
@@ -86,7 +86,7 @@ class Fates:
     discarded: Counter[str]
 
     @classmethod
-    def of(cls, records: tuple[Record, ...]) -> Fates:
+    def of(cls, records: tuple[LogRecord, ...]) -> Fates:
         counts = {kind: Counter[str]() for kind in RecordKind}
         for record in records:
             counts[classify(record)][record.body.decode()] += 1
@@ -169,7 +169,7 @@ def _cut_behind_the_end(crashed: ScenarioRun, folder: Path) -> None:
         log.truncate(_FILE_BYTES)
 
 
-def _records(crashed: ScenarioRun) -> tuple[Record, ...]:
+def _records(crashed: ScenarioRun) -> tuple[LogRecord, ...]:
     """The records as a broker finds them that opens the store once more."""
     cluster = crashed.cluster
     return MessageStore(cluster.switches, cluster.clock, cluster.disk.copy(), FILE_SIZES).records()

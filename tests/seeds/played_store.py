@@ -9,7 +9,7 @@ from reference.format.broker_conf import read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import ConsumerOffsets, read_consumer_offsets
 from reference.format.errors import CorruptRegion
-from reference.format.record import Record
+from reference.format.record import LogRecord
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.scenarios.scenario import Scenario, ScenarioRun, run, write_store
 from spark_trace_analysis.audit.audit_store import audit_store
@@ -29,24 +29,24 @@ class PlayedStore:
     """One run's store."""
 
     run: ScenarioRun
-    records: list[Record]
+    records: list[LogRecord]
     offsets: ConsumerOffsets
     audit: Audit
     recorded: RecordedVerdict
 
-    def of(self, topic: str) -> list[Record]:
+    def of(self, topic: str) -> list[LogRecord]:
         return [record for record in self.records if record.topic == topic]
 
     @property
-    def halves(self) -> list[Record]:
+    def halves(self) -> list[LogRecord]:
         return self.of(HALF_TOPIC)
 
     @property
-    def ops(self) -> list[Record]:
+    def ops(self) -> list[LogRecord]:
         return self.of(OP_TOPIC)
 
     @property
-    def discarded(self) -> list[Record]:
+    def discarded(self) -> list[LogRecord]:
         return self.of(DISCARD_TOPIC)
 
     @property
@@ -79,7 +79,7 @@ def read(played: ScenarioRun, folder: Path) -> PlayedStore:
     records = []
     for entry in CommitLog.open(folder).read():
         assert not isinstance(entry, CorruptRegion), entry
-        assert isinstance(entry, Record)
+        assert isinstance(entry, LogRecord)
         assert entry.has_sound_body
         records.append(entry)
     audit = audit_store(folder, played.scenario.version)

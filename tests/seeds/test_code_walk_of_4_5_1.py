@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reference.format.properties import CHECK_TIMES
-from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.record import TRANSACTION_COMMIT, LogRecord
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.scenarios.scenario import rounds_ended
 from reference.scenarios.walk_throughs import CODE_WALK, WALK_GROUP, WALK_TOPIC
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def kind(record: Record) -> tuple[str, str]:
+def kind(record: LogRecord) -> tuple[str, str]:
     """A record's topic and body."""
     return record.topic, record.body.decode()
 

@@ -17,10 +17,10 @@ from tests.seeds.played_store import SEEDS, PlayedStore, play
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
 
 
-def chain(store: PlayedStore) -> list[Record]:
+def chain(store: PlayedStore) -> list[LogRecord]:
     """The halves of the one message."""
     return [half for half in store.halves if half.body == SAME_BODY]
 

@@ -21,7 +21,7 @@ from conformance.golden_stores import golden_store
 from halfcheck import app
 from halfcheck.errors import ExitCode
 from reference.format.commit_log import CommitLog
-from reference.format.record import Record
+from reference.format.record import LogRecord
 from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC
 from tests.reference.format.store_writer import StoreWriter
 
@@ -90,7 +90,7 @@ def answered(target: Path, *, loses_a_copy: bool = False) -> None:
         overwrite(target / LOG, lost[0], bytes(lost[1] - lost[0]))
 
 
-def record(store: Path, topic: str, number: int) -> Record:
+def record(store: Path, topic: str, number: int) -> LogRecord:
     """The record of a number of a topic."""
     return [one for one in CommitLog.open(store).records() if one.topic == topic][number]
 

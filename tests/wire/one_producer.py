@@ -12,7 +12,7 @@ from wire.remoting.codes import RequestCode, ResponseCode, Serialization
 from wire.remoting.messages import decode_records, properties_text
 
 if TYPE_CHECKING:
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from wire.remoting.command import RemotingCommand
 
 GROUP: Final = "order-service"
@@ -125,9 +125,9 @@ class OneProducer(BrokerChannel):
         fields = command.fields
         return Half(record.properties["KEYS"], int(fields["tranStateTableOffset"]), int(fields["commitLogOffset"]))
 
-    def pulled(self, topic: str = TOPIC, queue_id: int = 1) -> list[Record]:
+    def pulled(self, topic: str = TOPIC, queue_id: int = 1) -> list[LogRecord]:
         """All that a queue holds."""
-        found: list[Record] = []
+        found: list[LogRecord] = []
         fields = {
             "consumerGroup": "reader", "topic": topic, "queueId": queue_id, "maxMsgNums": 32, "sysFlag": 4,
             "commitOffset": 0, "suspendTimeoutMillis": 0, "subscription": "*", "subVersion": 0, "queueOffset": 0,

@@ -20,7 +20,7 @@ from wire.remoting.messages import decode_records
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from wire.broker_thread import BrokerThread
     from wire.remoting.command import RemotingCommand
 
@@ -154,7 +154,7 @@ def meaning(body: bytes) -> Any:
     return {key: set(map(str, each)) if isinstance(each, list) else each for key, each in content.items()}
 
 
-def content(record: Record) -> tuple[object, ...]:
+def content(record: LogRecord) -> tuple[object, ...]:
     """What a message is, wherever and whenever it was stored."""
     return record.topic, record.queue_id, record.body, record.flag, record.sys_flag, record.reconsume_times
 

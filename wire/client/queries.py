@@ -21,7 +21,7 @@ from wire.remoting.versions import release_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from wire.client.channel import BrokerChannel
 
 _MOST_BROKERS: Final = 8
@@ -31,7 +31,7 @@ _EMPTY: Final = (ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_OFFSET_MOVED, Re
 _NO_QUEUE: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
 
 
-def pull_all(channel: BrokerChannel, group: str, topic: str, begin: int, queue_id: int = 0) -> list[Record]:
+def pull_all(channel: BrokerChannel, group: str, topic: str, begin: int, queue_id: int = 0) -> list[LogRecord]:
     """All messages of a queue from an offset on, as they are stored; none of a topic that is not there.
 
     Raises
@@ -39,7 +39,7 @@ def pull_all(channel: BrokerChannel, group: str, topic: str, begin: int, queue_i
     NoAnswerError
         The broker does not give them.
     """
-    found: list[Record] = []
+    found: list[LogRecord] = []
     at = begin
     while True:
         answer = channel.ask(
@@ -83,7 +83,7 @@ class LogStretch:
     file_size: int
 
 
-def walk_log(channel: BrokerChannel, stretch: LogStretch) -> Iterator[Record]:
+def walk_log(channel: BrokerChannel, stretch: LogStretch) -> Iterator[LogRecord]:
     """All messages of the commit log from one on (VIEW_MESSAGE_BY_ID), up to the first place where none is.
 
     Raises
@@ -105,7 +105,7 @@ def walk_log(channel: BrokerChannel, stretch: LogStretch) -> Iterator[Record]:
         at = next_file
 
 
-def unpullable(channel: BrokerChannel, topic: str, begin: int, stretch: LogStretch | None) -> list[Record]:
+def unpullable(channel: BrokerChannel, topic: str, begin: int, stretch: LogStretch | None) -> list[LogRecord]:
     """The messages of queue 0 from an offset on where no pull gives them: 4.x has no config of the op topic.
 
     By the entries of the consume queue; 4.5 gives none (``AdminBrokerProcessor#queryConsumeQueue``), so that its log is
@@ -116,7 +116,7 @@ def unpullable(channel: BrokerChannel, topic: str, begin: int, stretch: LogStret
     NoAnswerError
         The broker does not answer.
     """
-    found: list[Record] = []
+    found: list[LogRecord] = []
     at, end = begin, end_of_queue(channel, topic)
     while at < end:
         fields = {"topic": topic, "queueId": 0, "index": at, "count": _A_PAGE}

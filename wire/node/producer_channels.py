@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 
 class ProducerChannels(ProducerManager):
@@ -25,7 +25,7 @@ class ProducerChannels(ProducerManager):
         Groups whose channels are taken for gone, whatever their connections do.
     """
 
-    def __init__(self, switches: VersionSwitches) -> None:
+    def __init__(self, switches: ReleaseSwitches) -> None:
         super().__init__(switches)
         self.chosen: str | None = None
         self.unreachable: set[str] = set()

@@ -15,7 +15,7 @@ from reference.versions.versions import switches_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 _NAMES = {"brokerName": "broker_name", "brokerClusterName": "broker_cluster_name"}
 
@@ -45,7 +45,7 @@ class Start:
     """
 
     release: str
-    switches: VersionSwitches
+    switches: ReleaseSwitches
     settings: BrokerSettings
     config: MessageStoreConfig
     store: Path

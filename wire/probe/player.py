@@ -18,7 +18,7 @@ from wire.probe.producers import now_ms
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from wire.probe.producers import ProbeProducers
     from wire.probe.rhythm import Rhythm
     from wire.probe.tempo import Tempo
@@ -123,7 +123,7 @@ class Player:
     done: list[Done] = field(default_factory=list)
     missed: orders.Order | None = None
     _names: dict[int, HalfName] = field(default_factory=dict)
-    _copies: dict[str, list[Record]] = field(default_factory=dict)
+    _copies: dict[str, list[LogRecord]] = field(default_factory=dict)
     _seen_until: int = 0
     _awaited: dict[str, int] = field(default_factory=dict)
     _heard: dict[str, int] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from wire.client.queries import LogStretch, begin_of_queue, check_offset, end_of
 from wire.errors import WireError
 
 if TYPE_CHECKING:
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from wire.client.channel import BrokerChannel
 
 _LONGEST_SNAPSHOT_S: Final = 30.0
@@ -66,7 +66,7 @@ class BrokerSnapshot:
         Where the check service stood; None before its first round.
     """
 
-    records: tuple[Record, ...]
+    records: tuple[LogRecord, ...]
     half_offset: int | None
     op_offset: int | None
 
@@ -143,19 +143,19 @@ class BrokerView:
         """Whether the check service stands at the end of both queues."""
         return all(self._stands_at(topic) >= end_of_queue(self.channel, topic) for topic in (HALF_TOPIC, OP_TOPIC))
 
-    def halves(self, begin: int) -> list[Record]:
+    def halves(self, begin: int) -> list[LogRecord]:
         """The half topic from an offset on."""
         return pull_all(self.channel, self.group, HALF_TOPIC, begin)
 
-    def discards(self, begin: int) -> list[Record]:
+    def discards(self, begin: int) -> list[LogRecord]:
         """The discard topic from an offset on."""
         return pull_all(self.channel, self.group, DISCARD_TOPIC, begin)
 
-    def _ops(self, begin: int, stretch: LogStretch | None) -> list[Record]:
+    def _ops(self, begin: int, stretch: LogStretch | None) -> list[LogRecord]:
         pulled = pull_all(self.channel, self.group, OP_TOPIC, begin)
         return pulled or unpullable(self.channel, OP_TOPIC, begin, stretch)
 
-    def ops(self, baseline: Baseline) -> list[Record]:
+    def ops(self, baseline: Baseline) -> list[LogRecord]:
         """The op topic since a baseline, where it can be pulled."""
         return pull_all(self.channel, self.group, OP_TOPIC, baseline.op)
 
@@ -187,7 +187,7 @@ class BrokerView:
         )
         raise UnsteadyBrokerError(message)
 
-    def _records(self, baseline: Baseline) -> tuple[Record, ...]:
+    def _records(self, baseline: Baseline) -> tuple[LogRecord, ...]:
         halves = self.halves(baseline.half)
         stretch = LogStretch(halves[0].physical_offset, self.file_size) if halves else None
         found = [*halves, *self._ops(baseline.op, stretch), *self.discards(baseline.discard)]
@@ -200,7 +200,7 @@ class BrokerView:
         return tuple(sorted(found, key=lambda record: record.physical_offset))
 
 
-def _real_queue(half: Record) -> tuple[str, int]:
+def _real_queue(half: LogRecord) -> tuple[str, int]:
     """The real topic and queue of a half."""
     properties = half.properties
     return properties.get(REAL_TOPIC, ""), int(properties.get(REAL_QUEUE_ID, HALF_QUEUE_ID))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reference.format.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR
-from reference.format.record import MalformedRecordError, Record, decode_record
+from reference.format.record import LogRecord, MalformedRecordError, decode_record
 from reference.format.stored_message import encode_message, host_bytes, topic_field
 from wire.errors import MalformedFrameError
 
@@ -31,7 +31,7 @@ class BatchedMessage:
     properties_text: str
 
 
-def encode_record(record: Record) -> bytes:
+def encode_record(record: LogRecord) -> bytes:
     """The bytes of a record as it was stored; both are the same for every sound record of a store."""
     return encode_message(
         topic_field(record.topic),
@@ -51,7 +51,7 @@ def encode_record(record: Record) -> bytes:
     )
 
 
-def decode_records(body: bytes) -> tuple[Record, ...]:
+def decode_records(body: bytes) -> tuple[LogRecord, ...]:
     """The records of a pull's body (``MessageDecoder#decodes``).
 
     Raises
@@ -59,7 +59,7 @@ def decode_records(body: bytes) -> tuple[Record, ...]:
     MalformedFrameError
         Some of it is no record.
     """
-    records: list[Record] = []
+    records: list[LogRecord] = []
     at = 0
     while at < len(body):
         try:

@@ -15,7 +15,7 @@ from wire.remoting.messages import encode_record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from reference.store.message_store import MessageStore
     from wire.node.broker_node import BrokerNode
     from wire.remoting.command import RemotingCommand
@@ -58,7 +58,7 @@ def query_message(node: BrokerNode, request: Request) -> RemotingCommand:
     return request.answer(fields=fields, body=b"".join(map(encode_record, newest)))
 
 
-def queue_records(store: MessageStore, topic: str, queue_id: int) -> Iterator[Record]:
+def queue_records(store: MessageStore, topic: str, queue_id: int) -> Iterator[LogRecord]:
     """Every record of a queue that is still there, in its order."""
     offset = store.cleaning.get_min_offset_in_queue(topic, queue_id)
     while (found := store.get_message(topic, queue_id, QueueOffset(offset), _PAGE)).records:
@@ -66,11 +66,11 @@ def queue_records(store: MessageStore, topic: str, queue_id: int) -> Iterator[Re
         offset = found.next_begin_offset
 
 
-def _records(node: BrokerNode, topic: str) -> Iterator[Record]:
+def _records(node: BrokerNode, topic: str) -> Iterator[LogRecord]:
     for queue_id in range(node.broker.topic_config_manager.read_queues(topic)):
         yield from queue_records(node.broker.message_store, topic, queue_id)
 
 
-def _has_key(record: Record, key: str, *, is_unique: bool) -> bool:
+def _has_key(record: LogRecord, key: str, *, is_unique: bool) -> bool:
     properties = record.properties
     return properties.get(UNIQUE_KEY) == key or (not is_unique and key in properties.get(KEYS, "").split(" "))

@@ -15,7 +15,7 @@ from wire.remoting.messages import encode_record
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from wire.node.broker_node import BrokerNode
     from wire.remoting.command import RemotingCommand
     from wire.requests.request import Request
@@ -52,7 +52,7 @@ class PullMessageRequestHeader:
     tags: frozenset[int] | None
     """Hashes of the tags that are wanted; None for all (``SubscriptionData#getCodeSet``)."""
 
-    def wants(self, record: Record) -> bool:
+    def wants(self, record: LogRecord) -> bool:
         """Whether the message has one of the tags (``ExpressionMessageFilter#isMatchedByConsumeQueue``)."""
         return self.tags is None or java_string_hash(record.properties.get(TAGS, "")) in self.tags
 

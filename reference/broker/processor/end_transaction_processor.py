@@ -18,7 +18,7 @@ from reference.broker.response import (
     SLAVE_NOT_AVAILABLE,
     SUCCESS,
     SYSTEM_ERROR,
-    Response,
+    RemotingResponse,
 )
 from reference.broker.transaction.immunity_time import end_transaction_immunity_time
 from reference.errors import ActivityIsOverError
@@ -31,7 +31,7 @@ from reference.format.properties import (
     UNIQUE_KEY,
     message_properties_to_string,
 )
-from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, CommitLogOffset, QueueOffset, Record
+from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, CommitLogOffset, LogRecord, QueueOffset
 from reference.format.system_topics import HALF_TOPIC
 from reference.store.message import MessageExt, MessageExtBrokerInner
 from reference.store.put_message import PutMessageResult, PutMessageStatus
@@ -89,19 +89,19 @@ class EndTransactionStep:
     """One step."""
 
     outcome: EndTransactionOutcome
-    response: Response | None = None
+    response: RemotingResponse | None = None
     """The answer, with the step that gives it; None before that, and for what is dropped."""
     stored: PutMessageResult | None = None
     """The store's answer, if something was stored."""
 
     @property
-    def record(self) -> Record | None:
+    def record(self) -> LogRecord | None:
         """The record that the step stored, read back from the store when it is asked for."""
         return None if self.stored is None else self.stored.record
 
 
-_COMMITTED = Response(SUCCESS)
-_ROLLED_BACK = Response(SUCCESS, NOT_SET_REMARK)
+_COMMITTED = RemotingResponse(SUCCESS)
+_ROLLED_BACK = RemotingResponse(SUCCESS, NOT_SET_REMARK)
 _ILLEGAL = MESSAGE_ILLEGAL, "The message is illegal, maybe msg body or properties length not matched."
 _UNSTORED = {
     PutMessageStatus.SERVICE_NOT_AVAILABLE: (SERVICE_NOT_AVAILABLE, "Service not available now."),
@@ -223,7 +223,7 @@ class EndTransaction:
         self._broker.recorder.record_end("message_delivered", self.header, half)
         return EndTransactionStep(EndTransactionOutcome.MESSAGE_STORED, stored=stored)
 
-    def _delete_prepare_message(self, half: MessageExt, response: Response) -> EndTransactionStep:
+    def _delete_prepare_message(self, half: MessageExt, response: RemotingResponse) -> EndTransactionStep:
         """Mark the half as removed; whether that worked is not asked (B04), and before 5.4.0 not what it is (B09)."""
         if self._broker.switches.settles_halves_only and half.topic != HALF_TOPIC:
             outcome, op = EndTransactionOutcome.NO_HALF, None
@@ -238,7 +238,7 @@ class EndTransaction:
 
     def _refuse(self, code: int, remark: str) -> EndTransactionStep:
         self._broker.recorder.record_end("end_refused", self.header)
-        return EndTransactionStep(EndTransactionOutcome.REFUSED, Response(code, remark))
+        return EndTransactionStep(EndTransactionOutcome.REFUSED, RemotingResponse(code, remark))
 
 
 def _outcome(op: PutMessageResult | None) -> tuple[EndTransactionOutcome, PutMessageResult | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reference.broker.response import SERVICE_NOT_AVAILABLE, SUCCESS, SYSTEM_ERROR, Response
+from reference.broker.response import SERVICE_NOT_AVAILABLE, SUCCESS, SYSTEM_ERROR, RemotingResponse
 from reference.format.properties import (
     REAL_QUEUE_ID,
     REAL_TOPIC,
@@ -34,7 +34,7 @@ def consumer_send_msg_back(
     offset: CommitLogOffset,
     delay_level: int = 0,
     max_reconsume_times: int = MAX_RECONSUME_TIMES,
-) -> Response:
+) -> RemotingResponse:
     """Store a message once more that a consumer of a group gave back (``#consumerSendMsgBack``).
 
     Up to the last time it waits in the queue of a delay level, each time of the next one unless the consumer names one,
@@ -43,7 +43,7 @@ def consumer_send_msg_back(
     """
     record = broker.message_store.look_message_by_offset(offset)
     if record is None:
-        return Response(SYSTEM_ERROR, f"look message by offset failed, {offset}")
+        return RemotingResponse(SYSTEM_ERROR, f"look message by offset failed, {offset}")
     message = MessageExt.of(record)
     properties = message.properties
     properties.setdefault(RETRY_TOPIC, message.topic)
@@ -60,7 +60,7 @@ def consumer_send_msg_back(
     copy = copy_to(broker, message, topic, queue_id)
     copy.reconsume_times += 1
     stored = broker.message_store.put_message(copy)
-    return Response(SUCCESS if stored.physical_offset is not None else SERVICE_NOT_AVAILABLE)
+    return RemotingResponse(SUCCESS if stored.physical_offset is not None else SERVICE_NOT_AVAILABLE)
 
 
 def copy_to(broker: BrokerController, message: MessageExt, topic: str, queue_id: int) -> MessageExtBrokerInner:

@@ -12,7 +12,7 @@ from reference.broker.response import (
     SERVICE_NOT_AVAILABLE,
     SUCCESS,
     SYSTEM_ERROR,
-    Response,
+    RemotingResponse,
 )
 from reference.errors import JavaNullPointerError
 from reference.format.properties import (
@@ -26,7 +26,7 @@ from reference.format.properties import (
     WAIT_STORE_OK,
     message_properties_to_string,
 )
-from reference.format.record import QueueOffset, Record
+from reference.format.record import LogRecord, QueueOffset
 from reference.format.stored_message import create_message_id
 from reference.format.system_topics import NOT_ALLOWED_SEND_TOPICS
 from reference.store.delay_levels import DELAY_TIME_LEVEL, delay_level
@@ -75,13 +75,13 @@ class SendMessageResponse:
         The offset message id, which names the commit log offset; empty if nothing was stored.
     """
 
-    response: Response
+    response: RemotingResponse
     result: PutMessageResult | None = None
     msg_id: str = ""
     logic_offset: int = 0
 
     @property
-    def record(self) -> Record | None:
+    def record(self) -> LogRecord | None:
         """See the class; it is read back from the store when it is asked for."""
         return None if self.result is None else self.result.record
 
@@ -96,17 +96,17 @@ class SendMessageResponse:
         With ``SYNC_FLUSH`` the answer waits for the flush behind the append (``CommitLog#handleDiskFlush``), and names
         the message's offsets either way (``SendMessageProcessor#handlePutMessageResult``).
         """
-        return replace(self, response=Response(FLUSH_DISK_TIMEOUT))
+        return replace(self, response=RemotingResponse(FLUSH_DISK_TIMEOUT))
 
 
-_SUCCESS = Response(SUCCESS)
-_ILLEGAL = Response(MESSAGE_ILLEGAL, "the message is illegal, maybe msg body or properties length not matched.")
+_SUCCESS = RemotingResponse(SUCCESS)
+_ILLEGAL = RemotingResponse(MESSAGE_ILLEGAL, "the message is illegal, maybe msg body or properties length not matched.")
 _REFUSED = {
-    PutMessageStatus.SERVICE_NOT_AVAILABLE: Response(SERVICE_NOT_AVAILABLE, "service not available now"),
+    PutMessageStatus.SERVICE_NOT_AVAILABLE: RemotingResponse(SERVICE_NOT_AVAILABLE, "service not available now"),
     PutMessageStatus.MESSAGE_ILLEGAL: _ILLEGAL,
     PutMessageStatus.PROPERTIES_SIZE_EXCEEDED: _ILLEGAL,
-    PutMessageStatus.WHEEL_TIMER_MSG_ILLEGAL: Response(MESSAGE_ILLEGAL, "timer message illegal"),
-    PutMessageStatus.CREATE_MAPPED_FILE_FAILED: Response(
+    PutMessageStatus.WHEEL_TIMER_MSG_ILLEGAL: RemotingResponse(MESSAGE_ILLEGAL, "timer message illegal"),
+    PutMessageStatus.CREATE_MAPPED_FILE_FAILED: RemotingResponse(
         SYSTEM_ERROR, "create mapped file failed, server is busy or broken."
     ),
 }
@@ -131,7 +131,7 @@ class SendMessageProcessor:
         broker, switches = self._broker, self._broker.switches
         if switches.forbids_system_topics and request.topic in NOT_ALLOWED_SEND_TOPICS:
             remark = f"Sending message to topic[{request.topic}] is forbidden."
-            return SendMessageResponse(Response(NO_PERMISSION, remark))
+            return SendMessageResponse(RemotingResponse(NO_PERMISSION, remark))
         if request.topic not in broker.topic_config_manager.table:
             broker.topic_config_manager.create(request.topic)
         properties = dict(request.properties)
@@ -163,7 +163,7 @@ class SendMessageProcessor:
         elif broker.settings.reject_transaction_message:
             address = broker.settings.store_host.rpartition(":")[0]
             remark = f"the broker[{address}] sending transaction message is forbidden"
-            return SendMessageResponse(Response(NO_PERMISSION, remark))
+            return SendMessageResponse(RemotingResponse(NO_PERMISSION, remark))
         else:
             result = broker.transactional_message_bridge.put_half_message(message)
             if broker.recorder.is_on and result.record is not None:

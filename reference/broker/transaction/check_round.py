@@ -15,7 +15,7 @@ from reference.broker.transaction.op_remove_map import OpRemoveMap
 from reference.broker.transaction.transactional_message_bridge import PullResult, PullStatus
 from reference.errors import ActivityIsOverError, ErrorInCheckError, ThrownInCheckError
 from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET
-from reference.format.record import QueueOffset, Record
+from reference.format.record import LogRecord, QueueOffset
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.java.numbers import get_int, get_long
 from reference.store.message import MessageExt
@@ -282,7 +282,7 @@ class CheckRound:
         half: MessageExt | None,
         *,
         op: QueueOffset | None = None,
-        record: Record | None = None,
+        record: LogRecord | None = None,
         check_request: CheckTransactionStateRequest | None = None,
     ) -> CheckStep:
         step = CheckStep(branch, self._read_offset, message=half, op=op, record=record, check_request=check_request)

@@ -11,7 +11,7 @@ from reference.java.numbers import get_int
 
 if TYPE_CHECKING:
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
-    from reference.format.record import QueueOffset, Record
+    from reference.format.record import LogRecord, QueueOffset
     from reference.store.message import MessageExt
 
 
@@ -81,7 +81,7 @@ class CheckStep:
     """The half as the round holds it in memory, where it was read: its check count is counted up already."""
     op: QueueOffset | None = None
     """Where the op message stands that settled the half."""
-    record: Record | None = None
+    record: LogRecord | None = None
     """What was stored: the copy of a put-back, or the record of a discarded half (None in 4.5.1)."""
     check_request: CheckTransactionStateRequest | None = None
     """What was sent after a put-back for a check."""

@@ -11,12 +11,12 @@ from reference.broker.transaction.transactional_message_bridge import PullResult
 from reference.broker.transaction.transactional_message_service import OFFSET_SEPARATOR
 from reference.errors import ThrownInCheckError
 from reference.format.properties import TAGS
-from reference.format.record import QueueOffset, Record
+from reference.format.record import LogRecord, QueueOffset
 from reference.format.system_topics import OP_TOPIC, REMOVE_TAG
 from reference.java.numbers import get_long
 
 if TYPE_CHECKING:
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 
 class OpRemoveMap:
@@ -45,7 +45,7 @@ class OpRemoveMap:
 
     def __init__(
         self,
-        switches: VersionSwitches,
+        switches: ReleaseSwitches,
         bridge: TransactionalMessageBridge,
         mini_offset: QueueOffset,
         op_offset: QueueOffset,
@@ -127,7 +127,7 @@ class OpRemoveMap:
                 self._enter_single(op)
         return result
 
-    def _enter_batch(self, op: Record) -> None:
+    def _enter_batch(self, op: LogRecord) -> None:
         """5.1.0 and later: a list of half offsets, each followed by a comma."""
         halves: set[QueueOffset] = set()
         if op.properties.get(TAGS) == REMOVE_TAG:
@@ -141,7 +141,7 @@ class OpRemoveMap:
         else:
             self.done_op_offset.append(op.queue_offset)
 
-    def _enter_single(self, op: Record) -> None:
+    def _enter_single(self, op: LogRecord) -> None:
         """4.x and 5.0: one half offset is the whole body; an op message with another tag is never done.
 
         A list, as later versions write it, is no number, and counts as an offset that is long done (B18).

@@ -19,7 +19,7 @@ from reference.java.hash_map import hash_map_order
 if TYPE_CHECKING:
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.disk import Disk
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 FILE: Final = "config/transactionMetrics"
 _BUCKETS = 2048
@@ -43,7 +43,7 @@ class TransactionMetrics:
         The counts.
     """
 
-    def __init__(self, disk: Disk, switches: VersionSwitches, clock: VirtualClock) -> None:
+    def __init__(self, disk: Disk, switches: ReleaseSwitches, clock: VirtualClock) -> None:
         self.transaction_counts: dict[str, Metric] = {}
         self._disk = disk
         self._switches = switches

@@ -18,7 +18,7 @@ from reference.format.properties import (
     WAIT_STORE_OK,
     message_properties_to_string,
 )
-from reference.format.record import TRANSACTION_BITS, CommitLogOffset, QueueOffset, Record
+from reference.format.record import TRANSACTION_BITS, CommitLogOffset, LogRecord, QueueOffset
 from reference.format.stored_message import decompressed
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC, REMOVE_TAG
 from reference.store.get_message import GetMessageStatus
@@ -44,7 +44,7 @@ class PullResult:
     status: PullStatus
     next_begin_offset: QueueOffset
     """Where the next pull begins."""
-    found: tuple[Record, ...] | None = None
+    found: tuple[LogRecord, ...] | None = None
     """The records, or None when none was found (``msgFoundList``); empty when none of those found can be decoded."""
 
 
@@ -154,7 +154,7 @@ class TransactionalMessageBridge:
         record = self._store.look_message_by_offset(commit_log_offset)
         return None if record is None else MessageExt.of(record)
 
-    def _decode_msg_list(self, records: tuple[Record | None, ...]) -> tuple[Record, ...]:
+    def _decode_msg_list(self, records: tuple[LogRecord | None, ...]) -> tuple[LogRecord, ...]:
         if self._switches.decompresses_scanned:
             records = tuple(None if record is None else decompressed(record) for record in records)
         if self._switches.undecodable_throws and None in records:

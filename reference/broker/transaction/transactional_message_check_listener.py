@@ -21,7 +21,7 @@ from reference.store.message import MessageExt, MessageExtBrokerInner
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
-    from reference.format.record import CommitLogOffset, QueueOffset, Record
+    from reference.format.record import CommitLogOffset, LogRecord, QueueOffset
 
 DISCARD_QUEUE_ID = 0
 DISCARD_QUEUES = 1
@@ -108,7 +108,7 @@ class TransactionalMessageCheckListener:
         self._broker.check_requests.append(request)
         return request
 
-    def resolve_discard_msg(self, message: MessageExt) -> Record | None:
+    def resolve_discard_msg(self, message: MessageExt) -> LogRecord | None:
         """Give a half up; that the record could not be written changes nothing (B31).
 
         ``DefaultTransactionalMessageCheckListener#resolveDiscardMsg``.

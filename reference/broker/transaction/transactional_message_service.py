@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
     from reference.broker.broker_controller import BrokerController
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from reference.store.put_message import PutMessageResult
 
 
@@ -33,7 +33,7 @@ OFFSET_SEPARATOR = ","
 class OpBatch:
     """The result of one run of the batch service."""
 
-    written: tuple[Record, ...]
+    written: tuple[LogRecord, ...]
     """The op messages that were stored, at most one an op queue."""
     lost: tuple[str, ...]
     """Bodies that were taken from memory and that the store refused (B04)."""
@@ -58,7 +58,7 @@ class TransactionalMessageService:
         self._bridge = broker.transactional_message_bridge
         self._recorder = broker.recorder
 
-    def delete_prepare_message(self, half: Record) -> PutMessageResult | None:
+    def delete_prepare_message(self, half: LogRecord) -> PutMessageResult | None:
         """Mark a half as committed or rolled back (``#deletePrepareMessage``).
 
         4.x writes an op message and ignores whether that worked. 5.1 and later put the half's offset in memory; only

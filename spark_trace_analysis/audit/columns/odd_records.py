@@ -25,7 +25,7 @@ from spark_trace_analysis.records.version import mask_of, writers_of
 
 if TYPE_CHECKING:
     from reference.format.commit_log import CommitLog
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
 
 
 class OddRecords:
@@ -54,7 +54,7 @@ class OddRecords:
         self.ops: list[tuple[int, list[int]]] = []
         self.texts: dict[int, tuple[str | None, ...]] = {}
 
-    def fill(self, record: Record, fields: Any, place: int) -> int:
+    def fill(self, record: LogRecord, fields: Any, place: int) -> int:
         """Fill in the fields of a record; gives the releases that could have written it as bits.
 
         Parameters
@@ -97,7 +97,7 @@ class OddRecords:
             fields[RecordField.FEATURES] = Feature.SMALL_ORDER if is_in_a_known_order(record) else 0
         return mask_of(writers_of(record, kind))
 
-    def _take_op(self, record: Record) -> None:
+    def _take_op(self, record: LogRecord) -> None:
         offsets = parse_op_body(record.body) if record.has_sound_body else None
         if offsets is not None:
             self.ops.append((record.physical_offset, list(offsets)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reference.format import properties
-from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG, TRANSACTION_BITS, Record
+from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG, TRANSACTION_BITS, LogRecord
 from spark_trace_analysis.records.transaction_record import RecordKind
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Consistency:
         self._unordered: list[int] = []
         self._ordered = 0
 
-    def see(self, record: Record, kind: RecordKind, history: History | None) -> None:
+    def see(self, record: LogRecord, kind: RecordKind, history: History | None) -> None:
         """Take in a record; an op belongs to no single history."""
         offset = record.physical_offset
         self._hosts.setdefault(record.store_host, []).append(offset)
@@ -177,7 +177,7 @@ def unknown_key(unique_key: str) -> str:
     return f"its UNIQ_KEY is {unique_key!r}, and no half in the log has it"
 
 
-def unchanging(record: Record, kind: RecordKind) -> dict[str, object]:
+def unchanging(record: LogRecord, kind: RecordKind) -> dict[str, object]:
     """The parts that must be the same in all records of a transaction."""
     values = record.properties
     stays = {key: value for key, value in values.items() if key not in _VARYING}
@@ -201,7 +201,7 @@ def unchanging(record: Record, kind: RecordKind) -> dict[str, object]:
     return what
 
 
-def is_in_a_known_order(record: Record) -> bool:
+def is_in_a_known_order(record: LogRecord) -> bool:
     """Whether a record's properties stand in the order of a Java HashMap of either capacity."""
     keys = [key for key, _ in record.pairs]
     return any(
@@ -210,7 +210,7 @@ def is_in_a_known_order(record: Record) -> bool:
     )
 
 
-def wrong_form(record: Record, kind: RecordKind) -> Iterator[str]:
+def wrong_form(record: LogRecord, kind: RecordKind) -> Iterator[str]:
     """The complaint about a record of a form that its kind never has."""
     if kind is RecordKind.OP:
         yield from _wrong_op(record)
@@ -237,7 +237,7 @@ def wrong_form(record: Record, kind: RecordKind) -> Iterator[str]:
         yield f"a {kind.words} message with the flag {record.flag}, a broker writes 0"
 
 
-def _wrong_op(record: Record) -> Iterator[str]:
+def _wrong_op(record: LogRecord) -> Iterator[str]:
     """An op message comes from the broker itself and has one form (``TransactionalMessageBridge#writeOp``)."""
     if record.properties != _OP_PROPERTIES:
         yield f"an op message with the properties {record.properties!r}, expected {_OP_PROPERTIES!r}"

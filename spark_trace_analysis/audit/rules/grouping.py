@@ -22,7 +22,7 @@ from spark_trace_analysis.records.transaction_record import (
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
 
 
 class Grouping:
@@ -47,12 +47,12 @@ class Grouping:
         self.histories: dict[Hashable, History] = {}
         self.half_end: dict[int, int] = {}
         self.op_end: dict[int, int] = {}
-        self.strange_ops: list[tuple[Record, str]] = []
+        self.strange_ops: list[tuple[LogRecord, str]] = []
         self._timeout_ms = transaction_timeout_ms
         self._copies: dict[tuple[int, int], HalfCopy] = {}
         self._together: dict[tuple[int, int], list[HalfCopy]] = {}
 
-    def add(self, record: Record) -> tuple[RecordKind, History | None]:
+    def add(self, record: LogRecord) -> tuple[RecordKind, History | None]:
         """Take in one record and say what it is, and whose; an op may concern many transactions and is nobody's."""
         kind = classify(record)
         history = None
@@ -75,7 +75,7 @@ class Grouping:
             key=lambda copy: copy.commit_log_offset,
         )
 
-    def _add_half(self, record: Record, history: History) -> None:
+    def _add_half(self, record: LogRecord, history: History) -> None:
         queue_id, offset = record.queue_id, record.queue_offset
         self.half_end[queue_id] = max(self.half_end.get(queue_id, 0), offset + 1)
         age_ms = record.store_timestamp - record.born_timestamp
@@ -98,7 +98,7 @@ class Grouping:
             together.append(copy)
         self._copies[queue_id, offset] = copy
 
-    def _add_op(self, record: Record) -> None:
+    def _add_op(self, record: LogRecord) -> None:
         queue_id = record.queue_id
         self.op_end[queue_id] = max(self.op_end.get(queue_id, 0), record.queue_offset + 1)
         offsets = parse_op_body(record.body) if record.has_sound_body else None
@@ -117,7 +117,7 @@ class Grouping:
                 end = self.half_end.get(queue_id, 0)
                 self.strange_ops.append((record, beyond_the_end(offset, end)))
 
-    def _history_of(self, record: Record) -> History:
+    def _history_of(self, record: LogRecord) -> History:
         identity = identity_of(record)
         history = self.histories.get(identity)
         if history is None:
@@ -136,7 +136,7 @@ class Grouping:
         return history
 
 
-def birth_of(record: Record) -> tuple[int, str, int]:
+def birth_of(record: LogRecord) -> tuple[int, str, int]:
     """The :attr:`~spark_trace_analysis.audit.rules.history.History.birth` of a transaction, from one of its records."""
     return record.born_timestamp, record.born_host, record.body_crc
 
@@ -146,7 +146,7 @@ def beyond_the_end(offset: int, end: int) -> str:
     return f"the op names half {offset}, but the half queue ended at {end} when it was written"
 
 
-def _delivery(record: Record) -> Delivery:
+def _delivery(record: LogRecord) -> Delivery:
     return Delivery(
         queue_id=record.queue_id,
         queue_offset=record.queue_offset,
@@ -158,7 +158,7 @@ def _delivery(record: Record) -> Delivery:
     )
 
 
-def _discard(record: Record) -> Discard:
+def _discard(record: LogRecord) -> Discard:
     return Discard(
         queue_id=record.queue_id,
         queue_offset=record.queue_offset,

@@ -11,7 +11,7 @@ import pytest
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
 from halfcheck.printing.probe import print_answer
-from halfcheck.probe.answer import Answer
+from halfcheck.probe.answer import ProbeAnswer
 from model_check.world import Profile
 from tests.wire.clients.relay import Relay
 from tests.wire.one_broker import broker
@@ -193,7 +193,9 @@ def test_what_a_known_release_does_is_fine(tmp_path: Path, capsys: pytest.Captur
 def test_what_was_not_held_against_a_known_release_is_not_called_explained(capsys: pytest.CaptureFixture[str]) -> None:
     unjudged = cast("Played", SimpleNamespace(judgement=None, done=(), differs=()))
     target = cast("Target", None)
-    print_answer(Answer(target, [unjudged], known="5.3.3", known_profile=Profile.of("5.3.3"), not_played=["twice"]))
+    print_answer(
+        ProbeAnswer(target, [unjudged], known="5.3.3", known_profile=Profile.of("5.3.3"), not_played=["twice"])
+    )
     out = capsys.readouterr().out
     assert "the specification of 5.3.3 explains 0 of 2 schedules; the others were not held against it\n" in out
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from halfcheck.verify import processes
+from files.reading import read_text
+from halfcheck.verify import parts, processes
 from halfcheck.verify.processes import ResultCache, project_fingerprint
 
 
@@ -60,10 +61,12 @@ def test_nothing_is_found_when_a_file_of_the_project_has_changed(
     assert (list(changed(double, [4])), changed.found) == ([8], 0)
 
 
-def test_every_package_that_is_installed_is_part_of_the_fingerprint() -> None:
+def test_every_package_that_a_part_may_use_is_part_of_the_fingerprint() -> None:
+    """The report shows what parts have found; its page lies in the package's folder, where it is written."""
     project = Path(processes.__file__).parents[2]
-    packages = {path.parent.name for path in project.glob("*/__init__.py")} - {"tests", "benchmarks"}
-    assert set(processes.PACKAGES) == packages
+    packages = {path.parent.name for path in project.glob("*/__init__.py")}
+    assert set(processes.PACKAGES) == packages - {"tests", "benchmarks", "real_brokers", "report"}
+    assert "report" not in read_text(Path(parts.__file__))
 
 
 @pytest.mark.parametrize(("name", "changes"), [("halfcheck", False), ("unheard_of", True)])

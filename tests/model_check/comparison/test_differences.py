@@ -10,7 +10,7 @@ from model_check.answers.answer import search_portfolio
 from model_check.asked import asked_for
 from model_check.clauses import chosen_clauses, clauses_by_name, name_of
 from model_check.comparison.both_sides import needs_a_search, of_search, verdicts_of
-from model_check.comparison.differences import Change, Comparison, Difference, Side, Verdicts, compared
+from model_check.comparison.differences import ClauseChange, Comparison, Difference, ProfileVerdict, Verdicts, compared
 from model_check.comparison.upgrade_answer import UpgradeAnswer, UpgradeEntry, upgrade_answer
 from model_check.defects.affected import affects
 from model_check.defects.catalogue import catalogue
@@ -41,10 +41,10 @@ def on_tiny(before: str, after: str, *faults: str) -> Comparison:
 
 def test_a_repair_that_mends_is_seen_with_what_it_mends() -> None:
     found = on_tiny("4.9.7", "4.9.7+heeds_settled_originals")
-    mended = {name_of(one.clause): one for one in found.differences if one.change is Change.MENDED}
+    mended = {name_of(one.clause): one for one in found.differences if one.change is ClauseChange.MENDED}
     assert {"S1.immune_half", "S9.immune_half"} <= set(mended)
-    assert mended["S1.immune_half"].before == Side("violated", 16, TINY, ("B01",))
-    assert mended["S1.immune_half"].after == Side("holds", None, None, ())
+    assert mended["S1.immune_half"].before == ProfileVerdict("violated", 16, TINY, ("B01",))
+    assert mended["S1.immune_half"].after == ProfileVerdict("holds", None, None, ())
     differing = {one.clause for one in found.differences}
     assert differing.isdisjoint(clause for clauses in found.same.values() for clause in clauses)
     assert len(differing) + sum(map(len, found.same.values())) == len(clauses_by_name())
@@ -59,17 +59,17 @@ def test_the_same_profile_twice_differs_in_nothing() -> None:
 
 def test_a_repair_that_does_not_mend_the_clause_alone_is_not_taken_for_useless() -> None:
     found = on_tiny("5.4.0", "5.4.0+heeds_settled_originals")
-    through = {name_of(one.clause): one for one in found.differences if one.change is Change.THROUGH}
+    through = {name_of(one.clause): one for one in found.differences if one.change is ClauseChange.THROUGH}
     assert through["S1.immune_half"].before.resembles == ("B01", "A16", "B05")
     assert through["S1.immune_half"].after.resembles == ("A16", "B05")
 
 
 def test_what_becomes_worse_stands_first() -> None:
     found = on_tiny("4.9.7", "5.3.3", "crash")
-    assert found.differences[0].change is Change.BROKEN
-    broken = {name_of(one.clause) for one in found.differences if one.change is Change.BROKEN}
+    assert found.differences[0].change is ClauseChange.BROKEN
+    broken = {name_of(one.clause) for one in found.differences if one.change is ClauseChange.BROKEN}
     assert "S10.op_entry_dies_with_the_process" in broken
-    order = [list(Change).index(one.change) for one in found.differences]
+    order = [list(ClauseChange).index(one.change) for one in found.differences]
     assert order == sorted(order)
     told = found.to_json()["differences"]["S10.op_entry_dies_with_the_process"]
     assert told["change"] == "broken now"
@@ -79,33 +79,36 @@ def test_what_becomes_worse_stands_first() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "change"),
     [
-        (("violated", 5), ("violated", 7), Change.LATER),
-        (("violated", 7), ("violated", 5), Change.SOONER),
-        (("violated", 5), ("violated", 5), Change.THROUGH),
-        (("holds", None), ("violated", 5), Change.BROKEN),
-        (("unknown", None), ("violated", 5), Change.FOUND),
-        (("violated", 5), ("holds", None), Change.MENDED),
-        (("violated", 5), ("cannot occur", None), Change.MENDED),
-        (("violated", 5), ("unknown", None), Change.OTHER),
-        (("holds", None), ("unknown", None), Change.OTHER),
+        (("violated", 5), ("violated", 7), ClauseChange.LATER),
+        (("violated", 7), ("violated", 5), ClauseChange.SOONER),
+        (("violated", 5), ("violated", 5), ClauseChange.THROUGH),
+        (("holds", None), ("violated", 5), ClauseChange.BROKEN),
+        (("unknown", None), ("violated", 5), ClauseChange.FOUND),
+        (("violated", 5), ("holds", None), ClauseChange.MENDED),
+        (("violated", 5), ("cannot occur", None), ClauseChange.MENDED),
+        (("violated", 5), ("unknown", None), ClauseChange.OTHER),
+        (("holds", None), ("unknown", None), ClauseChange.OTHER),
     ],
 )
 def test_what_a_difference_comes_to(
-    before: tuple[str, int | None], after: tuple[str, int | None], change: Change
+    before: tuple[str, int | None], after: tuple[str, int | None], change: ClauseChange
 ) -> None:
-    sides = (Side(verdict, depth) for verdict, depth in (before, after))
+    sides = (ProfileVerdict(verdict, depth) for verdict, depth in (before, after))
     assert Difference(IMMUNE_HALF, *sides).change is change
 
 
-@pytest.mark.parametrize(("after_ms", "change"), [(420_001, Change.SOONER), (900_000, Change.LATER)])
-def test_of_a_configuration_milliseconds_count_and_no_steps_of_other_ticks(after_ms: int, change: Change) -> None:
+@pytest.mark.parametrize(("after_ms", "change"), [(420_001, ClauseChange.SOONER), (900_000, ClauseChange.LATER)])
+def test_of_a_configuration_milliseconds_count_and_no_steps_of_other_ticks(after_ms: int, change: ClauseChange) -> None:
     """S2.commit_after_discard from 4.9.7 to 5.3.3: a path of more ticks, over in half the time."""
-    before, after = Side("violated", 17, TINY, ("A14",), 840_001), Side("violated", 41, TINY, ("A14",), after_ms)
+    before, after = (
+        ProfileVerdict("violated", 17, TINY, ("A14",), 840_001),
+        ProfileVerdict("violated", 41, TINY, ("A14",), after_ms),
+    )
     assert Difference(DISCARDED, before, after).change is change
 
 
 def test_what_is_broken_after_the_same_milliseconds_is_no_difference() -> None:
-    both = (Side("violated", depth, TINY, ("B01",), 60_001) for depth in (17, 40))
+    both = (ProfileVerdict("violated", depth, TINY, ("B01",), 60_001) for depth in (17, 40))
     found = compared(*(Verdicts(asked_for("5.4.0"), QUIET, {IMMUNE_HALF: side}) for side in both))
     assert (found.differences, found.same) == ((), {"violated": (IMMUNE_HALF,)})
 
@@ -209,7 +212,7 @@ def test_a_repair_mends_what_searches_have_shown_and_no_more() -> None:
 
 
 def test_what_a_search_left_open_is_in_no_group() -> None:
-    sides = {IMMUNE_HALF: Side("violated", 9, TINY, ("B01",))}, {IMMUNE_HALF: Side("unknown")}
+    sides = {IMMUNE_HALF: ProfileVerdict("violated", 9, TINY, ("B01",))}, {IMMUNE_HALF: ProfileVerdict("unknown")}
     before, after = (Verdicts(asked_for("5.4.0"), QUIET, side) for side in sides)
     found = compared(before, after)
     assert (found.after.open, found.is_complete) == ((IMMUNE_HALF,), False)
@@ -218,7 +221,7 @@ def test_what_a_search_left_open_is_in_no_group() -> None:
 
 
 def test_what_the_first_one_left_open_is_not_said_to_be_new_for_certain() -> None:
-    sides = {IMMUNE_HALF: Side("unknown")}, {IMMUNE_HALF: Side("violated", 9, TINY, ("B01",))}
+    sides = {IMMUNE_HALF: ProfileVerdict("unknown")}, {IMMUNE_HALF: ProfileVerdict("violated", 9, TINY, ("B01",))}
     before, after = (Verdicts(asked_for("5.4.0"), QUIET, side) for side in sides)
     (new,) = [one for one in upgrade_answer(compared(before, after)).new if one.clause]
     assert new.happens.endswith("(in 5.4.0 that is open)")

@@ -12,7 +12,7 @@ from model_check.instances import load_instance
 from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.verdicts.implications import Implication, implied_by, is_shown, read_implications, refuted, suggested
 from model_check.verdicts.regeneration import differing
-from model_check.verdicts.table import Entry, Minimal, SearchPlan, Table, read_table, written
+from model_check.verdicts.table import Entry, Minimal, SearchPlan, TableOfVerdicts, read_table, written
 from model_check.world import NO_FAULTS as QUIET
 from model_check.world import Environment, Profile
 from spec.constants import FAULTS
@@ -34,7 +34,7 @@ ENTRIES = {
     CRASH: Entry(30, 60, 5, {A: 3, B: 4}),
     BOTH: Entry(40, 80, 6, {A: 2, B: 5, C: 6}),
 }
-TABLE = Table(
+TABLE = TableOfVerdicts(
     specification_fingerprint(),
     tuple(PROFILES),
     FAULTS,
@@ -156,7 +156,7 @@ def test_an_implication_says_nothing_of_what_it_excepts_or_of_a_level_that_was_n
         "5.3.3 tiny lose_end",
         "5.3.3 tiny crash",
     ]
-    cut = Table("", (), (), (), {}, {"5.3.3": {"tiny": {CRASH: Entry(9, 9, 4, {A: 4}, (B,))}}})
+    cut = TableOfVerdicts("", (), (), (), {}, {"5.3.3": {"tiny": {CRASH: Entry(9, 9, 4, {A: 4}, (B,))}}})
     assert list(refuted(Implication(A, B, ""), cut)) == []
     cut.entries["5.3.3"]["tiny"][CRASH] = Entry(9, 9, 5, {A: 4}, (B,))
     assert len(list(refuted(Implication(A, B, ""), cut))) == 1

@@ -8,7 +8,7 @@ import pytest
 
 from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.send_message_processor import SendMessageRequest
-from reference.broker.response import NO_PERMISSION, SERVICE_NOT_AVAILABLE, Response
+from reference.broker.response import NO_PERMISSION, SERVICE_NOT_AVAILABLE, RemotingResponse
 from reference.errors import BrokerIsDownError, BrokerIsRunningError
 from reference.format.stored_message import decode_message_id
 from reference.format.system_topics import HALF_TOPIC
@@ -68,7 +68,7 @@ def test_5_x_gives_a_message_without_a_unique_key_one_of_its_own(version: str, k
 def test_halves_are_refused_when_transactions_are_forbidden_or_the_store_is_full() -> None:
     one = OneBroker("5.3.3", replace(SETTINGS, reject_transaction_message=True))
     remark = "the broker[127.0.0.1] sending transaction message is forbidden"
-    assert one.broker.send_message(HALF).response == Response(NO_PERMISSION, remark)
+    assert one.broker.send_message(HALF).response == RemotingResponse(NO_PERMISSION, remark)
     full = OneBroker("5.3.3")
     full.broker.message_store.is_writeable = False
     assert full.broker.send_message(HALF).response.code == SERVICE_NOT_AVAILABLE

@@ -8,7 +8,7 @@ from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
-from reference.format.record import QueueOffset, Record
+from reference.format.record import LogRecord, QueueOffset
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC
 from reference.versions.versions import STORE_VERSIONS
 from tests.reference.one_broker import GROUP, OneBroker
@@ -32,7 +32,7 @@ class Elsewhere:
         return answer if self.answers else None
 
     @property
-    def halves(self) -> list[Record]:
+    def halves(self) -> list[LogRecord]:
         return self.other.stored(HALF_TOPIC)
 
 

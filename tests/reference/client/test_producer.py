@@ -12,7 +12,7 @@ import pytest
 from conformance.golden_stores import GoldenStore, golden_stores
 from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
-from reference.broker.response import ILLEGAL_OPERATION, NO_PERMISSION, Response
+from reference.broker.response import ILLEGAL_OPERATION, NO_PERMISSION, RemotingResponse
 from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
 from reference.client.message_client_id_setter import MessageClientIDSetter
 from reference.client.producer import TransactionMQProducer
@@ -56,7 +56,7 @@ def sends(golden: GoldenStore) -> Iterator[dict[str, Any]]:
 class Recording:
     """A network that notes requests and answers as told."""
 
-    def __init__(self, *answers: Response | None) -> None:
+    def __init__(self, *answers: RemotingResponse | None) -> None:
         self.requests: list[SendMessageRequest] = []
         self.ends: list[EndTransactionRequestHeader] = []
         self._answers = list(answers)
@@ -148,7 +148,7 @@ def test_a_unique_key_of_the_real_client_is_made_again_from_its_parts(golden: Go
 
 
 def test_queues_are_taken_in_turn() -> None:
-    api = Recording(*[Response(NO_PERMISSION)] * 6)
+    api = Recording(*[RemotingResponse(NO_PERMISSION)] * 6)
     mine = producer(api, Listener(COMMIT), first_queue=2)
     for _ in range(2):
         with pytest.raises(MQClientError):
@@ -157,7 +157,7 @@ def test_queues_are_taken_in_turn() -> None:
 
 
 def test_what_can_not_be_sent_is_tried_three_times_with_one_key_and_runs_nothing() -> None:
-    api, listener = Recording(None, Response(NO_PERMISSION), None), Listener(COMMIT)
+    api, listener = Recording(None, RemotingResponse(NO_PERMISSION), None), Listener(COMMIT)
     with pytest.raises(MQClientError, match="send message Exception"):
         run(producer(api, listener).send_message_in_transaction(Message("T", b"")))
     assert len({request.properties["UNIQ_KEY"] for request in api.requests}) == 1
@@ -165,7 +165,7 @@ def test_what_can_not_be_sent_is_tried_three_times_with_one_key_and_runs_nothing
 
 
 def test_an_answer_that_no_retry_can_change_is_the_last() -> None:
-    api = Recording(Response(ILLEGAL_OPERATION))
+    api = Recording(RemotingResponse(ILLEGAL_OPERATION))
     with pytest.raises(MQClientError, match="604"):
         run(producer(api, Listener(COMMIT)).send_message_in_transaction(Message("T", b"")))
     assert len(api.requests) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from reference.format.commit_log import CommitLog
 from reference.format.errors import CorruptRegion, NotAStoreError
-from reference.format.record import MAGIC_V2, Record
+from reference.format.record import MAGIC_V2, LogRecord
 from tests.reference.format.store_writer import record_bytes
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def three(bodies: tuple[bytes, ...] = (b"one", b"two", b"three")) -> tuple[bytea
 
 def read(log: CommitLog) -> tuple[list[bytes], list[CorruptRegion]]:
     entries = list(log.read())
-    bodies = [entry.body for entry in entries if isinstance(entry, Record)]
+    bodies = [entry.body for entry in entries if isinstance(entry, LogRecord)]
     return bodies, [entry for entry in entries if isinstance(entry, CorruptRegion)]
 
 

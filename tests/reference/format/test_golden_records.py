@@ -11,7 +11,7 @@ from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues
 from reference.format.frame import Frame
 from reference.format.properties import LARGE_CAPACITY, SMALL_CAPACITY, is_in_hash_map_order
-from reference.format.record import Record
+from reference.format.record import LogRecord
 from tests.conformance.decoded_store import consume_queue_entries, decoded_records
 
 STORES = [*golden_stores(), *golden_stores(in_rocksdb=True)]
@@ -29,7 +29,7 @@ def test_every_field_of_every_record_agrees_with_the_independent_decoding(golden
     entries = list(CommitLog.open(golden.path).read())
     assert len(entries) == len(expected)
     for record, line in zip(entries, expected, strict=True):
-        assert isinstance(record, Record), record
+        assert isinstance(record, LogRecord), record
         assert [
             record.total_size, f"{record.magic:08X}", record.body_crc, record.queue_id, record.flag,
             record.queue_offset, record.physical_offset, record.sys_flag, record.transaction_type >> 2,

@@ -10,7 +10,7 @@ import pytest
 from reference.broker.broker_controller import BrokerController
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.processor.send_message_processor import SendMessageRequest
-from reference.broker.response import MESSAGE_ILLEGAL, SERVICE_NOT_AVAILABLE, SUCCESS, SYSTEM_ERROR, Response
+from reference.broker.response import MESSAGE_ILLEGAL, SERVICE_NOT_AVAILABLE, SUCCESS, SYSTEM_ERROR, RemotingResponse
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.broker.transaction.transactional_message_bridge import PullResult, PullStatus
 from reference.errors import ThrownInCheckError
@@ -164,7 +164,7 @@ def test_without_room_for_the_next_file_send_and_commit_are_answered_with_a_syst
     answer = one.broker.send_message(request)
     assert (answer.response.code, answer.record) == (SYSTEM_ERROR, None)
     (refused,) = one.commit(half)
-    assert refused.response == Response(SYSTEM_ERROR, "Create mapped file failed.")
+    assert refused.response == RemotingResponse(SYSTEM_ERROR, "Create mapped file failed.")
     assert [record.queue_offset for record in store.records()] == [0]
 
 

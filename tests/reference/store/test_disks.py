@@ -32,7 +32,7 @@ from reference.versions.versions import STORE_VERSIONS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.versions.switches import VersionSwitches
+    from reference.versions.switches import ReleaseSwitches
 
 HOST = "127.0.0.1:10911"
 SMALL = MessageStoreConfig(mapped_file_size_commit_log=1_000, mapped_file_size_consume_queue=60)
@@ -44,7 +44,7 @@ def message(number: int = 0, topic: str = "T", **fields: str | bytes) -> Message
     return MessageExtBrokerInner(topic, number % 2, store_host=HOST, born_timestamp=5, **values)  # type: ignore[arg-type]
 
 
-def store(disk: MemoryDisk | DirectoryDisk, switches: VersionSwitches = V) -> MessageStore:
+def store(disk: MemoryDisk | DirectoryDisk, switches: ReleaseSwitches = V) -> MessageStore:
     return MessageStore(switches, VirtualClock(7), disk, SMALL)
 
 

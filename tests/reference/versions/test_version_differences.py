@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
-from reference.broker.response import ILLEGAL_OPERATION, NOT_SET_REMARK, Response
+from reference.broker.response import ILLEGAL_OPERATION, NOT_SET_REMARK, RemotingResponse
 from reference.format.record import TRANSACTION_COMMIT, QueueOffset
 from reference.format.system_topics import HALF_TOPIC
 from tests.reference.one_broker import SETTINGS, OneBroker
@@ -63,7 +63,7 @@ def test_b01_an_in_time_commit_of_an_immune_half_that_was_put_back_is_delivered_
 )
 def test_b02_a_crash_before_the_batch_is_written_forgets_an_acknowledged_commit(version: str, is_checked: bool) -> None:
     one = OneBroker(version)
-    assert one.commit(one.half())[-1].response == Response(0)
+    assert one.commit(one.half())[-1].response == RemotingResponse(0)
     one.broker.crash()
     one.broker = one.broker.restart()
     assert one.broker.run_op_batch_service().written == ()
@@ -77,12 +77,12 @@ def test_a58_a_late_end_of_a_half_with_an_immunity_is_refused_with_604(version: 
     one = OneBroker(version)
     half, plain = one.half(CHECK_IMMUNITY_TIME_IN_SECONDS="20"), one.half()
     one.clock.advance(20_000)
-    assert one.commit(half)[-1].response == Response(0)
+    assert one.commit(half)[-1].response == RemotingResponse(0)
     one.clock.advance(1)
     first = one.commit(half)[0]
-    assert (first.response == Response(ILLEGAL_OPERATION, NOT_SET_REMARK)) is is_refused
+    assert (first.response == RemotingResponse(ILLEGAL_OPERATION, NOT_SET_REMARK)) is is_refused
     assert one.delivered == ["K0"] * (1 if is_refused else 2)
-    assert one.commit(plain)[-1].response == Response(0)
+    assert one.commit(plain)[-1].response == RemotingResponse(0)
     answer = one.end(one.header(half, TRANSACTION_COMMIT, from_check=True))
     assert answer[0].outcome is EndTransactionOutcome.MESSAGE_STORED
 

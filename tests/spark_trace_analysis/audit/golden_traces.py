@@ -12,7 +12,7 @@ from reference.format.broker_conf import find_broker_conf, read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import read_consumer_offsets
 from reference.format.frame import Frame
-from reference.format.record import Record
+from reference.format.record import LogRecord
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, validation_settings
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace
@@ -51,7 +51,7 @@ def golden_trace(name: str) -> GoldenTrace:
     for record in CommitLog.open(store).read(concerns_a_transaction):
         if isinstance(record, Frame):
             continue
-        assert isinstance(record, Record)
+        assert isinstance(record, LogRecord)
         trace.add(record, classify(record))
     saved = read_consumer_offsets(store)
     trace.add_saved_offsets(saved.get(HALF_TOPIC, 0) or 0, saved.get(OP_TOPIC, 0) or 0)

@@ -22,7 +22,7 @@ from tests.spark_trace_analysis.audit.both_audits import FEW, assert_both
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
 
 A, B = "C0000202FFFF4E0E2F2A6er3pYmWu0RA", "C0000202FFFF4E0E2F2A6ejqplztsNNL"
 BODIES = b"order-3985819", b"order-4420602"
@@ -103,7 +103,7 @@ def test_two_topics_that_collide_have_two_queues(tmp_path: Path, has_queues: boo
 def test_two_births_that_collide_are_no_twins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[int] = []
 
-    def seen(record: Record) -> tuple[int, str, int]:
+    def seen(record: LogRecord) -> tuple[int, str, int]:
         birth = birth_of(record)
         looked_at.append(birth[0])
         return birth

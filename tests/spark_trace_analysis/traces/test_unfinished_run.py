@@ -30,7 +30,7 @@ def test_a_file_that_is_written_in_half_does_not_appear(tmp_path: Path, monkeypa
     with locked_run(tmp_path / "run") as run:
         run.begin(PARAMETERS, "sources")
         there = files_of(run.folder)
-        monkeypatch.setattr(Path, "open", FullDisk)
+        monkeypatch.setattr(Path, "open", lambda path, mode: FullDisk(path, mode))  # noqa: PLW0108 (a method)
         with pytest.raises(OSError, match="No space left"):
             run.write("traces-0.parquet", pa.py_buffer(b"sixteen bytes ok"), 0, 1, 1)
         assert files_of(run.folder) == there

@@ -8,7 +8,13 @@ import pytest
 
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome, EndTransactionStep
 from reference.broker.processor.send_message_processor import SendMessageRequest
-from reference.broker.response import ILLEGAL_OPERATION, NOT_SET_REMARK, SERVICE_NOT_AVAILABLE, SYSTEM_ERROR, Response
+from reference.broker.response import (
+    ILLEGAL_OPERATION,
+    NOT_SET_REMARK,
+    SERVICE_NOT_AVAILABLE,
+    SYSTEM_ERROR,
+    RemotingResponse,
+)
 from reference.errors import ActivityIsOverError, BrokerIsDownError
 from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, QueueOffset
 from reference.format.system_topics import OP_TOPIC
@@ -16,7 +22,7 @@ from tests.reference.one_broker import SETTINGS, OneBroker
 
 
 def refusal(code: int, remark: str) -> list[EndTransactionStep]:
-    return [EndTransactionStep(EndTransactionOutcome.REFUSED, Response(code, remark))]
+    return [EndTransactionStep(EndTransactionOutcome.REFUSED, RemotingResponse(code, remark))]
 
 
 def test_group_and_both_offsets_must_be_those_of_the_half() -> None:
@@ -46,10 +52,12 @@ def test_a_commit_answers_after_its_second_write_and_a_rollback_after_its_only_o
     commit = one.commit(first)
     assert [(step.outcome.value, step.response) for step in commit] == [
         ("message_stored", None),
-        ("op_stored", Response(0)),
+        ("op_stored", RemotingResponse(0)),
     ]
     rollback = one.roll_back(second)
-    assert [(step.outcome.value, step.response) for step in rollback] == [("op_stored", Response(0, NOT_SET_REMARK))]
+    assert [(step.outcome.value, step.response) for step in rollback] == [
+        ("op_stored", RemotingResponse(0, NOT_SET_REMARK))
+    ]
     assert [(record.body, record.properties) for record in one.stored(OP_TOPIC)] == [
         (body, {"WAIT": "true", "TAGS": "d"}) for body in (b"0", b"1")
     ]
@@ -87,7 +95,7 @@ def test_a_full_store_refuses_the_real_message_and_swallows_a_lost_op() -> None:
     one.broker.message_store.is_writeable = False
     assert one.commit(half) == refusal(SERVICE_NOT_AVAILABLE, "Service not available now.")
     assert one.roll_back(half) == [
-        EndTransactionStep(EndTransactionOutcome.OP_LOST, Response(0, NOT_SET_REMARK)),
+        EndTransactionStep(EndTransactionOutcome.OP_LOST, RemotingResponse(0, NOT_SET_REMARK)),
     ]
 
 
@@ -123,7 +131,7 @@ def test_b09_what_waits_in_another_topic_gets_no_op_message_from_5_4_0_on(
     one = OneBroker(version)
     (step,) = one.roll_back(one.half(DELAY="1"))
     one.flush_ops()
-    assert (step.outcome, step.response) == (outcome, Response(0, NOT_SET_REMARK))
+    assert (step.outcome, step.response) == (outcome, RemotingResponse(0, NOT_SET_REMARK))
     assert [record.body for record in one.stored(OP_TOPIC)] == ops
 
 

@@ -13,7 +13,7 @@ from reference.store.message_store_config import MessageStoreConfig
 from tests.spark_trace_analysis.audit.advice.shop import Shop
 
 if TYPE_CHECKING:
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
 
 Play = Callable[[bool], Shop]
 """Plays a cause; the argument says whether the advice was followed from the beginning."""
@@ -24,7 +24,7 @@ _PULLED = 32
 """Op messages that a round reads at first."""
 
 
-def crowd(shop: Shop, number: int = _PULLED + 8) -> list[Record]:
+def crowd(shop: Shop, number: int = _PULLED + 8) -> list[LogRecord]:
     """Other halves, so many."""
     return [shop.half(f"other {index}") for index in range(number)]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
-    from reference.format.record import Record
+    from reference.format.record import LogRecord
     from spark_trace_analysis.audit.rules.circumstances import Circumstances, LogFacts
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
     from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
@@ -98,7 +98,7 @@ class Shop:
 
     def half(
         self, order: str, properties: Mapping[str, str] | None = None, *, committed: bool = True, flag: int = 0
-    ) -> Record:
+    ) -> LogRecord:
         """Send the half of an order, and let the local transaction come to its end."""
         self.database[order] = committed
         return self.under.half({UNIQUE_KEY: order, "KEYS": order, **(properties or {})}, flag=flag)
