@@ -54,7 +54,7 @@ NEEDS_JAVA = (
 """These tests share a Java, warm for all but the first. In this order: a command stops its session at its end, and the
 session that the tests of spark_trace_analysis share is begun behind the last command."""
 
-ONE_PAGE = "tests/report/"
+ONE_PAGE = "tests/html_report/"
 """The page of these tests is filled once: all schedules of the table of verdicts are replayed for it."""
 
 SECONDS = Path(__file__).parent / "benchmarks" / "tests" / "seconds.toml"

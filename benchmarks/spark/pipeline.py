@@ -36,10 +36,10 @@ PHASES: Final = {
 def main(traces: int, folder: Path, steps: int, instances: Sequence[str]) -> None:
     """Run all phases; the traces are shared out evenly among the runs."""
     _tell(phase=STARTING)
+    from html_report.data import ReportData
+    from html_report.page import write
+    from html_report.simulation_section import simulation_section
     from model_check.world import World
-    from report.data import ReportData
-    from report.page import write
-    from report.simulation_section import simulation_section
     from spark_trace_analysis.cluster.session import spark_session
     from spark_trace_analysis.judge.both_ways import judge
     from spark_trace_analysis.traces.manifest import Parameters

@@ -46,7 +46,7 @@ def audit_as_asked(options: AuditOptions) -> ExitCode:
         row_files=files,
     )
     if options.report is not None:
-        from report.audit_page import write_audit_page
+        from html_report.audit_page import write_audit_page
 
         write_audit_page(audit, options.report, options.limit)
     if options.as_json:

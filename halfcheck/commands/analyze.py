@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from html_report.simulation_section import SimulationSection
     from reference.format.broker_conf import BrokerConf
-    from report.simulation_section import SimulationSection
     from spark_trace_analysis.audit.explanation.explained_runs import Explained
     from spark_trace_analysis.traces.manifest import TraceRun
 
@@ -67,7 +67,7 @@ def command(
     halfcheck analyze trace.jsonl --profile 4.9.7 --broker-conf conf/broker.conf --explain 10
     """
     from halfcheck.printing.analyze import print_judgement
-    from report.simulation_section import simulation_section
+    from html_report.simulation_section import simulation_section
     from spark_trace_analysis.audit.explanation.explained_runs import explain_some
     from spark_trace_analysis.judge.both_ways import judge
 
@@ -166,8 +166,8 @@ def _write_report(
     seconds: dict[str, float],
     begin: Callable[[str], None],
 ) -> None:
-    from report.data import Fact, ReportData
-    from report.page import write
+    from html_report.data import Fact, ReportData
+    from html_report.page import write
 
     manifests = [run.manifest for run in runs]
     facts = (

@@ -14,9 +14,10 @@ from halfcheck.options import USUAL_PROFILE, Conf, Master, Seed, names_in
 from halfcheck.printing.progress import progress_bar, resumable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from model_check.walks.guided.account import Account
+    from model_check.world import World
     from spark_trace_analysis.traces.event_source import EventSource
     from spark_trace_analysis.traces.manifest import Parameters
     from spark_trace_analysis.traces.simulate import Progress, Simulation
@@ -69,12 +70,12 @@ def command(
     halfcheck simulate --of broker --traces 1000 --faults crash --choice weighted --out build/traces/broker
     halfcheck simulate --traces 100000000 --master spark://10.0.0.5:7077 --out /mnt/shared/traces
     """
-    from model_check.world import World
     from spark_trace_analysis.errors import BadOptionError
     from spark_trace_analysis.traces.manifest import Parameters
 
     source = _source_of(of)
-    parameters = Parameters(World.of(profile, names_in(faults), instance), seed, traces, steps, choice, of)
+    world = _world_of(of)(profile, names_in(faults), instance)
+    parameters = Parameters(world, seed, traces, steps, choice, of)
     if trace is not None:
         if out is not None:
             message = "--trace prints one trace and writes none: leave --out away"
@@ -138,6 +139,17 @@ def _source_of(of: str) -> EventSource:
         message = f"--of {of}: expected {' or '.join(sources)}"
         raise BadOptionError(message)
     return sources[of]
+
+
+def _world_of(of: str) -> Callable[[str, list[str], str], World]:
+    """Makes a world of names; the broker knows the fuzzer's instances, too."""
+    if of == "broker":
+        from fuzz.lockstep.fuzzed_instances import fuzzed_world
+
+        return fuzzed_world
+    from model_check.world import World
+
+    return World.of
 
 
 def _print_trace(number: int, parameters: Parameters, source: EventSource, *, as_json: bool) -> None:

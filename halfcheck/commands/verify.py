@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from fuzz.mutants.kill_table import HuntResult
     from fuzz.search.campaign import Campaign
     from halfcheck.verify.verification import Verification
-    from report.data import ReportData
-    from report.verdict_table import VerdictTable
+    from html_report.data import ReportData
+    from html_report.verdict_table import VerdictTable
     from spark_trace_analysis.audit.audit import Audit
 
 
@@ -50,7 +50,7 @@ def command(
     from halfcheck.verify.parts import begin
     from halfcheck.verify.processes import ResultCache, on_all_cores
     from halfcheck.verify.verification import Verification
-    from report.page import write
+    from html_report.page import write
     from spark_trace_analysis.cluster.session import require_java
 
     if out.exists() and not out.is_dir():

@@ -12,15 +12,15 @@ from halfcheck import __version__
 from halfcheck.printing.progress import timed, words
 from halfcheck.verdicts.files import VerdictFiles
 from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification
+from html_report.data import Fact, RefusedSpecification, ReportData
+from html_report.simulation_section import simulation_section
+from html_report.verdict_table import verdict_table
 from model_check.check import check
 from model_check.errors import EvaluationError
 from model_check.instances import load_instance
 from model_check.question import Question
 from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.world import NO_FAULTS, Environment, Profile, World
-from report.data import Fact, RefusedSpecification, ReportData
-from report.simulation_section import simulation_section
-from report.verdict_table import verdict_table
 from spark_trace_analysis.cluster.session import spark_session
 from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.traces.manifest import Parameters, commit, source_fingerprint

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.golden_stores import golden_store
 from files.reading import read_text
+from html_report.data import RefusedSpecification
 from model_check.errors import EvaluationError
 from model_check.world import Profile
 from reference.format.broker_conf import NAME, read_broker_conf
-from report.data import RefusedSpecification
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.opened_store import StoreQuestion
 

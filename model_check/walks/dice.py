@@ -1,4 +1,4 @@
-"""The draws of a random walk without the compiler: the same as in `walk_kernel.py`, in Python.
+"""The draws of a random walk without the compiler: the same as in `explicit/kernel_texts/walks.py`, in Python.
 
 The compiled walk is held against them, and they drive what only Python can do, such as the reference broker.
 """

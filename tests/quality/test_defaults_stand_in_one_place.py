@@ -20,7 +20,7 @@ _PACKAGES = (
     "model_check",
     "reference",
     "fuzz",
-    "report",
+    "html_report",
     "spark_trace_analysis",
     "conformance",
     "halfcheck",

@@ -39,7 +39,7 @@ def test_the_lines_stand_in_the_file_as_they_are_quoted(file: str) -> None:
 def test_no_other_file_names_the_action() -> None:
     assert len(QUOTED) == 5
     folders = (
-        "spec", "model_check", "reference", "fuzz", "report", "spark_trace_analysis", "halfcheck", "conformance",
+        "spec", "model_check", "reference", "fuzz", "html_report", "spark_trace_analysis", "halfcheck", "conformance",
         "wire", "real_brokers",
     )  # fmt: skip
     sources = [source for folder in folders for source in (ROOT / folder).rglob("*.py")]

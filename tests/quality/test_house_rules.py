@@ -21,7 +21,7 @@ PACKAGES: Final = (
     "model_check",
     "real_brokers",
     "reference",
-    "report",
+    "html_report",
     "spark_trace_analysis",
     "spec",
     "wire",

@@ -20,7 +20,7 @@ PACKAGES: Final = (
     "real_brokers",
     "reference",
     "setup",
-    "report",
+    "html_report",
     "spark_trace_analysis",
     "spec",
     "wire",
@@ -35,7 +35,8 @@ FENCED: Final = re.compile(r"^( *)```.*?^ *```$", re.MULTILINE | re.DOTALL)
 
 STANDS_FOR_ANOTHER: Final = {
     "broker.toml": "what rocketmq-rust has for broker.conf",
-    "halfcheck/commands/NAME.py": "a command that somebody adds",
+    "halfcheck/commands/beside.py": "a command that somebody adds",
+    "model_check/counting.py": "an engine that somebody adds",
     "installed.toml": "written by the setup into what it installs",
     "mine.toml": "an instance of the reader's own",
     "pylock.toml": "a standard's name for a lock file",

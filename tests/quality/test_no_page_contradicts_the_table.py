@@ -16,10 +16,10 @@ import pytest
 
 from halfcheck.options import USUAL_PROFILE
 from halfcheck.verdicts.files import VerdictFiles
+from html_report.page import render
 from model_check.clauses import clause_names, clauses_by_name, name_of
 from model_check.world import NO_FAULTS, Environment, Profile, World
-from report.page import render
-from tests.report.sample_page import TABLE, full
+from tests.html_report.sample_page import TABLE, full
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,8 +10,8 @@ ROOT: Final = Path(__file__).parents[2]
 NOT_OF_THE_PRODUCT: Final = {"tests", "benchmarks"}
 
 SHARED: Final = {"Kind"}
-"""The one name that two classes bear: of a field and of a message, both in `spec/`. Another name for either would change
-the specification's fingerprint, and with it every table of verdicts and each cached search, for no other verdict."""
+"""The one name that two classes bear, of a field and of a message, both in `spec/`: another one would change the
+specification's fingerprint, and so date every table of verdicts and each cached search, for no other verdict."""
 
 
 def homes_of_classes() -> dict[str, list[str]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ("tests/defects/test_a15.py::test_what_it_is", "tests/defects/test_a15.py"),
         ("tests/spark_trace_analysis/judge/test_both_ways.py::test_it[tiny]", ONE_JAVA),
         ("tests/halfcheck/verify/test_verify.py::test_it", ONE_JAVA),
-        ("tests/report/test_page.py::test_it[tiny]", ONE_PAGE),
+        ("tests/html_report/test_page.py::test_it[tiny]", ONE_PAGE),
         ("spec/language.py::spec.language.number", "spec/language.py"),
     ],
 )

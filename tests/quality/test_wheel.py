@@ -29,7 +29,7 @@ PACKAGES = (
     "halfcheck",
     "model_check",
     "reference",
-    "report",
+    "html_report",
     "spark_trace_analysis",
     "spec",
     "wire",

@@ -65,8 +65,8 @@ def test_every_package_that_a_part_may_use_is_part_of_the_fingerprint() -> None:
     """The report shows what parts have found; its page lies in the package's folder, where it is written."""
     project = Path(processes.__file__).parents[2]
     packages = {path.parent.name for path in project.glob("*/__init__.py")}
-    assert set(processes.PACKAGES) == packages - {"tests", "benchmarks", "real_brokers", "report"}
-    assert "report" not in read_text(Path(parts.__file__))
+    assert set(processes.PACKAGES) == packages - {"tests", "benchmarks", "real_brokers", "html_report"}
+    assert "html_report" not in read_text(Path(parts.__file__))
 
 
 @pytest.mark.parametrize(("name", "changes"), [("halfcheck", False), ("unheard_of", True)])

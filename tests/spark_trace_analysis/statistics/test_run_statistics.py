@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from html_report.counterexamples import minimal_traces
 from model_check.check import check
 from model_check.question import Question
 from model_check.walks.walk import Walker
-from report.counterexamples import minimal_traces
 from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.statistics.action_pairs import RareTrace
 from spark_trace_analysis.statistics.run_statistics import RunStatistics, statistics

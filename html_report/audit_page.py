@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from files.writing import write_whole
+from html_report.templates import templates
 from model_check.defects.symptoms import defects_of
-from report.templates import templates
 from spark_trace_analysis.audit.rules.moments import local_time
 
 if TYPE_CHECKING:

@@ -13,6 +13,10 @@ from fuzz.search.campaign import Campaign
 from fuzz.search.coverage import GuardCoverage, Guards, StateCoverage
 from fuzz.search.examples import FuzzFailure, Fuzzing
 from halfcheck.verdicts.files import VerdictFiles
+from html_report.counterexamples import Counterexample
+from html_report.data import Fact, RefusedSpecification, ReportData
+from html_report.simulation_section import SimulationSection
+from html_report.verdict_table import VerdictTable, verdict_table
 from model_check.clauses import clauses_by_name
 from model_check.counterexample.steps import Event, FieldChange, read_path
 from model_check.finding import Finding, Holds, Numbers, Violated
@@ -23,10 +27,6 @@ from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.verdicts.table import table_of_verdicts
 from model_check.world import Profile, World
 from reference.format.errors import CorruptRegion
-from report.counterexamples import Counterexample
-from report.data import Fact, RefusedSpecification, ReportData
-from report.simulation_section import SimulationSection
-from report.verdict_table import VerdictTable, verdict_table
 from spark_trace_analysis.audit.audit import Audit, selected
 from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
 from spark_trace_analysis.audit.rules.state import TransactionState

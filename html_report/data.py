@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fuzz.mutants.kill_table import HuntResult
     from fuzz.search.campaign import Campaign
+    from html_report.simulation_section import SimulationSection
+    from html_report.verdict_table import VerdictTable
     from model_check.finding import Finding
     from model_check.trace_validation.divergence import Divergence
     from model_check.world import Profile
-    from report.simulation_section import SimulationSection
-    from report.verdict_table import VerdictTable
     from spark_trace_analysis.audit.audit import Audit
 
 

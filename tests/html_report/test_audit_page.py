@@ -9,14 +9,14 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from conformance.golden_stores import golden_store
+from html_report.audit_page import write_audit_page
 from model_check.defects.catalogue import catalogue
 from reference.format.commit_log import CommitLog
-from report.audit_page import write_audit_page
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.selection import Selection
 from spark_trace_analysis.records.version import Writer
-from tests.report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
+from tests.html_report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
 from tests.spark_trace_analysis.audit.both_audits import NO_TRACE
 
 LOG = f"commitlog/{0:020d}"

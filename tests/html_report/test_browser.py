@@ -5,8 +5,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
-from tests.report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
-from tests.report.sample_page import TABLE, verdicts
+from tests.html_report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
+from tests.html_report.sample_page import TABLE, verdicts
 
 SCREENS = 6
 """How many the page has at most on a desk before anything is unfolded."""

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from html_report.data import ReportData
+from html_report.page import render, write
 from model_check.clauses import clauses_by_name, name_of
 from model_check.defects.resemblance import is_repaired
 from model_check.verdicts.table import table_of_verdicts
 from model_check.world import Profile
-from report.data import ReportData
-from report.page import render, write
-from tests.model_check.remedies.spelling import FOR_NOBODY, misspelled
-from tests.report.sample_page import (
+from tests.html_report.sample_page import (
     BRIEF,
     CRASH,
     TABLE,
@@ -26,6 +25,7 @@ from tests.report.sample_page import (
     mutant,
     verdicts,
 )
+from tests.model_check.remedies.spelling import FOR_NOBODY, misspelled
 
 
 class Elements(HTMLParser):
@@ -267,7 +267,7 @@ def test_the_page_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytes
     write(BRIEF, target)
     assert target.read_text(encoding="utf-8").endswith("</html>")
     assert [path.name for path in target.parent.iterdir()] == ["index.html"]
-    monkeypatch.setattr("report.page.render", lambda _data: 1 / 0)
+    monkeypatch.setattr("html_report.page.render", lambda _data: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write(BRIEF, target)
     assert [path.name for path in target.parent.iterdir()] == ["index.html"]

@@ -7,12 +7,12 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from html_report.counterexamples import Counterexample
 from model_check.clauses import name_of
 from model_check.counterexample.steps import replay
 from model_check.defects.resemblance import resembled
 from model_check.wording.clauses import GUARANTEES, meaning_of
 from model_check.world import World
-from report.counterexamples import Counterexample
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:

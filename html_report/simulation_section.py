@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from report.counterexamples import minimal_traces
+from html_report.counterexamples import minimal_traces
 from spark_trace_analysis.statistics.run_statistics import statistics
 from spark_trace_analysis.statistics.states_seen import states_seen
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from report.counterexamples import Counterexample
+    from html_report.counterexamples import Counterexample
     from spark_trace_analysis.judge.both_ways import Count, TraceJudgement
     from spark_trace_analysis.statistics.run_statistics import RunStatistics
     from spark_trace_analysis.statistics.states_seen import StatesSeen

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from report.page import render
-from tests.report.opened_page import DESK, PHONE, opened_page
-from tests.report.sample_page import full
+from html_report.page import render
+from tests.html_report.opened_page import DESK, PHONE, opened_page
+from tests.html_report.sample_page import full
 
 
 @pytest.fixture(scope="session")

@@ -12,18 +12,18 @@ from markupsafe import Markup
 from document.html import html
 from document.parts import Table, tabulated
 from files.writing import write_whole
+from html_report.counterexamples import Counterexample
+from html_report.data import ReportData
+from html_report.packed import Packed
+from html_report.plots import draw_all
+from html_report.templates import templates
+from html_report.verdict_table import ClauseVerdict, Takes
 from model_check.counterexample.sequence_diagram import STYLE, draw
 from model_check.remedies.advice import remedy
 from model_check.remedies.situation import Situation
 from model_check.wording.clauses import meaning_of
 from model_check.wording.sentences import as_sentence
 from model_check.world import QUIET, Environment, Profile
-from report.counterexamples import Counterexample
-from report.data import ReportData
-from report.packed import Packed
-from report.plots import draw_all
-from report.templates import templates
-from report.verdict_table import ClauseVerdict, Takes
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
 from spark_trace_analysis.statistics.intervals import wilson
 

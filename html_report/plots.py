@@ -11,8 +11,7 @@ from typing import Any
 
 import altair as alt
 
-from model_check.walks.choices import GUIDED
-from report.plot_style import (
+from html_report.plot_style import (
     WIDTH,
     by_profile,
     distinct,
@@ -24,7 +23,8 @@ from report.plot_style import (
     svg,
     whole_numbers,
 )
-from report.simulation_section import SimulationSection
+from html_report.simulation_section import SimulationSection
+from model_check.walks.choices import GUIDED
 from spark_trace_analysis.statistics.intervals import wilson
 from spark_trace_analysis.statistics.run_statistics import Distribution, RunStatistics
 
