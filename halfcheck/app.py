@@ -20,7 +20,6 @@ import typer
 from halfcheck import __version__
 from halfcheck.errors import ExitCode, exit_code_of, one_line
 from halfcheck.lazy_commands import LazyCommands
-from halfcheck.old_spellings import respelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,9 +112,13 @@ def _say(error: BaseException) -> None:
 def _invoke(arguments: Sequence[str]) -> int:
     """Parse and run; exceptions come out as they are, because Typer's own handling knows nothing of our exit codes."""
     group = typer.main.get_command(app)
-    words, renamed = respelled(arguments)
-    if renamed:
-        typer.echo(f"halfcheck: {renamed}", err=True)
+    words = list(arguments)
+    if "check" in arguments[:1]:
+        from halfcheck.old_spellings import respelled
+
+        words, renamed = respelled(arguments)
+        if renamed:
+            typer.echo(f"halfcheck: {renamed}", err=True)
     try:
         with group.make_context("halfcheck", words) as context:
             result = group.invoke(context)

@@ -1,6 +1,6 @@
-"""Command lines of before 0.3.0 in today's words: `check` had seven modes and 37 options.
+"""Old spellings of command lines, from when `check` had seven modes and 37 options, in today's words.
 
-They go on working for one version, and say on stderr what they are called now.
+They work throughout 0.2, and say on stderr how they are spelled now.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import re
 import shlex
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
+
+from halfcheck.options import USUAL_PROFILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +51,7 @@ def respelled(arguments: Sequence[str]) -> tuple[list[str], str]:
     >>> respelled(["check", "--compare", "4.9.7", "5.5.1", "--json"])[0]
     ['compare', '4.9.7', '5.5.1', '--json']
     >>> respelled(["check", "--profile", "5.3.3", "--svg=a.svg"])
-    (['check', '--profile', '5.3.3', '--write', 'a.svg'], 'since 0.3.0: halfcheck check --profile 5.3.3 --write a.svg')
+    (['check', '--profile', '5.3.3', '--write', 'a.svg'], 'now spelled: halfcheck check --profile 5.3.3 --write a.svg')
     >>> respelled(["check", "--profile", "5.3.3"])
     (['check', '--profile', '5.3.3'], '')
     """
@@ -70,9 +72,9 @@ def respelled(arguments: Sequence[str]) -> tuple[list[str], str]:
         at = words.index("--instance")
         beside, words = words[at + 1 : at + 2], words[:at] + words[at + 2 :]
     now = [command, *beside, *words]
-    if now == list(arguments):
-        return now, ""
-    return now, f"since 0.3.0: halfcheck {shlex.join(now)}"
+    if now == [part for word in arguments for part in _split(word)]:
+        return list(arguments), ""
+    return now, f"now spelled: halfcheck {shlex.join(now)}"
 
 
 def _split(word: str) -> list[str]:
@@ -98,6 +100,8 @@ def _today(command: str, words: list[str]) -> list[str]:
             today += [option, file if file.endswith(FORMS[form]) else f"{form}{file}"]
         else:
             today += OPTIONS[word].split() if word in OPTIONS else [word]
+    if command == "coverage" and "--profile" not in today:
+        today += ["--profile", USUAL_PROFILE]  # today's command counts over all worlds where none is named
     return [f"z3:{depth}" if word == "z3" and depth else word for word in today]
 
 

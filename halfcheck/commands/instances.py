@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def command(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="An instance, NAME@TxHxO with other sizes, or a .toml file.")
+        str | None, typer.Argument(metavar="NAME", help="An instance, NAME@TxHxO with other sizes, or a .toml file.")
     ] = None,
     *,
     profile: Release = None,

@@ -31,7 +31,7 @@ Of {all} defects, {found} are found by a search of the specification and {awaite
 The reference broker shows {shown}, {broker} of which no search finds; {out_of_reach} are out of reach.
 
 Evidence: X, the algorithm was run; C, the code was read; R, it is known from a report. Depth: steps of the
-shortest schedule. Seconds: of the search with one thread, the machine made ready before. Readings: who has
+shortest schedule. Seconds: of the search with one thread, the machine made ready before. Engines: which have
 found this depth; `replay` has taken the schedule, and not looked for a shorter one. Repaired: the profile in
 which the same search finds nothing; `+NAME` and `-NAME` turn a switch of it.
 """
@@ -99,7 +99,7 @@ def _searches(defects: Mapping[str, Defect], findings: Mapping[str, DefectFindin
         for d in defects.values()
         if d.search is not None
     ]
-    columns = ("id", "clause", "profile", "environment", "instance", "depth", "seconds", "readings", "repaired")
+    columns = ("id", "clause", "profile", "environment", "instance", "depth", "seconds", "engines", "repaired")
     yield tabulated(*columns, rows=rows)
 
 

@@ -413,10 +413,10 @@ def test_what_the_parser_refuses_names_the_help_of_its_command(run: Runner, exam
 
 
 def test_an_option_is_no_value_of_another_one(run: Runner) -> None:
-    outcome = run("check", "--broker-conf", "--version", "5.3.3")
+    outcome = run("check", "--faults", "--profile", "5.3.3")
     assert (outcome.exit_code, outcome.error_line()) == (
         ExitCode.BAD_OPTION,
-        "halfcheck: Option '--broker-conf' requires an argument, and --version is none; see halfcheck check --help",
+        "halfcheck: Option '--faults' requires an argument, and --profile is none; see halfcheck check --help",
     )
     assert "'--profile'" not in run("check", "--json", "--profile", "no").error_line()
 

@@ -30,8 +30,8 @@ def examples(page: str) -> list[tuple[str, list[str]]]:
 
 
 def test_there_are_examples() -> None:
-    assert [command.split()[0] for command, _ in examples("repairs.md")] == ["switches", "check", "check", "check"]
-    assert [command.split()[1] for command, _ in examples("upgrade.md")] == ["--compare", "--compare"]
+    assert [command.split()[0] for command, _ in examples("repairs.md")] == ["switches", "check", "compare", "repairs"]
+    assert [command.split()[0] for command, _ in examples("upgrade.md")] == ["compare", "compare"]
     assert all(parts for page in ("repairs.md", "upgrade.md") for _, parts in examples(page))
 
 

@@ -115,7 +115,7 @@ def test_the_wheel_carries_nothing_that_starts_foreign_brokers(wheel: Path) -> N
             12,
             "S1.immune_half",
         ),
-        ("check --width --instance medium", 0, "bits in"),
+        ("instances medium", 0, "bits in"),
         ("defects A04", 0, "found in the reference broker"),
         ("coverage --help", 0, "--page"),
         (f"replay --instance tiny --steps '{STEPS}'", 0, "no property is violated"),

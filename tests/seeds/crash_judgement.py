@@ -38,6 +38,7 @@ from tests.model_check.trace_validation.retake import replay
 from tests.seeds.crash import Boundary, Manner, crash, run_to_rest
 
 if TYPE_CHECKING:
+    from model_check.world import Profile
     from reference.format.record import LogRecord
     from spec.constants import Constants
     from spec.state import State
@@ -218,14 +219,14 @@ def _ask_the_specification(crashed: ScenarioRun, folder: Path, judgement: Judgem
 
 
 @cache
-def allowed_clauses(profile: str, fault: str) -> frozenset[str]:
+def allowed_clauses(profile: Profile, fault: str) -> frozenset[str]:
     """The clauses that a fault breaks in a version, in whichever instance of the table of verdicts.
 
     With it come the pauses that no real broker does without.
     """
     return frozenset(
         name_of(clause)
-        for entries in read_table(table_file()).entries[profile].values()
+        for entries in read_table(table_file()).entries[profile.name].values()
         for environment, entry in entries.items()
         if environment.is_within((fault, *PAUSES))
         for clause in entry.violated

@@ -27,7 +27,7 @@ def test_a_release_without_a_profile_is_asked_by_either_word(word: str, capsys: 
 @pytest.mark.parametrize("word", ["--version", "--profile"])
 def test_a_release_that_is_a_profile_is_asked_by_either_word(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", word, "5.3.3", "--property", "S3", *QUICK]) in (ExitCode.OK, ExitCode.OTHER)
-    assert [line for line in capsys.readouterr().err.splitlines() if "since 0.3.0" not in line] == []
+    assert [line for line in capsys.readouterr().err.splitlines() if "now spelled" not in line] == []
 
 
 def test_either_word_goes_with_a_broker_conf(

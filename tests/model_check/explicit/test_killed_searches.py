@@ -62,10 +62,10 @@ def kill_at(states: int, folder: Path, *options: object) -> None:
     ("mode", "killed_at"),
     [
         pytest.param((), (1, 400_000), id="exact"),
-        pytest.param(("--fingerprints",), (400_000,), id="fingerprints", marks=pytest.mark.sweep),
+        pytest.param(("--engine", "fingerprints"), (400_000,), id="fingerprints", marks=pytest.mark.sweep),
         pytest.param(("--memory", "32M"), (400_000,), id="spilled", marks=pytest.mark.sweep),
         pytest.param((), KILLED_AT, id="exact, four times", marks=pytest.mark.sweep),
-        pytest.param(("--fingerprints",), KILLED_AT[::3], id="fingerprints, twice", marks=pytest.mark.sweep),
+        pytest.param(("--engine", "fingerprints"), KILLED_AT[::3], id="fingerprints, twice", marks=pytest.mark.sweep),
         pytest.param(("--memory", "32M"), KILLED_AT[::3], id="spilled, twice", marks=pytest.mark.sweep),
     ],
 )
