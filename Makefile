@@ -102,7 +102,7 @@ any-length: setup ## every state compared with what forgetting makes of it, with
 	@$(BIN)/python -m model_check.any_length
 
 liveness: setup ## what must happen in the end, in each version and some environments; writes docs/generated/liveness.md
-	@$(BIN)/python -m model_check.liveness
+	@$(BIN)/python -m model_check.liveness.page
 
 coverage: setup ## which rules of the specification no version needs in any environment; writes docs/generated/coverage.md
 	$(BIN)/halfcheck coverage --page docs/generated/coverage.md $(ARGS)

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING
 from benchmarks.machines import two_phase_commit
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from model_check.explicit.search import explore
-from model_check.tla.files import write_export
-from model_check.tla.module import export
+from model_check.tla.module import export, write_export
 from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

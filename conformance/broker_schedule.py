@@ -144,7 +144,7 @@ class BrokerSchedule:
         return cls(version, {setting.key: setting.value for setting in given}, [])
 
     def broker_settings(self) -> BrokerSettings:
-        """What the broker is run with.
+        """Settings of the broker under the schedule.
 
         Raises
         ------
@@ -189,13 +189,7 @@ def write_schedule(schedule: BrokerSchedule, path: Path) -> None:
 
 
 def read_schedule(path: Path) -> BrokerSchedule:
-    """Read a schedule file.
-
-    Raises
-    ------
-    BrokenScheduleError
-        It is not there, or not a schedule.
-    """
+    """Read a schedule file; `BrokenScheduleError` if it is not there, or not a schedule."""
     try:
         lines = decompress(read_bytes(path)).decode().splitlines()
         first, *acts = (parse_json(line) for line in lines)

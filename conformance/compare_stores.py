@@ -47,7 +47,7 @@ class StoreDifference:
 
 @dataclass(frozen=True)
 class StoreComparison:
-    """What was compared."""
+    """Result of a comparison of two stores."""
 
     records: int
     bytes: int
@@ -66,13 +66,7 @@ class StoreSide:
 
     @classmethod
     def of_directory(cls, store: Path | StorePaths) -> StoreSide:
-        """A store directory, or where its files lie.
-
-        Raises
-        ------
-        StoreError
-            It is not one.
-        """
+        """A store directory, or where its files lie; raises `StoreError` for anything else."""
         root = store.root if isinstance(store, StorePaths) else store
         offsets = read_consumer_offsets(root).table
         return cls(CommitLog.open(store), open_consume_queues(root), {key: {**offsets[key]} for key in offsets})

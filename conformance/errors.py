@@ -1,4 +1,4 @@
-"""What can be wrong with a recorded run, so that it can't be held against the reference broker."""
+"""Errors of recorded runs that can't be held against the reference broker."""
 
 from __future__ import annotations
 

@@ -29,23 +29,16 @@ _TIMER_STEP_MS = 10
 
 
 class Fit:
-    """A schedule with the run of it.
-
-    Attributes
-    ----------
-    schedule
-        The schedule, as far as it could be fitted.
-    replay
-        The reference broker's run under it.
-    disk
-        Holds the store that the reference broker wrote.
-    """
+    """A schedule with the run of it."""
 
     def __init__(self, schedule: BrokerSchedule, run: RecordedRun, log: dict[int, bytes]) -> None:
         self.schedule = schedule
+        """The schedule, as far as it could be fitted."""
         self.run = run
         self.disk = MemoryDisk()
+        """Holds the store that the reference broker wrote."""
         self.replay = ScheduledRun(schedule, self.disk).run()
+        """The reference broker's run under it."""
         self._log = log
         self.reached = self._prefix()
 

@@ -61,13 +61,7 @@ def golden_stores(*, in_rocksdb: bool = False) -> list[GoldenStore]:
 
 
 def golden_store(version: str, scenario: str) -> GoldenStore:
-    """One golden store.
-
-    Raises
-    ------
-    LookupError
-        There is no such store.
-    """
+    """One golden store; raises `LookupError` if there is none of that name."""
     for store in _all_stores():
         if (store.version, store.scenario) == (version, scenario):
             return store

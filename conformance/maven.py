@@ -29,13 +29,7 @@ def write_pom(folder: Path, name: str, body: str) -> None:
 
 
 def run_maven(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Maven on the project in a folder; whether it failed is for the caller to say.
-
-    Raises
-    ------
-    MavenError
-        There is none, or it takes too long.
-    """
+    """Run Maven on the project in a folder, failed or not; `MavenError` if there is none, or it takes too long."""
     maven = shutil.which("mvn")
     if maven is None:
         message = "mvn is not on PATH: the jars of RocketMQ come by Maven 3; install it"

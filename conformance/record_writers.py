@@ -34,7 +34,7 @@ class ActPlace:
 
 @dataclass
 class EndState:
-    """What is known of one END_TRANSACTION while the records are handed out."""
+    """State of one END_TRANSACTION while the records are handed out."""
 
     logged: LoggedEnd
     number: int
@@ -55,21 +55,15 @@ class EndState:
 
 
 class Writers:
-    """Finds for each record the act that had it written.
-
-    Attributes
-    ----------
-    acts
-        One a record; None where a check round wrote it.
-    places
-        The other acts of sends and ENDs.
-    """
+    """Finds for each record the act that had it written."""
 
     def __init__(
         self, run: RecordedRun, records: list[LogRecord], ends: list[EndState], boots: list[Boot], known: BrokerSchedule
     ) -> None:
         self.acts: list[Act | None] = []
+        """One a record; None where a check round wrote it."""
         self.places: list[ActPlace] = []
+        """The other acts of sends and ENDs."""
         self._run = run
         self._records = records
         self._ends = ends

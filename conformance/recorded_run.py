@@ -18,7 +18,7 @@ LOGS = ("driver.jsonl", "transaction.log", "meta.json")
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """What was recorded of a broker's run."""
+    """Records of a broker's run: its store, its settings and its logs."""
 
     path: Path
     """The store directory; the logs lie in it or beside it, plain or as ``.gz``."""
@@ -31,13 +31,7 @@ class RecordedRun:
         return names if self.conf or find_broker_conf(self.path) else [*names, "broker.conf"]
 
     def require(self) -> None:
-        """Raise if something is missing.
-
-        Raises
-        ------
-        NoScheduleError
-            A log is not there.
-        """
+        """Raise `NoScheduleError` if a log is not there."""
         missing = self.missing()
         if missing:
             message = (

@@ -43,7 +43,7 @@ _NAME: Final = re.compile(
 
 
 class UnreadableSourceLineError(ConformanceError):
-    """What stands behind "RocketMQ:" names no class or method."""
+    """A line behind "RocketMQ:" names no class or method."""
 
 
 @dataclass(frozen=True, order=True)
@@ -57,13 +57,7 @@ class Mention:
 
 
 def rules() -> dict[tuple[str, str], list[Mention]]:
-    """Where each Java class and method is named; the method is empty where the class alone is.
-
-    Raises
-    ------
-    UnreadableSourceLineError
-        A line behind "RocketMQ:" names nothing.
-    """
+    """Where each Java class and method is named; the method is empty where the class alone is."""
     found: dict[tuple[str, str], list[Mention]] = defaultdict(list)
     for package in _SOURCES:
         for path in sorted((ROOT / package).rglob("*.py")):

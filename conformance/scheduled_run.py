@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from conformance.broker_schedule import (
     Act,
+    BrokerSchedule,
     Drain,
     EndAct,
     EndGoesOn,
@@ -31,7 +32,6 @@ from reference.store.message_store import MessageStore
 from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
-    from conformance.broker_schedule import BrokerSchedule
     from reference.broker.processor.end_transaction_processor import EndTransaction
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.store.disk import Disk
@@ -75,13 +75,7 @@ class StoreClock(VirtualClock):
 
     @property
     def now(self) -> int:
-        """The next reading.
-
-        Raises
-        ------
-        NoStoreTimeError
-            There is none.
-        """
+        """The next of the given times; `NoStoreTimeError` where there is none."""
         if not self.times:
             raise NoStoreTimeError
         self.latest = self.times.pop(0)
@@ -110,40 +104,28 @@ class Departure:
     used: int
     """How many of its store times were used."""
     reason: str
-    """What happened instead."""
 
 
 class ScheduledRun:
-    """One run of the reference broker under a schedule.
-
-    Attributes
-    ----------
-    disk
-        Holds the store that it writes.
-    departure
-        The first act that could not be carried out; the run ends there.
-    recorder
-        What happened in it, if it `records`.
-    check_requests, responses
-        What it sent to producers; its answers to END_TRANSACTION in the order in which they were given.
-    saved_at_kill
-        The consumer offsets that each killed process left.
-    positions
-        For each act, how many bytes the log had before it.
-    """
+    """One run of the reference broker under a schedule."""
 
     def __init__(self, schedule: BrokerSchedule, disk: Disk | None = None, *, records: bool = False) -> None:
         self.schedule = schedule
         self.disk: Disk = MemoryDisk() if disk is None else disk
         self.departure: Departure | None = None
+        """The first act that could not be carried out; the run ends there."""
         self.check_requests: list[CheckTransactionStateRequest] = []
         self.responses: list[tuple[int, str | None]] = []
+        """Its checks; its answers to END_TRANSACTION in the order in which they were given."""
         self.saved_at_kill: list[dict[str, dict[int, int]]] = []
+        """The consumer offsets that each killed process left."""
         self.positions: list[int] = []
+        """For each act, how many bytes the log had before it."""
         self._switches = STORE_VERSIONS[schedule.version]
         self._settings = schedule.broker_settings()
         self._clock, self._store_clock = ThreadClock(), StoreClock()
         self.recorder = Recorder(RecorderClock(self._clock, self._store_clock), is_on=records)
+        """The trace of the run, if it `records`."""
         self._broker: BrokerController | None = None
         self._ends: list[EndTransaction] = []
 

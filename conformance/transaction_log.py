@@ -34,7 +34,6 @@ class OpPull:
     """One read of the op queue by a round."""
 
     at: int
-    """When."""
     writes: int
     """Records that the round had stored before."""
     visible: int | None

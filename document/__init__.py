@@ -1,1 +1,1 @@
-"""What is said to a reader, as records, and the three ways to show it: on the console, as Markdown, as HTML."""
+"""Documents as sequences of records, and their three renderers: console, Markdown, HTML."""

@@ -9,12 +9,11 @@ from rich.console import Console
 from rich.text import Text
 
 from document.fitting_table import FittingTable
-from document.parts import Code, Details, Heading, List, Names, Paragraph, Table
+from document.parts import Cell, Code, Details, Heading, List, Names, Paragraph, Part, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from document.parts import Cell, Part
 
 PIPE_COLUMNS = 400
 """Columns of a table that no terminal shows, unless COLUMNS says otherwise: a row is a line, for grep to find."""
@@ -89,7 +88,7 @@ def beside(console: Console, margin: str, text: str, style: str = "") -> None:
 
 
 def below(console: Console, text: str) -> None:
-    """What belongs to the line above: four columns in."""
+    """A text that belongs to the line above: four columns in."""
     beside(console, _MARGIN, text)
 
 

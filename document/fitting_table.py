@@ -34,13 +34,7 @@ class FittingTable:
 
     From wide to narrow: all columns side by side; those that may fold, folded; those that may fold under their row,
     indented, also where that makes the table much shorter; each row a paragraph of its own, with the names of its
-    columns.
-
-    Parameters
-    ----------
-    columns : str
-        Their headings, from left to right. ``>`` before one aligns its column to the right; ``~`` says that it may
-        fold.
+    columns. ``>`` before a heading aligns its column to the right; ``~`` says that it may fold.
 
     Examples
     --------
@@ -150,7 +144,7 @@ class FittingTable:
             yield _indented(folding)
 
     def _folding(self, row: list[Text]) -> Text:
-        """What may fold, each with its heading but the sentence, which comes first and needs none."""
+        """The cells that may fold, each with its heading but the sentence, which comes first and needs none."""
         sentence = self._sentence()
         folding = [number for number, folds in enumerate(self._folds) if folds and row[number]]
         several = [

@@ -6,12 +6,11 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from document.parts import Code, Details, Heading, List, Names, Paragraph, Table, Tone
+from document.parts import Cell, Code, Details, Heading, List, Names, Paragraph, Part, Table, Tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from document.parts import Cell, Part
 
 _MARK = re.compile(
     r"`(?P<code>[^`]+)`|\*\*(?P<b>.+?)\*\*|\*(?P<em>[^*\s][^*]*)\*|\[(?P<a>[^]]+)]\((?P<target>[^)\s]+)\)"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from document.parts import Code, Details, Heading, List, Names, Paragraph, Table
+from document.parts import Cell, Code, Details, Heading, List, Names, Paragraph, Part, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from document.parts import Cell, Part
 
 _BAR = r"\|"
 _ALIGNED = {">": "--:", "^": ":-:"}

@@ -70,15 +70,10 @@ Cell: TypeAlias = str | Paragraph
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows below headings.
+    """Rows below headings; cells that are left out at the end of a row are empty.
 
-    Attributes
-    ----------
-    columns
-        Their headings. ``>`` before one aligns its column to the right, ``^`` to the middle; ``~`` says that it may
-        fold on a narrow console.
-    rows
-        Cells that are left out at their end are empty.
+    ``>`` before a heading aligns its column to the right, ``^`` to the middle; ``~`` says that the column may fold on a
+    narrow console.
     """
 
     columns: tuple[str, ...]
@@ -87,7 +82,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What a reader unfolds."""
+    """Parts below a summary, which a reader unfolds."""
 
     summary: str
     parts: tuple[Part, ...]

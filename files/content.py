@@ -127,15 +127,7 @@ def _require_moderate(level: list[Any]) -> None:
 
 
 def read_json(path: Path, most_bytes: int = TABLE_BYTES) -> Any:
-    """The value of a JSON file.
-
-    Raises
-    ------
-    UnreadableFileError
-        As :func:`files.reading.read_bytes`.
-    BadContentError
-        As :func:`parse_json`, with the path.
-    """
+    """The value of a JSON file; raises as :func:`files.reading.read_bytes`, and with the path as :func:`parse_json`."""
     try:
         return parse_json(read_bytes(path, most_bytes))
     except BadContentError as error:
@@ -144,15 +136,7 @@ def read_json(path: Path, most_bytes: int = TABLE_BYTES) -> Any:
 
 
 def read_toml(path: Path, most_bytes: int = TABLE_BYTES) -> dict[str, Any]:
-    """The tables of a TOML file.
-
-    Raises
-    ------
-    UnreadableFileError
-        As :func:`files.reading.read_bytes`.
-    BadContentError
-        As :func:`parse_toml`, with the path.
-    """
+    """The tables of a TOML file; raises as :func:`files.reading.read_bytes`, with the path as :func:`parse_toml`."""
     text = read_text(path, most_bytes)
     try:
         return parse_toml(text)

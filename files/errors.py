@@ -1,4 +1,4 @@
-"""What can be wrong with a file: what it is, how large it is, what it holds; or why it cannot be written."""
+"""Errors of a file: its kind, its size, its content; or why it cannot be written."""
 
 from __future__ import annotations
 

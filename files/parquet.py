@@ -19,13 +19,7 @@ PARQUET_MAGIC: Final = b"PAR1"
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether a file begins as one of Parquet does.
-
-    Raises
-    ------
-    UnreadableFileError
-        As :func:`files.reading.open_file`.
-    """
+    """Whether a file begins as one of Parquet does; raises as :func:`files.reading.open_file`."""
     with open_file(path) as file:
         return file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
 
@@ -54,12 +48,6 @@ def parquet_file(path: Path) -> Iterator[pq.ParquetFile]:
 
 
 def read_parquet(path: Path) -> pa.Table:
-    """The whole of a file.
-
-    Raises
-    ------
-    UnreadableFileError, BadContentError
-        As :func:`parquet_file`.
-    """
+    """The whole of a file; raises as :func:`parquet_file`."""
     with parquet_file(path) as file:
         return file.read()

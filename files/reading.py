@@ -34,12 +34,7 @@ LINE_BYTES: Final = 16 << 20
 """The most bytes of one line."""
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
-_KINDS: Final = {
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket",
-}
+_KINDS: Final = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
 
 
 def open_file(path: Path) -> BinaryIO:
@@ -164,15 +159,10 @@ def decompress(content: bytes) -> bytes:
 
 
 def map_file(path: Path, most_bytes: int | None = None) -> mmap.mmap | bytes:
-    """Map a file of any size into memory; an end without room is left out.
+    """Map a file of any size into memory; an end without room, or beyond `most_bytes`, is left out.
 
     A broker makes its files in full size and writes into them. Where nothing was written, the end is left out: to look
     at it would take room on a disk in memory, and where that is full, end the process.
-
-    Parameters
-    ----------
-    most_bytes
-        Bytes beyond so many are left out as well.
 
     Raises
     ------

@@ -21,13 +21,7 @@ _OWNER: Final = ".owner"
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make a folder that is deleted when the context ends, or by the next command if this process is killed.
-
-    Yields
-    ------
-    pathlib.Path
-        Below ``TMPDIR``. Folders of others that nobody uses any more are deleted before.
-    """
+    """Make a folder below ``TMPDIR``, deleted with the context, or by the next command where this one is killed."""
     sweep()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     owner = _lock(folder)

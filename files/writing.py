@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def what_is_no_file(path: Path) -> str:
-    """What stands at a name where a file is to appear by rename, if that is no file; '' if one can.
+    """The kind of what stands at a name where a file is to appear by rename; '' if nothing or a file does.
 
     A link would be replaced, and not what it names: so would ``/dev/stdout``.
     """
@@ -30,12 +30,8 @@ def what_is_no_file(path: Path) -> str:
 def appearing(path: Path, *, within: Path | None = None) -> Iterator[Path]:
     """A name to write under, which becomes the path's when the block ends well.
 
-    Chance chooses the name: the same task may run twice at a time, on machines whose process ids are the same.
-
-    Parameters
-    ----------
-    within
-        The folder of that name, on the same disk; the path's own if it is left out.
+    Chance chooses the name: the same task may run twice at a time, on machines whose process ids are the same. The name
+    lies in the folder `within`, on the same disk; without it in the path's own.
     """
     unfinished = (within or path.parent) / f".{path.name}.{secrets.token_hex(8)}.unfinished"
     try:
@@ -48,14 +44,10 @@ def appearing(path: Path, *, within: Path | None = None) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: str | bytes, *, within: Path | None = None, is_lasting: bool = False) -> None:
-    """Write a file that appears by rename.
+    """Write a file that appears by rename, a text as UTF-8; `within` is that of :func:`appearing`.
 
     Parameters
     ----------
-    content
-        A text is written as UTF-8.
-    within
-        As for :func:`appearing`.
     is_lasting
         Whether the file is on the disk, and found there by its name, when this returns.
 

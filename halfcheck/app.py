@@ -13,7 +13,7 @@ import sys
 import traceback
 from contextlib import suppress
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -23,7 +23,6 @@ from halfcheck.lazy_commands import LazyCommands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TextIO
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Run RocketMQ": ("check", "conf", "compare", "audit", "defects"),
@@ -65,18 +64,10 @@ def overview(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line to its end.
+    """Run one command line, the words after ``halfcheck``, to its end; gives its exit code.
 
-    Parameters
-    ----------
-    arguments
-        The words after ``halfcheck``.
-
-    Returns
-    -------
-    int
-        The exit code, see :class:`halfcheck.errors.ExitCode`. Whatever went wrong has been said on stderr, in one
-        line; with ``HALFCHECK_DEBUG`` set, an exception's traceback precedes it.
+    Whatever went wrong has been said on stderr, in one line; with ``HALFCHECK_DEBUG`` set, an exception's traceback
+    precedes it.
     """
     try:
         result = _invoke(arguments)

@@ -19,7 +19,7 @@ from model_check.cache_folder import VARIABLE, wanted_folder
 
 
 class ExitCode(IntEnum):
-    """What a command's exit code says."""
+    """The exit codes of all commands."""
 
     OK = 0
     DEADLOCK = 11
@@ -34,7 +34,7 @@ class ExitCode(IntEnum):
 
     @classmethod
     def of_verdict(cls, *, is_broken: bool, is_complete: bool) -> ExitCode:
-        """What a search says: a violation counts even if the search was cut short."""
+        """The exit code of a search: a violation counts even if the search was cut short."""
         if is_broken:
             return cls.SAFETY_VIOLATED
         return cls.OK if is_complete else cls.OTHER
@@ -61,17 +61,9 @@ class CommandLineError(Exception):
 def exit_code_of(error: BaseException) -> ExitCode:
     """The exit code that stands for an exception.
 
-    Parameters
-    ----------
-    error
-        What ended the command.
-
-    Returns
-    -------
-    ExitCode
-        ``BAD_OPTION`` for everything that the parser of the command line refuses, and for what asks for more memory
-        than there is, the exception's own ``exit_code`` if it carries one, ``BAD_CONTENT`` for a file that is not
-        there or may not be read, otherwise ``OTHER``.
+    ``BAD_OPTION`` for everything that the parser of the command line refuses, and for what asks for more memory than
+    there is, the exception's own ``exit_code`` if it carries one, ``BAD_CONTENT`` for a file that is not there or may
+    not be read, otherwise ``OTHER``.
 
     Examples
     --------
@@ -92,7 +84,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
 
 
 def one_line(error: BaseException) -> str:
-    r"""What an exception says, as one line without line breaks.
+    r"""The message of an exception, as one line without line breaks.
 
     Examples
     --------
@@ -121,7 +113,7 @@ def one_line(error: BaseException) -> str:
 
 
 def _memory_line(error: MemoryError) -> str:
-    """What did not fit beside what was in use; an error that NumPy raised says how large it was."""
+    """The size that did not fit, where NumPy raised the error, beside the memory in use."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KILOBYTE
     wanted = str(error) or "no more was to be had"
     return (

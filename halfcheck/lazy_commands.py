@@ -119,13 +119,7 @@ def without_types_of_flags(parameters: list[Any]) -> list[Any]:
 
 
 def summary_of(module: str) -> str:
-    """The first line of the docstring of a module's ``command``, read without importing the module.
-
-    Raises
-    ------
-    LookupError
-        The module does not exist, or has no such function with a docstring.
-    """
+    """The first line of the docstring of a module's ``command``, read without an import; raises `LookupError`."""
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         message = f"the command module {module} does not exist"
@@ -189,10 +183,10 @@ def split_examples(docstring: str) -> tuple[str, str | None]:
     description, *sections = re.split(r"\n(\w+)\n-+\n", docstring)
     if not sections:
         return docstring, None
-    told: list[str] = []
+    lines: list[str] = []
     for heading, section in zip(sections[::2], sections[1::2], strict=True):
-        told += [f"{heading}:", *(f"  {line.strip()}" for line in section.splitlines() if line.strip())]
-    return description.strip(), "\n\n".join(told)
+        lines += [f"{heading}:", *(f"  {line.strip()}" for line in section.splitlines() if line.strip())]
+    return description.strip(), "\n\n".join(lines)
 
 
 def flowing(description: str) -> str:

@@ -40,7 +40,7 @@ OPTIONS: Final = {
 
 
 FORMS: Final = {"itf=": ".itf.json", "svg=": ".svg", "mermaid=": ".mmd", "pytest=": ".py"}
-"""What a name ends in that says its form by itself."""
+"""Endings of names by their forms."""
 
 
 def respelled(arguments: Sequence[str]) -> tuple[list[str], str]:

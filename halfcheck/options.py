@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model_check.answers.counterexample_files import WrittenFiles
-    from model_check.asked import Asked
-    from model_check.world import Environment, Profile
+    from model_check.world import Asked, Environment
     from spec.constants import Instance
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -74,6 +74,11 @@ Conf = Annotated[
 ]
 
 _FORMS: Final = {".itf.json": "itf", ".svg": "svg", ".mmd": "mermaid", ".py": "pytest"}
+
+
+def print_json(content: Any) -> None:
+    """Print plain data as ``--json`` does in each command."""
+    print(json.dumps(content, ensure_ascii=False, indent=2))
 
 
 def names_in(text: str) -> list[str]:
@@ -137,7 +142,7 @@ def asked_aloud(named: Sequence[str] | None) -> Asked:
     ModelCheckError
         There is none of that name.
     """
-    from model_check.asked import asked_for
+    from model_check.world import asked_for
 
     names = list(dict.fromkeys(named or [USUAL_PROFILE]))
     if len(names) > 1:
@@ -152,25 +157,6 @@ def asked_aloud(named: Sequence[str] | None) -> Asked:
         for sentence in turned_in_vain(asked.profile):
             typer.echo(f"halfcheck: {asked.profile}: {sentence}", err=True)
     return asked
-
-
-def choose_instance(profile: Profile, environment: Environment, properties: Sequence[str], why: str) -> Instance:
-    """The instance of the portfolio that shows most of what is asked for; it is said which, and why one is needed.
-
-    Parameters
-    ----------
-    profile, environment
-    properties
-        As the command line names them; none stands for all.
-    why
-        Why one is needed, or why it is this one, such as `as --checkpoint keeps the search of one`.
-    """
-    from model_check.answers.chosen_instances import instance_that_shows
-    from model_check.clauses import chosen_clauses
-
-    instance = instance_that_shows(profile, environment, chosen_clauses(properties))
-    say_choice(instance, why, properties)
-    return instance
 
 
 def say_choice(instance: Instance, why: str, properties: Sequence[str] = ()) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from halfcheck.broker.run_verdict import RunVerdict
+    from halfcheck.run_verdict import RunVerdict
     from wire.broker_thread import BrokerThread
     from wire.control.controller import Controller
     from wire.node.start import Start
@@ -32,19 +32,7 @@ _RESTART_MS: Final = 200
 
 @dataclass(slots=True)
 class RocketmqBroker:
-    """A broker of one test.
-
-    Attributes
-    ----------
-    address
-        Where clients find broker and name server.
-    control
-        Gives it orders.
-    release, store, trace, broker_conf
-        Which release it is, what it leaves, and its settings.
-    log
-        Its log.
-    """
+    """A broker of one test: where clients find it and its name server, its control, its files and its log."""
 
     address: str
     control: Controller
@@ -77,19 +65,14 @@ class RocketmqBroker:
             raise WireError(message)
 
     def wait_for_producer(self, group: str, seconds: float = 60) -> None:
-        """Wait until a producer of the group has told the broker of itself, as it does with its heartbeat.
+        """Wait until a producer of the group has told the broker of itself, as most clients do every 30 s.
 
         Before that, also behind a crash or a restart, a check is counted and reaches nobody.
-
-        Parameters
-        ----------
-        seconds
-            Of real time; most clients send their heartbeat every 30 s.
 
         Raises
         ------
         TimeoutError
-            None has; names the groups that are known.
+            None has, in so many seconds of real time; names the groups that are known.
         """
         end = time.monotonic() + seconds
         while group not in (known := self.control.status()["producers"]):
@@ -100,7 +83,7 @@ class RocketmqBroker:
 
     def stop(self) -> RunVerdict:
         """Stop it as its release does; which guarantees the run broke, and which defects it resembles."""
-        from halfcheck.broker.run_verdict import judge_run
+        from halfcheck.run_verdict import judge_run
         from reference.format.broker_conf import read_broker_conf
 
         self._stop()
@@ -147,12 +130,12 @@ def rocketmq_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[
 
 @pytest.fixture
 def rocketmq_faults(rocketmq_broker: RocketmqBroker) -> Controller:
-    """What befalls the broker of the test: ``rocketmq_faults.fault("double_end", key="order-7")``."""
+    """The control that lets faults befall the broker: ``rocketmq_faults.fault("double_end", key="order-7")``."""
     return rocketmq_broker.control
 
 
 def _start(marker: pytest.Mark | None, folder: Path) -> tuple[Start, Path]:
-    """What the marker asks for, with its ``broker.conf``; the test fails with one line where that can't be."""
+    """The start that the marker asks for, with its ``broker.conf``; where that can't be, the test fails with a line."""
     from halfcheck.options import USUAL_PROFILE
     from reference.format.broker_conf import settings
     from reference.format.broker_conf_remarks import swallowed_values, unread_keys
@@ -168,7 +151,7 @@ def _start(marker: pytest.Mark | None, folder: Path) -> tuple[Start, Path]:
     try:
         start = Start.of(profile, folder / "store", conf, speed=speed, seed=seed, restart_ms=_RESTART_MS)
         wrong = [key.remark(start.release) for key in unread_keys(conf, start.release)]
-        wrong += [told for _, told in swallowed_values(settings(conf), start.release)]
+        wrong += [remark for _, remark in swallowed_values(settings(conf), start.release)]
         refused = next(iter(wrong), "")
     except (ValueError, BrokenConfigError) as error:
         refused = str(error)

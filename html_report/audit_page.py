@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from files.writing import write_whole
 from html_report.templates import templates
-from model_check.defects.symptoms import defects_of
-from spark_trace_analysis.audit.rules.moments import local_time
+from model_check.defects.lookup import defects_of
+from spark_trace_analysis.audit.rules.transaction_row import local_time
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,19 +46,9 @@ def breakable(path: str) -> Markup:
 
 
 def write_audit_page(audit: Audit, path: Path, limit: int) -> None:
-    """Write the page; it appears under its name when it is whole.
+    """Write the page, with so many transactions and pieces of damage at most; it appears when it is whole.
 
-    Parameters
-    ----------
-    limit
-        How many transactions, and how many pieces of damage, it lists at most.
-
-    Raises
-    ------
-    UnwritableFileError
-        It cannot be written.
-    OSError
-        Its folder cannot be made.
+    Raises `UnwritableFileError`, or `OSError` where its folder cannot be made.
     """
     here = templates()
     here.filters |= {"as_time": as_time, "breakable": breakable}

@@ -5,24 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model_check.counterexample.sequence_diagram import drawn_path
-from model_check.counterexample.steps import replay, write_path
+from model_check.counterexample.sequence_diagram import DiagramStep, drawn_path
+from model_check.counterexample.steps import Event, replay, write_path
 from model_check.defects.resemblance import resembled
 from model_check.wording.sentences import as_sentence
-from model_check.world import QUIET, Environment
+from model_check.world import QUIET, Environment, World
 from spark_trace_analysis.judge.properties import ALL
 from spark_trace_analysis.traces.event_source import walker_of
-from spark_trace_analysis.traces.manifest import SPECIFICATION
+from spark_trace_analysis.traces.manifest import SPECIFICATION, TraceRun
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.counterexample.sequence_diagram import DiagramStep
-    from model_check.counterexample.steps import Event
-    from model_check.world import World
     from spark_trace_analysis.judge.both_ways import Count
-    from spark_trace_analysis.traces.manifest import TraceRun
     from spec.language import Property
 
 
@@ -30,12 +26,7 @@ if TYPE_CHECKING:
 class Counterexample:
     """A counterexample: its steps in words, and its messages as a drawing.
 
-    Attributes
-    ----------
-    clause
-        The clause of the property that is broken; None where the specification does not say so.
-    rule
-        What is broken, in words.
+    The clause is the broken one, None where the specification does not say so; the rule says in words what is broken.
     """
 
     property_id: str
@@ -59,12 +50,8 @@ class Counterexample:
 def minimal_traces(runs: Sequence[TraceRun], counts: Sequence[Count]) -> tuple[Counterexample, ...]:
     """Render, for each property and environment, the trace of all runs that breaks it after the fewest events.
 
-    Parameters
-    ----------
-    runs
-        Those that are not walks of the specification have traces with numbers, but no steps that could be shown.
-    counts
-        Those of all properties of the first run, then those of the second, and so on, as ``judge`` gives them.
+    Runs that are not walks of the specification have traces with numbers, but no steps that could be shown. The counts
+    are of all properties of the first run, then those of the second, and so on, as ``judge`` gives them.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the page shows: the records of searches, audits, lockstep runs and hunts, as those who made them give them."""
+"""The data of the page: the records of searches, audits, lockstep runs and hunts, as they were made."""
 
 from __future__ import annotations
 
@@ -26,16 +26,9 @@ class Fact:
 
 @dataclass(frozen=True)
 class RefusedSpecification:
-    """A specification that is wrong about a store, and the record that gives it away.
+    """A specification that is wrong about a store as `claim` says, and the first record that no path explains.
 
-    Attributes
-    ----------
-    setting
-        The setting of the broker that is another than the store's own, empty if none is.
-    claim
-        What is wrong, in words.
-    found
-        The first record that no path explains, its number among those that are part of a transaction, and why not.
+    The setting is the one that is another than the store's own, empty if none is.
     """
 
     store: str
@@ -64,12 +57,8 @@ class RefusedSpecification:
 class ReportData:
     """The whole page; a section without content is left out.
 
-    Attributes
-    ----------
-    audits
-        Of the golden stores, each with the name of its store.
-    hunted_by
-        The command that hunts the mutants.
+    The audits are of the golden stores, each with the name of its store; `hunted_by` is the command that hunts the
+    mutants.
     """
 
     title: str

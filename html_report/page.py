@@ -5,6 +5,8 @@ The page's own content security policy forbids every request, so a stray referen
 
 import json
 import re
+import zlib
+from base64 import b64encode
 from pathlib import Path
 
 from markupsafe import Markup
@@ -14,18 +16,40 @@ from document.parts import Table, tabulated
 from files.writing import write_whole
 from html_report.counterexamples import Counterexample
 from html_report.data import ReportData
-from html_report.packed import Packed
-from html_report.plots import draw_all
+from html_report.plots import draw_all, wilson
 from html_report.templates import templates
 from html_report.verdict_table import ClauseVerdict, Takes
 from model_check.counterexample.sequence_diagram import STYLE, draw
-from model_check.remedies.advice import remedy
-from model_check.remedies.situation import Situation
+from model_check.remedies.advice import Situation, remedy
 from model_check.wording.clauses import meaning_of
 from model_check.wording.sentences import as_sentence
 from model_check.world import QUIET, Environment, Profile
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
-from spark_trace_analysis.statistics.intervals import wilson
+
+
+class Packed:
+    """Takes parts in while a page is rendered; its last element holds them (``unpack.js``).
+
+    Examples
+    --------
+    >>> packed = Packed()
+    >>> packed.add("<svg/>"), packed.add("<svg/>"), packed.add("<p>")
+    (0, 0, 1)
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+
+    def add(self, part: Markup | str) -> int:
+        """Take in a part of the page; gives the number by which the page names it."""
+        return self._places.setdefault(str(part), len(self._places))
+
+    @property
+    def base64(self) -> str:
+        """All parts as a JSON list, by zlib, in letters."""
+        content = json.dumps(list(self._places), ensure_ascii=False, separators=(",", ":"))
+        return b64encode(zlib.compress(content.encode(), 9)).decode()
+
 
 _LISTED = 200
 """Transactions of a store that the page lists at most; the command beside them lists all."""
@@ -34,13 +58,7 @@ _STATES = ("lost", "doubled", "parked", "unknown", "pending", "delivered", "roll
 
 
 def render(data: ReportData) -> str:
-    """Give the page as text.
-
-    Parameters
-    ----------
-    data
-        What to show; a section without content is left out.
-    """
+    """Give the page as text; a section without content is left out."""
     here = templates()
     section = data.simulation
     shortest = section.shortest if section else ()
@@ -86,12 +104,7 @@ def render(data: ReportData) -> str:
 def write(data: ReportData, path: Path) -> None:
     """Write the page; it appears under its name when it is whole.
 
-    Raises
-    ------
-    UnwritableFileError
-        It cannot be written.
-    OSError
-        Its folder cannot be made.
+    Raises `UnwritableFileError`, or `OSError` where its folder cannot be made.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, render(data))
@@ -127,7 +140,7 @@ def _pair_counts(data: ReportData) -> str:
 
 
 def _shown() -> Table:
-    """What a trace shows of each property."""
+    """A table of what a trace shows of each property."""
     shown = [(one.property_id, one.sentence, "exactly" if one.is_exact else "in part", one.shows) for one in ALL]
     hidden = [(name, "–", "not", why) for name, why in NOT_SHOWN.items()]
     rows = [(f"**{name}**", *rest) for name, *rest in (*shown, *hidden)]
@@ -163,7 +176,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _remedy(one: ClauseVerdict) -> str:
-    """What to do in a release, with all that breaks the clause there."""
+    """The remedy in a release, with all that breaks the clause there."""
     faults = Environment.of(fault for minimal in one.minimal for fault in minimal.environment)
     return remedy(one.clause, Situation.of(one.profile, faults))
 

@@ -5,33 +5,24 @@ show it on hover or touch. Colours are CSS variables, so that one drawing serves
 has a drawing of its own and each mark names its profile, so that the page can show some of them.
 """
 
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
+import vl_convert
 
-from html_report.plot_style import (
-    WIDTH,
-    by_profile,
-    distinct,
-    draw_lines,
-    environment_names,
-    legend,
-    nested,
-    powers_of_ten,
-    svg,
-    whole_numbers,
-)
 from html_report.simulation_section import SimulationSection
 from model_check.walks.choices import GUIDED
-from spark_trace_analysis.statistics.intervals import wilson
+from model_check.world import QUIET
 from spark_trace_analysis.statistics.run_statistics import Distribution, RunStatistics
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """What is seen in one environment, by its name on the page."""
+    """The drawing of one environment, by its name on the page."""
 
     title: str
     svg: str
@@ -39,13 +30,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Plot:
-    """Drawings with their words: a title that says what is seen, and a sentence on how to read it.
-
-    Attributes
-    ----------
-    legend
-        Profile, colour and sign of each series.
-    """
+    """Drawings; a title that says what is seen, how to read it, and profile, colour and sign of each series."""
 
     title: str
     caption: str
@@ -82,7 +67,7 @@ def _plot(title: str, caption: str, rows: Sequence[_Row], draw: Any) -> Plot | N
     profiles = distinct(row["profile"] for row in rows)
     drawings = tuple(
         Drawing(environment, draw([row for row in rows if row["environment"] == environment], profiles))
-        for environment in environment_names(row["environment"] for row in rows)
+        for environment in sorted(distinct(row["environment"] for row in rows), key=lambda name: name != QUIET)
     )
     return Plot(title, caption, tuple(legend(profiles)), drawings)
 
@@ -227,3 +212,132 @@ def _row(run: RunStatistics, words: str) -> _Row:
     profile, environment = run.parameters.profile.name, run.parameters.environment_name
     series = f"{profile}, {environment}"
     return {"profile": profile, "environment": environment, "series": series, "words": f"{series}: {words}"}
+
+
+WIDTH = 330
+"""Pixels of a plot's inside; the page scales the whole drawing to its column."""
+
+_COLOURS = [f"var(--series-{number})" for number in range(1, 7)]
+_SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
+
+
+def distinct(values: Iterable[str]) -> list[str]:
+    """Give each value once, in the order of their first appearance."""
+    return list(dict.fromkeys(values))
+
+
+def by_profile(series: Sequence[str], *, shape: bool = False) -> Any:
+    """Give a profile its colour, or its shape; the page has the legend."""
+    several = -(-len(series) // 6)
+    marks = alt.Scale(domain=list(series), range=((_SHAPES if shape else _COLOURS) * several)[: len(series)])
+    if shape:
+        return alt.Shape("profile:N", scale=marks, legend=None)
+    return alt.Color("profile:N", scale=marks, legend=None)
+
+
+def nested(series: Sequence[str]) -> alt.Size:
+    """Smaller marks lie on larger ones, so that profiles with equal values all show."""
+    sizes = [36 + 34 * (len(series) - 1 - n) for n in range(len(series))]
+    return alt.Size("profile:N", scale=alt.Scale(type="ordinal", domain=list(series), range=sizes), legend=None)
+
+
+def whole_numbers(values: Iterable[int]) -> alt.Axis:
+    """Ticks at whole numbers only, at most nine."""
+    seen = sorted(set(values))
+    step = max(1, -(-(seen[-1] - seen[0]) // 8))
+    return alt.Axis(values=list(range(min(seen), max(seen) + 1, step)), format="d")
+
+
+def powers_of_ten(shares: Iterable[float]) -> alt.Axis:
+    """Ticks of a logarithmic axis of shares, from 100 % down to below the least."""
+    lowest = math.floor(math.log10(min(shares)))
+    return alt.Axis(values=[10.0**power for power in range(lowest, 1)], format="~%")
+
+
+_SYMBOLS = ["●", "■", "▲", "◆", "✚", "▼"]
+
+
+def legend(series: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Each profile with its colour and a sign of its shape."""
+    return [(name, _COLOURS[n % 6], _SYMBOLS[n % 6]) for n, name in enumerate(series)]
+
+
+def draw_lines(base: alt.Chart, series: Sequence[str]) -> str:
+    """Draw points with lines between those of a profile."""
+    lines = base.mark_line(strokeWidth=1.5).encode(description="series:N")
+    marks = base.mark_point(filled=True, opacity=1).encode(
+        shape=by_profile(series, shape=True), size=nested(series), description="words:N"
+    )
+    return svg(alt.layer(lines, marks).properties(width=WIDTH, height=150), series)
+
+
+_CONFIG: Mapping[str, Any] = {
+    "background": "transparent",
+    "font": "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, DejaVu Sans, sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "var(--muted)",
+        "titleColor": "var(--muted)",
+        "titleFontWeight": "normal",
+        "gridColor": "var(--rule)",
+        "gridOpacity": 0.6,
+        "domainColor": "var(--rule)",
+        "tickColor": "var(--rule)",
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "labelLimit": 190,
+    },
+}
+
+
+def svg(chart: alt.LayerChart | alt.FacetChart | alt.Chart, series: Sequence[str] = ()) -> str:
+    """Draw a chart; the page decides its width, and finds the marks of each series, a profile."""
+    drawn = vl_convert.vegalite_to_svg(chart.to_dict(validate=False) | {"config": _CONFIG})
+    return _of_profiles(_scalable(drawn), series)
+
+
+def _of_profiles(svg: str, series: Sequence[str]) -> str:
+    """Say of each mark whose words name a profile that it is of this one."""
+
+    def mark(found: re.Match[str]) -> str:
+        words = set(re.split(r"[,:] ", found[1]))
+        named = [profile for profile in series if profile in words]
+        return f'{found[0]} data-profile="{named[0]}"' if named else found[0]
+
+    return re.sub(r'aria-label="([^"]*)"', mark, svg)
+
+
+def _scalable(svg: str) -> str:
+    """Let the page decide width and font, and leave out what says nothing: fractions of pixels, kinds of marks."""
+    opening, rest = svg.split(">", 1)
+    rest = re.sub(
+        r' (font-family="[^"]*"|pointer-events="none"|opacity="1"|stroke-width="1"|aria-roledescription="[^"]*")',
+        "",
+        rest,
+    )
+    rest = rest.replace('role="graphics-symbol"', 'role="img"')
+    rest = re.sub(r' (?:d|transform|[xy]2?)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), rest)
+    return re.sub(r'\s(width|height)="[^"]*"', "", opening) + ">" + rest
+
+
+_Z = 1.959964
+"""95 % of a normal distribution lie within so many standard deviations."""
+
+
+def wilson(hits: int, total: int) -> tuple[float, float]:
+    """Give Wilson's 95 % interval of so many hits in all (E. B. Wilson, 1927); of none at all, everything is possible.
+
+    It says something of rare events, too.
+
+    >>> [round(bound, 4) for bound in wilson(0, 1000)]
+    [0.0, 0.0038]
+    >>> wilson(0, 0)
+    (0.0, 1.0)
+    """
+    if total == 0:
+        return 0.0, 1.0
+    share = hits / total
+    centre = share + _Z * _Z / (2 * total)
+    spread = _Z * math.sqrt(share * (1 - share) / total + _Z * _Z / (4 * total * total))
+    scale = 1 + _Z * _Z / total
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)

@@ -6,32 +6,25 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from html_report.counterexamples import minimal_traces
-from spark_trace_analysis.statistics.run_statistics import statistics
-from spark_trace_analysis.statistics.states_seen import states_seen
+from html_report.counterexamples import Counterexample, minimal_traces
+from spark_trace_analysis.statistics.run_statistics import RunStatistics, statistics
+from spark_trace_analysis.statistics.states_seen import StatesSeen, states_seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
     from pyspark.sql import SparkSession
 
-    from html_report.counterexamples import Counterexample
     from spark_trace_analysis.judge.both_ways import Count, TraceJudgement
-    from spark_trace_analysis.statistics.run_statistics import RunStatistics
-    from spark_trace_analysis.statistics.states_seen import StatesSeen
     from spark_trace_analysis.traces.manifest import TraceRun
 
 
 @dataclass(frozen=True)
 class SimulationSection:
-    """Simulated traces: how many, what they violate, what they look like, how long it took.
+    """Simulated traces: how many, what they violate, what they look like, how long each phase took.
 
     Attributes
     ----------
-    runs, statistics
-        The runs, and what each looks like.
-    seconds
-        Time by phase.
     command
         What makes the section again.
     shortest
@@ -57,16 +50,7 @@ def simulation_section(
     seconds: MutableMapping[str, float],
     say: Callable[[str], None],
 ) -> SimulationSection:
-    """Gather what the page shows of runs that are judged.
-
-    Parameters
-    ----------
-    command
-        What makes the section again.
-    seconds
-        Time by phase; those of this function are added.
-    say
-        Called with the phase that begins.
+    """Gather what the page shows of runs that are judged; adds the seconds of its phases, each of which it announces.
 
     Raises
     ------

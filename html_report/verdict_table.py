@@ -1,4 +1,4 @@
-"""What the page opens with: for each guarantee and version what it takes to break it, as the table of verdicts says."""
+"""The table that opens the page: for each guarantee and version what it takes to break it, by the table of verdicts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model_check.clauses import name_of
 from model_check.counterexample.steps import replay
 from model_check.defects.resemblance import resembled
 from model_check.wording.clauses import GUARANTEES, meaning_of
-from model_check.world import World
+from model_check.world import Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -20,20 +20,11 @@ if TYPE_CHECKING:
 
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from model_check.verdicts.table import Minimal, TableOfVerdicts
-    from model_check.world import Profile
     from spec.language import Property
 
 
 class Takes(StrEnum):
-    """What it takes to break something, the least first.
-
-    Attributes
-    ----------
-    words
-        As a cell says it.
-    meaning
-        As the legend says it.
-    """
+    """The faults that it takes to break something, the fewest first: as a cell says it, and as the legend does."""
 
     QUIET = "quiet", "quiet world", "broken in the quiet world, where nothing goes wrong"
     ONE = "one", "one fault", "broken by one fault"
@@ -109,13 +100,7 @@ class ClauseVerdict:
 
 @dataclass(frozen=True)
 class Cell:
-    """One guarantee in one version.
-
-    Attributes
-    ----------
-    as_in
-        An older version of which the table says the same, where there is one; the page refers to it.
-    """
+    """One guarantee in one version, and an older version of which the table says the same, if there is one."""
 
     property_id: str
     profile: Profile
@@ -149,7 +134,7 @@ class Cell:
 
     @property
     def sentence(self) -> str:
-        """What the cell means, in words."""
+        """The cell in words."""
         name = f"{self.property_id} in {self.profile}"
         if self.takes is Takes.UNDECIDED:
             return f"{name}: nothing found breaks it, not every search was finished"
@@ -172,14 +157,9 @@ class Guarantee:
 
 @dataclass(frozen=True)
 class VerdictTable:
-    """The whole table.
+    """The whole table, and how many faults at once were searched in each instance.
 
-    Attributes
-    ----------
-    schedules
-        By address; one that several versions share has that of the first of them.
-    most_faults
-        By instance, how many faults at once were searched.
+    Schedules are by address; one that several versions share has that of the first of them.
     """
 
     profiles: tuple[Profile, ...]
@@ -200,13 +180,7 @@ class VerdictTable:
 
 
 def verdict_table(table: TableOfVerdicts, schedules: Sequence[MinimalCounterexample]) -> VerdictTable:
-    """Arrange the table of verdicts as the page shows it.
-
-    Raises
-    ------
-    ModelCheckError
-        A schedule is none of this specification.
-    """
+    """The table of verdicts as the page shows it; raises `ModelCheckError` for a schedule of another specification."""
     homes: dict[MinimalCounterexample, tuple[Property, Profile]] = {}
     shortest: dict[tuple[Property, Profile], MinimalCounterexample] = {}
     for clause in table.clauses:

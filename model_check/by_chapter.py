@@ -1,4 +1,4 @@
-"""What is said of each action in a module that is named like the action's chapter of the specification."""
+"""Records of actions, each in a module that is named like the action's chapter of the specification."""
 
 from __future__ import annotations
 
@@ -15,15 +15,8 @@ T = TypeVar("T")
 def by_chapter(package: str, kind: type[T], what: str, machine: Machine) -> dict[str, T]:
     """The attributes of a package's modules that are named like actions, in the order in which these are tried.
 
-    Parameters
-    ----------
-    kind, what
-        What each must be, and in a word.
-
-    Raises
-    ------
-    LookupError
-        When an action has none in the module of its chapter, or a module has one of something else; names the file.
+    Raises `LookupError`, which names the file, when an action has none in the module of its chapter, or a module has
+    one of something else. Each must be of a `kind`, which is `what` in a word.
     """
     folder, found = package.replace(".", "/"), {}
     chapters: dict[str, dict[str, T]] = {}

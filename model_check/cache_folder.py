@@ -17,12 +17,8 @@ VARIABLE = "HALFCHECK_CACHE"
 def cache_folder() -> Path:
     """HALFCHECK_CACHE, or the user's cache folder; a temporary one, with a warning, if it can't be written to.
 
-    The processes that this one starts find the temporary folder in HALFCHECK_CACHE, and warn no more.
-
-    Raises
-    ------
-    FileNotFoundError
-        Not even a temporary file can be made.
+    The processes that this one starts find the temporary folder in HALFCHECK_CACHE, and warn no more. Raises
+    `FileNotFoundError` if not even a temporary file can be made.
     """
     wanted = wanted_folder()
     if _is_usable(wanted):

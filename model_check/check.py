@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 from model_check.clauses import name_of
 from model_check.counterexample.steps import replay
 from model_check.counterexample.unfolded import unfolded, without_forgetting
-from model_check.engines import COMPILED
+from model_check.engines import COMPILED, Engine
 from model_check.errors import EvaluationError, ModelCheckError
-from model_check.finding import Bounds, Finding, Holds, Unknown, Violated
-from model_check.searchable import require_searchable
+from model_check.finding import Bounds, Finding, Holds, Row, Unknown, Violated
+from model_check.instances import require_searchable
 
 if TYPE_CHECKING:
-    from model_check.engines import Engine
-    from model_check.finding import Row
     from model_check.question import Means, Question
     from spec.language import Property, Step
 
@@ -22,12 +20,8 @@ if TYPE_CHECKING:
 def check(question: Question, engine: Engine = COMPILED, **means: Unpack[Means]) -> Finding:
     """Search a world and give a verdict on each clause that is asked about.
 
-    Raises
-    ------
-    ModelCheckError
-        When the engine can't be asked this, or the instance is too large for any.
-    EvaluationError
-        When a value leaves its declared range, or a counterexample does not replay.
+    Raises `ModelCheckError` when the engine can't be asked this, or the instance is too large for any, and
+    `EvaluationError` when a value leaves its declared range, or a counterexample does not replay.
     """
     machine = question.machine
     require_searchable(machine, question.c)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import copyreg
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from model_check.did_you_mean import require_known
-from spec.language import Property
+from spec.language import Machine, Property
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spec.language import Machine
 
 
 def name_of(clause: Property) -> str:
@@ -35,12 +31,8 @@ def clause_names() -> tuple[str, ...]:
 def chosen_clauses(wanted: Sequence[str] = (), machine: Machine = TRANSACTIONAL_MESSAGES) -> tuple[Property, ...]:
     """The clauses of the properties that are named by their ids, or by `S1.immune_half`; all when none is named.
 
-    Capitals or not makes no difference.
-
-    Raises
-    ------
-    ModelCheckError
-        When an id is unknown; names what there is, and what may have been meant.
+    Capitals or not makes no difference. Raises `ModelCheckError`, which names what there is, and what may have been
+    meant, when an id is unknown.
     """
     known: dict[str, list[Property]] = {}
     for clause in machine.clauses:

@@ -1,4 +1,4 @@
-"""What a broker.conf and the messages of its producers fix: the times of a broker in milliseconds, and its limits."""
+"""Configuration of a broker: times in milliseconds and limits, by its broker.conf and the messages of its producers."""
 
 from __future__ import annotations
 
@@ -28,52 +28,41 @@ _DEFAULTS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Configuration:
-    """A broker's settings, each with the default of its version where the file has none.
-
-    Attributes
-    ----------
-    profile : Profile
-        Of a release, with the switches turned by which the release differs from it.
-    timeout_ms, check_interval_ms, op_batch_interval_ms, save_interval_ms : int
-        `transactionTimeOut`, `transactionCheckInterval`, `transactionOpBatchInterval`, `flushConsumerOffsetInterval`.
-    check_max : int
-        `transactionCheckMax`.
-    op_message_max_size : int
-        `transactionOpMsgMaxSize`, in characters.
-    file_reserved_ms : int
-        `fileReservedTime`.
-    round_limit_ms : int
-        `MAX_PROCESS_TIME_LIMIT`, which no setting changes.
-    op_pull_size : int
-        `OP_MSG_PULL_NUMS`, which no setting changes.
-    immunities_ms : tuple of int
-        CHECK_IMMUNITY_TIME_IN_SECONDS of the messages that carry it; messages without it are always there, too.
-    local_ms : int or None
-        The age of a half by which its local transaction is over and its END_TRANSACTION has arrived, if that is known.
-    release : str
-        The release that was asked for, which `profile` stands for.
-    given : frozenset of str
-        The fields that have no default of the release: an upgrade leaves them as they are.
-    """
+    """A broker's settings, each with the default of its version where the file has none."""
 
     profile: Profile
+    """Of a release, with the switches turned by which the release differs from it."""
     timeout_ms: int
+    """`transactionTimeOut`."""
     check_max: int
+    """`transactionCheckMax`."""
     check_interval_ms: int
+    """`transactionCheckInterval`."""
     op_batch_interval_ms: int
+    """`transactionOpBatchInterval`."""
     op_message_max_size: int
+    """`transactionOpMsgMaxSize`, in characters."""
     file_reserved_ms: int
+    """`fileReservedTime`."""
     save_interval_ms: int
+    """`flushConsumerOffsetInterval`."""
     round_limit_ms: int
+    """`MAX_PROCESS_TIME_LIMIT`, which no setting changes."""
     op_pull_size: int
+    """`OP_MSG_PULL_NUMS`, which no setting changes."""
     immunities_ms: tuple[int, ...] = ()
+    """CHECK_IMMUNITY_TIME_IN_SECONDS of the messages that carry it; messages without it are always there, too."""
     local_ms: int | None = None
+    """The age of a half by which its local transaction is over and its END_TRANSACTION has arrived, if that is
+    known."""
     release: str = ""
+    """The release that was asked for, which `profile` stands for."""
     given: frozenset[str] = frozenset()
+    """The fields that have no default of the release: an upgrade leaves them as they are."""
 
     @property
     def times(self) -> dict[str, int]:
-        """What :class:`model_check.remedies.situation.Situation` asks of it."""
+        """The times for which :class:`model_check.remedies.advice.Situation` asks."""
         immunity_ms = max(self.immunities_ms, default=0)
         return {"timeout_ms": self.timeout_ms, "check_interval_ms": self.check_interval_ms, "immunity_ms": immunity_ms}
 
@@ -150,10 +139,7 @@ def _of_release(release: str) -> dict[str, Any]:
 def read_duration(option: str, text: str) -> int:
     """Milliseconds of a duration such as `500ms`, `60s`, `10m` or `1h`.
 
-    Raises
-    ------
-    ModelCheckError
-        When the text is none; names the option.
+    Raises `ModelCheckError`, which names the option, when the text is none.
 
     Examples
     --------

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from model_check.errors import ModelCheckError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _CUTOFF = 0.6
 _AS_NEAR = 0.05
@@ -67,6 +64,8 @@ def require_known(
 ) -> None:
     """Refuse a name that is not known: the message says what may have been meant, and what there is.
 
+    Raises `ModelCheckError` when there is no such name, without a long list where it is clear what was meant.
+
     Parameters
     ----------
     what
@@ -77,11 +76,6 @@ def require_known(
         What there is, where it is not all that is known.
     listed_by
         The command that lists them, where they are too many for a line.
-
-    Raises
-    ------
-    ModelCheckError
-        When there is no such name. A long list is left out where it is clear what was meant.
 
     Examples
     --------

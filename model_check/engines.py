@@ -8,46 +8,34 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
-from model_check.cpython import search as cpython_search
+from model_check import cpython
 from model_check.explicit import search as explicit_search
 from model_check.explicit.exploration import Progress
 from model_check.explicit.state_store.resources import Resources
 from model_check.finding import Numbers
 from model_check.front_end.read_machine import read_machine, refuse_missing_constants
-from model_check.guard_coverage import cover_by_cpython, cover_by_numba
+from model_check.guard_coverage import Coverage, cover_by_cpython, cover_by_numba
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from model_check.guard_coverage import Coverage
     from model_check.question import Means, Question
     from spec.language import Property, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explored:
-    """What an engine gives.
-
-    Attributes
-    ----------
-    depths : dict
-        Each clause that is violated, to the steps of its shortest violation.
-    paths : dict
-        The first of the shortest violations of each clause whose path was wanted.
-    seen : set of Property
-        The witnesses that some state is.
-    full : tuple of str
-        The lengths of queues that are as long as they may be in some state of an instance that forgets.
-    unknown : str
-        Why what is not violated is not known to hold, where it is neither the number of states nor a full queue.
-    """
+    """The result of an engine's search."""
 
     numbers: Numbers
     depths: dict[Property, int]
+    """Each clause that is violated, to the steps of its shortest violation."""
     paths: dict[Property, list[Step]]
+    """The first of the shortest violations of each clause whose path was wanted."""
     seen: set[Property]
+    """The witnesses that some state is."""
     full: tuple[str, ...] = ()
+    """The lengths of queues that are as long as they may be in some state of an instance that forgets."""
     unknown: str = ""
+    """Why what is not violated is not known to hold, where it is neither the number of states nor a full queue."""
     coverage: Coverage | None = field(default=None)
 
     @property
@@ -76,10 +64,8 @@ class Engine(Protocol):
     def refuses(self, question: Question, **means: Unpack[Means]) -> str:
         """What it can't do of a question, and what to do instead; empty if it can be asked.
 
-        Raises
-        ------
-        NotInTheLanguage, ModelCheckError
-            When the machine is not in its language, or a constant is missing.
+        Raises `NotInTheLanguage` or `ModelCheckError` when the machine is not in its language, or a constant is
+        missing.
         """
 
     def search(self, question: Question, **means: Unpack[Means]) -> Explored:
@@ -113,14 +99,7 @@ class CompiledSearch:
         depths = {clause: depth for clause in question.asked if (depth := found.seen_at[bits[clause]]) is not None}
         paths = found.paths_to(bits[clause] for clause in depths if question.wants_path(clause))
         return Explored(
-            numbers=Numbers(
-                **_counted(found),
-                compile_seconds=found.compile_seconds,
-                peak_bytes=found.peak_bytes,
-                disk_bytes=found.disk_bytes,
-                resumed_from=found.resumed_from,
-                collision_probability=found.collision_probability,
-            ),
+            numbers=Numbers.of(found),
             depths=depths,
             paths={clause: path for clause in depths if (path := paths.get(bits[clause])) is not None},
             seen={w for w in machine.witnesses if found.seen_at[bits[w]] is not None},
@@ -148,12 +127,14 @@ class CPythonSearch:
             if report is not None:
                 report(Progress(*numbers))
 
-        found = cpython_search.explore(
+        found = cpython.explore(
             machine, question.c, most_states=question.most_states, until=question.until, report=relay
         )
-        paths = {clause: found.path_to(found.violations[clause]) for clause in _among(question.asked, found.violations)}
+        paths = {
+            clause: found.path_to(found.violations[clause]) for clause in question.asked if clause in found.violations
+        }
         return Explored(
-            numbers=Numbers(**_counted(found)),
+            numbers=Numbers.of(found),
             depths={clause: len(path) for clause, path in paths.items()},
             paths=paths,
             seen=set(found.witnesses),
@@ -192,15 +173,6 @@ class BoundedSearch:
             seen=set(question.machine.witnesses),
             unknown=f"none is found in at most {question.most_steps} steps",
         )
-
-
-def _counted(found: explicit_search.Exploration | cpython_search.CPythonExploration) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in ("distinct", "generated", "depth", "complete", "seconds")}
-
-
-def _among(clauses: Iterable[Property], violations: Iterable[Property]) -> list[Property]:
-    violated = set(violations)
-    return [clause for clause in clauses if clause in violated]
 
 
 def _without_resources(name: str, means: Means) -> str:

@@ -1,4 +1,4 @@
-"""What can go wrong in the engines; the command line turns it into one line and an exit code."""
+"""Errors of the engines; the command line turns it into one line and an exit code."""
 
 from __future__ import annotations
 

@@ -1,20 +1,19 @@
-"""What an engine has found in a world: numbers, and a verdict on each clause that it was asked about."""
+"""Findings of an engine in a world: numbers, and a verdict on each clause that it was asked about."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from document.words import counted
 from model_check.clauses import name_of
-from model_check.counterexample.steps import write_path
+from model_check.counterexample.steps import Replay, write_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from model_check.counterexample.steps import Replay
     from model_check.guard_coverage import Coverage
     from model_check.world import Environment, Profile, World
     from spec.constants import Instance
@@ -35,36 +34,33 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """How large a search was.
-
-    Attributes
-    ----------
-    distinct, generated, depth : int
-        States, successors (the initial state included in both) and steps to the deepest state.
-    complete : bool
-        Whether every reachable state was expanded.
-    seconds, compile_seconds : float
-        Of the search, and of making it ready.
-    peak_bytes : int
-        Bytes of the states and the hash table (0 in the CPython engine, which does not count).
-    disk_bytes : int
-        Bytes of the states that have left the memory.
-    resumed_from : int
-        States of the checkpoint from which the search went on; 0 without one.
-    collision_probability : float or None
-        The probability, at most, that a fingerprint stands for two states; None where words are compared.
-    """
+    """How large a search was."""
 
     distinct: int
+    """States, the initial one included."""
     generated: int
+    """Successors, the initial state included."""
     depth: int
+    """Steps to the deepest state."""
     complete: bool
+    """Whether every reachable state was expanded."""
     seconds: float = 0.0
+    """Of the search."""
     compile_seconds: float = 0.0
+    """Of making it ready."""
     peak_bytes: int = 0
+    """Bytes of the states and the hash table (0 in the CPython engine, which does not count)."""
     disk_bytes: int = 0
+    """Bytes of the states that have left the memory."""
     resumed_from: int = 0
+    """States of the checkpoint from which the search went on; 0 without one."""
     collision_probability: float | None = None
+    """The probability, at most, that a fingerprint stands for two states; None where words are compared."""
+
+    @classmethod
+    def of(cls, explored: object) -> Numbers:
+        """Of what an engine has explored, as far as it counts such things."""
+        return cls(**{one.name: getattr(explored, one.name) for one in fields(cls) if hasattr(explored, one.name)})
 
     @property
     def states_per_second(self) -> int:
@@ -95,41 +91,30 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """To which sizes a search was one, and how much of it was seen: no two instances lend each other a size.
-
-    Attributes
-    ----------
-    instance : str
-        Its name.
-    checks : int
-        transactionCheckMax.
-    ticks : int
-        The longest of its times.
-    immunities : bool
-        Whether a message may have one.
-    any_length : bool
-        Whether what is over is forgotten, so that runs have any length: `transactions` is how many are alive at a time,
-        the slots hold what is not forgotten.
-    reach, crashes : int
-        How many places back faults reach, and how often the broker may crash; -1 where nothing bounds it.
-    states : int
-        So many were seen.
-    complete : bool
-        Whether these are all.
-    """
+    """The sizes of a search, and how much of it was seen: no two instances lend each other a size."""
 
     instance: str
+    """Its name."""
     transactions: int
     half_slots: int
     op_slots: int
     checks: int
+    """transactionCheckMax."""
     ticks: int
+    """The longest of its times."""
     immunities: bool
+    """Whether a message may have one."""
     any_length: bool
+    """Whether what is over is forgotten, so that runs have any length: `transactions` is how many are alive at a time,
+    the slots hold what is not forgotten."""
     reach: int
+    """How many places back faults reach; -1 where nothing bounds it."""
     crashes: int
+    """How often the broker may crash; -1 where nothing bounds it."""
     states: int
+    """So many were seen."""
     complete: bool
+    """Whether these are all."""
 
     COUNTED: ClassVar = ("transactions", "half_slots", "op_slots", "checks", "ticks")
 
@@ -142,7 +127,7 @@ class Bounds:
             size.half_slots,
             size.op_slots,
             size.check_max,
-            longest_time(size),
+            max(size.timeout, *size.immunities, size.check_interval, size.reserved_time),
             size.longest_immunity > 0,
             bool(size.forgets),
             size.reach,
@@ -181,15 +166,15 @@ class Bounds:
         """The sizes, and what bounds these faults."""
         most = [f"the first {self.states:,} states of it"] if not self.complete else []
         alive = " alive at a time, in runs of any length" if self.any_length else ""
-        parts = [*most, f"{_counted(self.transactions, 'transaction')}{alive}"]
+        parts = [*most, f"{counted(self.transactions, 'transaction')}{alive}"]
         if not self.any_length:
-            parts += [_counted(self.half_slots, "half slot"), _counted(self.op_slots, "op slot")]
-        parts += [_counted(self.checks, "check"), f"times of up to {_counted(self.ticks, 'tick')}"]
+            parts += [counted(self.half_slots, "half slot"), counted(self.op_slots, "op slot")]
+        parts += [counted(self.checks, "check"), f"times of up to {counted(self.ticks, 'tick')}"]
         parts.append("with immunities" if self.immunities else "no immunities")
         if self.any_length and environment and self.reach >= 0:
-            parts.append(f"faults that reach {_counted(self.reach, 'place')} back")
+            parts.append(f"faults that reach {counted(self.reach, 'place')} back")
         if "crash" in environment and self.crashes >= 0:
-            parts.append(f"at most {_counted(self.crashes, 'crash', 'crashes')}")
+            parts.append(f"at most {self.crashes} {'crash' if self.crashes == 1 else 'crashes'}")
         return ", ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
@@ -197,39 +182,21 @@ class Bounds:
         return asdict(self)
 
 
-def longest_time(size: Instance) -> int:
-    """The longest of an instance's times, in ticks."""
-    return max(size.timeout, *size.immunities, size.check_interval, size.reserved_time)
-
-
-def _counted(number: int, what: str, plural: str = "") -> str:
-    return f"{number} {what if number == 1 else plural or f'{what}s'}"
-
-
 @dataclass(frozen=True, slots=True)
 class Violated:
-    """A clause that is violated.
-
-    Attributes
-    ----------
-    depth : int
-        Steps of the shortest violation.
-    world : World
-        Where it is; an instance that forgets is unfolded into one that has room for the path.
-    path : tuple of Step
-        The first of the shortest; empty where only the depth is known.
-    replay : Replay or None
-        That path, taken step by step in the CPython engine.
-    resembles : tuple of str
-        The known defects that the path shows; empty until an answer names them (`model_check.defects.resemblance`).
-    """
+    """A clause that is violated."""
 
     clause: Property
     depth: int
+    """Steps of the shortest violation."""
     world: World
+    """Where it is; an instance that forgets is unfolded into one that has room for the path."""
     path: tuple[Step, ...] = ()
+    """The first of the shortest; empty where only the depth is known."""
     replay: Replay | None = None
+    """That path, taken step by step in the CPython engine."""
     resembles: tuple[str, ...] = ()
+    """The known defects that the path shows; empty until an answer names them (`model_check.defects.resemblance`)."""
 
     verdict: ClassVar = Verdict.VIOLATED
     why: ClassVar = ""
@@ -255,14 +222,11 @@ class Violated:
 
 
 @dataclass(frozen=True, slots=True)
-class Holds:
-    """A clause that no reachable state breaks, to the bounds of each search by itself."""
+class _Unbroken:
+    """A clause without a violation."""
 
     clause: Property
-    bounds: tuple[Bounds, ...]
 
-    verdict: ClassVar = Verdict.HOLDS
-    why: ClassVar = ""
     depth: ClassVar = None
     path: ClassVar = None
     replay: ClassVar = None
@@ -275,22 +239,22 @@ class Holds:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class Holds(_Unbroken):
+    """A clause that no reachable state breaks, to the bounds of each search by itself."""
+
+    bounds: tuple[Bounds, ...]
+
+    verdict: ClassVar = Verdict.HOLDS
+    why: ClassVar = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(_Unbroken):
     """A clause that is not violated by what was seen, and why that does not say that it holds."""
 
-    clause: Property
     why: str
 
     verdict: ClassVar = Verdict.UNKNOWN
-    depth: ClassVar = None
-    path: ClassVar = None
-    replay: ClassVar = None
-    resembles: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def name(self) -> str:
-        """Of its clause."""
-        return name_of(self.clause)
 
 
 Row = Violated | Holds | Unknown
@@ -299,23 +263,16 @@ Row = Violated | Holds | Unknown
 
 @dataclass(frozen=True)
 class Finding:
-    """What a search has found.
-
-    Attributes
-    ----------
-    rows : tuple of Row
-        In the order of the machine's clauses.
-    unseen : tuple of Property
-        Witnesses that no state is: the property may hold for want of anything to speak of.
-    coverage : Coverage or None
-        Of all actions and properties over the states found; only where it was asked for.
-    """
+    """The finding of a search."""
 
     world: World
     rows: tuple[Row, ...]
+    """In the order of the machine's clauses."""
     numbers: Numbers
     unseen: tuple[Property, ...] = ()
+    """Witnesses that no state is: the property may hold for want of anything to speak of."""
     coverage: Coverage | None = None
+    """Of all actions and properties over the states found; only where it was asked for."""
 
     @cached_property
     def violated(self) -> dict[Property, Violated]:

@@ -1,4 +1,4 @@
-"""What a search has put to use: which guards were true, which conjunct was the first to be false, which clauses failed.
+"""Coverage of a search: which guards were true, which conjunct was the first to be false, which clauses failed.
 
 A conjunct that is never the first to be false could be left out of its guard without a change of the states; a guard
 that is never true is an action that does not exist. Both say that a world is too small to show what the rule is for, or
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,20 +18,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from model_check.explicit.code_generation.compile import kernel_cache
-from model_check.explicit.code_generation.coverage import coverage_source
+from model_check.cache_folder import cache_folder
+from model_check.explicit.code_generation.coverage import CountedPlace, coverage_source
 from model_check.explicit.code_generation.native import load_native
 from model_check.front_end.source import WrittenConjunct, place_of_refusal, written_guard
-from spec.language import holds, is_witnessed, take
+from spec.language import Action, Machine, holds, is_witnessed, take
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from model_check.explicit.code_generation.compile import Compiled
-    from model_check.explicit.code_generation.coverage import CountedPlace
     from model_check.explicit.search import Exploration
     from model_check.explicit.state_store.store import StateStore
-    from spec.language import Action, Machine
 
 Place = tuple[str, tuple[int, ...]]
 """A conjunct in the counts: the action's name, and the place of `WrittenConjunct`."""
@@ -38,39 +35,28 @@ Place = tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ConjunctCoverage:
-    """One conjunct of a guard.
-
-    Attributes
-    ----------
-    label : str
-        Its rule; behind the second conjunct of the same words in a guard stands (2), and so on.
-    first_false : int
-        How often it was false and all conjuncts before it true, over all states and all choices of parameters.
-    """
+    """One conjunct of a guard."""
 
     kind: str
     label: str
+    """Its rule; behind the second conjunct of the same words in a guard stands (2), and so on."""
     first_false: int
+    """How often it was false and all conjuncts before it true, over all states and all choices of parameters."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionCoverage:
-    """One action.
-
-    Attributes
-    ----------
-    enabled : int
-        How often its whole guard was true, over all states and all choices of parameters.
-    """
+    """One action."""
 
     name: str
     enabled: int
+    """How often its whole guard was true, over all states and all choices of parameters."""
     conjuncts: tuple[ConjunctCoverage, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Uncovered:
-    """What no state put to use: a guard that was never true (no rule), or a conjunct that was never the first false."""
+    """A gap: a guard that was never true (no rule), or a conjunct that was never the first false."""
 
     action: str
     rule: str | None
@@ -81,27 +67,19 @@ class Uncovered:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What some states have put to use.
-
-    Attributes
-    ----------
-    states : int
-        How many were looked at.
-    actions : tuple of ActionCoverage
-        In the machine's order.
-    violated : dict
-        Clause, such as `S1.immune_half` → states in which it is false for some choice of its parameters.
-    witnessed : dict
-        Name of a witness → states in which it is true for some choice of its parameters.
-    """
+    """Coverage of guards and properties over some states."""
 
     states: int
+    """How many were looked at."""
     actions: tuple[ActionCoverage, ...]
+    """In the machine's order."""
     violated: dict[str, int]
+    """Clause, such as `S1.immune_half` → states in which it is false for some choice of its parameters."""
     witnessed: dict[str, int]
+    """Name of a witness → states in which it is true for some choice of its parameters."""
 
     def __add__(self, other: Coverage) -> Coverage:
-        """What both have put to use, of the same machine in whatever instances and environments."""
+        """The coverage of both, of the same machine in whatever instances and environments."""
         return Coverage(
             self.states + other.states,
             tuple(_join(mine, theirs) for mine, theirs in zip(self.actions, other.actions, strict=True)),
@@ -110,7 +88,7 @@ class Coverage:
         )
 
     def uncovered(self) -> tuple[Uncovered, ...]:
-        """What was never put to use, in the order of the source."""
+        """The gaps, in the order of the source."""
         found: list[Uncovered] = []
         for action in self.actions:
             found += [Uncovered(action.name, None)] if action.enabled == 0 else []
@@ -145,17 +123,12 @@ def _join(mine: ActionCoverage, theirs: ActionCoverage) -> ActionCoverage:
 
 
 def coverage_of(
-    machine: Machine,
-    states: int,
-    enabled: Mapping[str, int],
-    first_false: Mapping[Place, int],
-    claims: Sequence[int],
+    machine: Machine, states: int, enabled: Mapping[str, int], first_false: Mapping[Place, int], claims: Sequence[int]
 ) -> Coverage:
     """Put counts beside the source.
 
     Parameters
     ----------
-    machine : Machine
     states : int
         How many were looked at.
     enabled, first_false : mapping
@@ -230,7 +203,7 @@ def _counting(compiled: Compiled, constants: object) -> tuple[int, tuple[Counted
     key = (compiled.machine, compiled.native.name)
     if key not in _LOADED:
         source, counted = coverage_source(compiled.machine, constants, compiled.packing)
-        _LOADED[key] = load_native(source, ("cover",), kernel_cache()).addresses["cover"], counted
+        _LOADED[key] = load_native(source, ("cover",), cache_folder()).addresses["cover"], counted
     return _LOADED[key]
 
 
@@ -245,10 +218,7 @@ def _runs(store: StateStore) -> Iterator[tuple[int, int]]:
 def cover_by_cpython(machine: Machine, constants: object, states: Iterable[tuple[int, ...]]) -> Coverage:
     """Run the actions themselves on canonical states, each of them once.
 
-    Raises
-    ------
-    SpecificationError
-        When an action writes a value outside its field's declared range.
+    Raises `SpecificationError` when an action writes a value outside its field's declared range.
     """
     steps = machine.steps(constants)
     state = machine.initial(constants)

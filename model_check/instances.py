@@ -1,4 +1,4 @@
-"""Instances by their names, and from files."""
+"""Instances by their names, and from files; and whether any engine can search one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from dataclasses import MISSING, fields, replace
 from functools import cache
 from importlib import resources
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from files.content import parse_toml
 from files.errors import BadContentError
@@ -15,6 +16,12 @@ from files.reading import SETTINGS_BYTES, read_text
 from model_check.did_you_mean import require_known
 from model_check.errors import BadFile, ModelCheckError
 from spec.constants import Instance
+
+if TYPE_CHECKING:
+    from spec.language import Machine
+
+MOST_STEPS: Final = 2_000
+"""The most steps of an instance; the largest that comes with the specification has 564."""
 
 
 @cache
@@ -29,14 +36,9 @@ def load_instance(name: str) -> Instance:
     """An instance by its name, or by the path of a TOML file with the fields of `spec.constants.Instance`.
 
     A name with sizes, as in `lasting@2x7x4`, is that instance with so many transactions, halves and op messages, and
-    without forgetting: counterexamples of instances that forget are told there.
-
-    Raises
-    ------
-    ModelCheckError
-        When there is no instance of that name.
-    BadFile
-        When the file is not TOML, or a field is missing, unknown, of the wrong type or out of its range.
+    without forgetting: counterexamples of instances that forget are told there. Raises `ModelCheckError` when there is
+    no instance of that name, and `BadFile` when the file is not TOML, or a field is missing, unknown, of the wrong type
+    or out of its range.
     """
     if (sized := re.fullmatch(r"(\w+)@([0-9]{1,3})x([0-9]{1,3})x([0-9]{1,3})", name)) and sized[1] in instance_names():
         transactions, halves, ops = sizes = tuple(map(int, sized.groups()[1:]))
@@ -70,10 +72,7 @@ def _supplied(name: str) -> Instance:
 def refuse_forgetting(constants: object, who: str) -> None:
     """Refuse an instance that forgets, where what is said of it would be of one that does not.
 
-    Raises
-    ------
-    ModelCheckError
-        Names an instance of the same sizes that forgets nothing.
+    Raises `ModelCheckError`, which names an instance of the same sizes that forgets nothing.
     """
     if isinstance(constants, Instance) and constants.forgets:
         plain = f"{constants.name}@{constants.transactions}x{constants.half_slots}x{constants.op_slots}"
@@ -147,3 +146,16 @@ def _check_list(field: str, value: object, name: str) -> None:
     if not is_good:
         msg = f"instance file {name}: {field} = {value!r} is not a list of whole numbers from {least} to {_MOST}"
         raise BadFile(msg)
+
+
+def require_searchable(machine: Machine, constants: object) -> None:
+    """Refuse an instance that would be compiled for minutes and searched for ever.
+
+    Raises `ModelCheckError` if it has more than :data:`MOST_STEPS` steps.
+    """
+    if len(list(islice(machine.steps(constants), MOST_STEPS + 1))) > MOST_STEPS:
+        message = (
+            f"instance {getattr(constants, 'name', '')}: more than {MOST_STEPS:,} steps may be taken in it; "
+            "make its sizes smaller, above all transactions, half_slots, op_slots and immunities"
+        )
+        raise ModelCheckError(message)

@@ -6,16 +6,10 @@ is no guarantee of that world: it "cannot occur here".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from spec.constants import FAULTS
-from spec.language import NONE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from spec.constants import Constants
-    from spec.language import Property
+from spec.constants import FAULTS, Constants
+from spec.language import NONE, Property
 
 FEATURES: dict[str, tuple[Callable[[Constants], bool], str]] = {
     "immunity": (lambda c: c.longest_immunity > 0 or c.preset_original, "a message with an immunity"),
@@ -38,7 +32,7 @@ FEATURES: dict[str, tuple[Callable[[Constants], bool], str]] = {
         "room for a half that is discarded, resumed and checked",
     ),
 }
-"""What an instance may have, by the names that `needs` uses: the question, and the words for what has it."""
+"""Features of an instance by the names that `needs` uses: a predicate, and the words for what has it."""
 
 ROOM: dict[str, tuple[Callable[[Constants], bool], str]] = {
     "retention": (lambda c: c.expires == 1, "an instance whose files may be deleted"),

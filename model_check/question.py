@@ -1,74 +1,55 @@
-"""What an engine is asked of a world, and by which means it searches."""
+"""Questions to an engine about a world, and the means by which it searches."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from model_check.clauses import chosen_clauses
-from model_check.world import World
+from model_check.world import Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from model_check.explicit.exploration import Report
     from model_check.explicit.state_store.resources import Resources
-    from model_check.world import Profile
     from spec.constants import Instance
     from spec.language import Machine, Property
 
 
 class Means(TypedDict, total=False):
-    """How an engine searches, with no influence on what it finds.
-
-    Attributes
-    ----------
-    threads : int
-        Of the compiled search; no number and no path depends on it.
-    report : callable or None
-        Called now and then with how far the search is.
-    resources : Resources or None
-        Memory, disk and checkpoints of the compiled search; the other engines have none.
-    """
+    """How an engine searches, with no influence on what it finds."""
 
     threads: int
+    """Of the compiled search; no number and no path depends on it."""
     report: Report | None
+    """Called now and then with how far the search is."""
     resources: Resources | None
+    """Memory, disk and checkpoints of the compiled search; the other engines have none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What an engine is asked.
-
-    Attributes
-    ----------
-    clauses : tuple of Property
-        Of which a verdict is wanted; all of the machine's by default.
-    until : tuple of Property
-        The search may end behind the depth at which all of these are violated, if there are any; depths and paths are
-        those of the whole search.
-    paths : tuple of Property or None
-        Clauses whose path is wanted, should they be violated; of all when None.
-    most_states : int or None
-        Stop when so many are stored.
-    most_steps : int
-        To this depth a bounded engine looks for violations.
-    coverage : bool
-        Count over the states found which conjuncts were the first to be false.
-    machine, constants
-        The specification, or one with more assumptions, and its constants where these are more than the world's.
-    """
+    """A question to an engine."""
 
     world: World
     clauses: tuple[Property, ...] = ()
+    """Of which a verdict is wanted; all of the machine's by default."""
     until: tuple[Property, ...] = ()
+    """The search may end behind the depth at which all of these are violated, if there are any; depths and paths are
+    those of the whole search."""
     paths: tuple[Property, ...] | None = None
+    """Clauses whose path is wanted, should they be violated; of all when None."""
     most_states: int | None = None
+    """Stop when so many are stored."""
     most_steps: int = 30
+    """To this depth a bounded engine looks for violations."""
     coverage: bool = False
+    """Count over the states found which conjuncts were the first to be false."""
     machine: Machine = field(default=TRANSACTIONAL_MESSAGES)
+    """The specification, or one with more assumptions."""
     constants: object = None
+    """The constants of the machine where these are more than the world's."""
 
     @classmethod
     def of(
@@ -83,10 +64,7 @@ class Question:
     ) -> Question:
         """The question of these names; see `World.of`, and `chosen_clauses` of the properties.
 
-        Raises
-        ------
-        ModelCheckError
-            When a name is unknown; names what there is, and what may have been meant.
+        Raises `ModelCheckError`, which names what there is, and what may have been meant, when a name is unknown.
         """
         clauses = chosen_clauses(properties, more.get("machine", TRANSACTIONAL_MESSAGES))
         until = clauses if until_violated else ()

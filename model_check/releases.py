@@ -36,18 +36,9 @@ _NUMBERS: Final = 3
 def profile_for(release: str, *, with_switches: bool = False) -> tuple[str, str]:
     """The profile by which a release is judged, and why it is that one; '' where the release is a profile itself.
 
-    Parameters
-    ----------
-    release
-        Its numbers.
-    with_switches
-        Whether the switches are turned by which the release is known to differ from the profile; else only the reason
-        names them.
-
-    Raises
-    ------
-    ModelCheckError
-        When the text names no release, or one that has no transactional messages of this kind.
+    `with_switches` turns the switches by which the release is known to differ from the profile; else only the reason
+    names them. Raises `ModelCheckError` when the text names no release, or one that has no transactional messages of
+    this kind.
 
     Examples
     --------

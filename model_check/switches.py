@@ -1,4 +1,4 @@
-"""What each switch of a profile is, read from where it is declared and used: `spec/switches.py` is the record.
+"""Records of the switches of a profile, read from where it is declared and used: `spec/switches.py` is the record.
 
 The entry of a switch in its class's docstring says what it does, names the defects of the catalogue that it mends or
 makes (`B01`; not those of which it mends a part) and the switches without which it does nothing (needs `NAME`). Which
@@ -10,18 +10,16 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from model_check.did_you_mean import require_known
 from model_check.errors import ModelCheckError
 from model_check.world import Profile
 from spec.switches import RepairSwitches, SearchSwitches, VersionSwitches, WrongRepairSwitches
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KINDS = {
     "version": VersionSwitches,
@@ -29,50 +27,34 @@ KINDS = {
     "wrong repair": WrongRepairSwitches,
     "search": SearchSwitches,
 }
-"""What a switch may be, and the class that declares those."""
+"""Kind of a switch → the class that declares those."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A function of `spec/` that asks for a switch.
-
-    Attributes
-    ----------
-    function : str
-        Module and name: `check_round.pass_half_of_settled_original`.
-    java : tuple of str
-        The classes and methods that its docstring names as its source, or else its module's.
-    """
+    """A function of `spec/` that asks for a switch."""
 
     function: str
+    """Module and name: `check_round.pass_half_of_settled_original`."""
     java: tuple[str, ...]
+    """The classes and methods that its docstring names as its source, or else its module's."""
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchRecord:
-    """What is known of a switch.
-
-    Attributes
-    ----------
-    kind : str
-        One of `KINDS`.
-    says : str
-        Its entry: what is so where it is on.
-    defects : tuple of str
-        The ids that the entry names: of a repair, those that it mends.
-    needs : tuple of str
-        Switches without which it does nothing.
-    profiles : tuple of Profile
-        Where it is on.
-    readers : tuple of Reader
-    """
+    """A switch, and all that its declaration and its readers say."""
 
     name: str
     kind: str
+    """One of `KINDS`."""
     says: str
+    """Its entry: what is so where it is on."""
     defects: tuple[str, ...]
+    """The ids that the entry names: of a repair, those that it mends."""
     needs: tuple[str, ...]
+    """Switches without which it does nothing."""
     profiles: tuple[Profile, ...]
+    """Where it is on."""
     readers: tuple[Reader, ...]
 
     @property
@@ -131,10 +113,7 @@ def _where_it_is_on(name: str, kind: str, needs: tuple[str, ...]) -> tuple[Profi
 def switch_called(name: str) -> SwitchRecord:
     """The record of a switch, by its name.
 
-    Raises
-    ------
-    ModelCheckError
-        When there is none; names what may have been meant.
+    Raises `ModelCheckError`, which names what may have been meant, when there is none.
     """
     if re.fullmatch(r"[AB]\d\d|[SLR]\d+(\.\w+)?", name, re.IGNORECASE):
         msg = f"{name} is no switch; halfcheck defects {name} says what repairs it"
@@ -144,7 +123,7 @@ def switch_called(name: str) -> SwitchRecord:
 
 
 def turned_in_vain(profile: Profile) -> list[str]:
-    """What a profile's switches were turned to although it changes nothing, a sentence each.
+    """The switches of a profile that were turned although it changes nothing, a sentence each.
 
     Examples
     --------

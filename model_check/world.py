@@ -2,13 +2,15 @@
 
 Inside, nobody passes these names on: a `World` has the constants that actions see, its title, its options on the
 command line and its key in caches. A `Profile` is a version of RocketMQ or the repaired protocol, possibly with
-switches turned; an `Environment` is a set of faults; an `Instance` has sizes and times.
+switches turned; an `Environment` is a set of faults; an `Instance` has sizes and times. What a user names may also be a
+release, for which a profile speaks (`Asked`).
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from itertools import combinations
@@ -18,13 +20,11 @@ from model_check.did_you_mean import nearest_release, require_known
 from model_check.errors import ModelCheckError
 from model_check.instances import load_instance
 from model_check.releases import profile_for
-from spec.constants import FAULTS, SWITCHES, Constants
+from spec.constants import FAULTS, SWITCHES, Constants, Instance
 from spec.profiles import PROFILES, VERSIONS, distinct
+from spec.releases.broker_defaults import NEWEST_RELEASE, release_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from spec.constants import Instance
     from spec.switches import Switches
 
 QUIET: Final = "quiet"
@@ -36,25 +36,17 @@ SIZES: Final = ("transactions", "half_slots", "op_slots")
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profile of the specification, and its switches.
-
-    Attributes
-    ----------
-    name : str
-        `5.3.3`, `fixed`, or with switches turned: `5.3.3+heeds_settled_originals-batches_ops`.
-    """
+    """A profile of the specification, and its switches."""
 
     name: str
+    """`5.3.3`, `fixed`, or with switches turned: `5.3.3+heeds_settled_originals-batches_ops`."""
     switches: Switches
 
     @classmethod
     def of(cls, name: str) -> Profile:
         """A profile by its name, and then ``+NAME`` or ``-NAME`` for each switch that is to be on or off.
 
-        Raises
-        ------
-        ModelCheckError
-            When there is no such profile or switch; names what there is.
+        Raises `ModelCheckError`, which names what there is, when there is no such profile or switch.
 
         Examples
         --------
@@ -67,10 +59,7 @@ class Profile:
     def standing_for(cls, release: str) -> tuple[Profile, str]:
         """The profile by which a release is judged, and why; see `model_check.releases.profile_for`.
 
-        Raises
-        ------
-        ModelCheckError
-            When the text names no release, or one that has no transactional messages of this kind.
+        Raises `ModelCheckError` when the text names no release, or one that has no transactional messages of this kind.
         """
         name, why = profile_for(release, with_switches=True)
         return cls.of(name), why
@@ -121,10 +110,7 @@ class Profile:
     def turn(self, *turns: str) -> Profile:
         """The profile with more switches turned, each given as `+settles_once`.
 
-        Raises
-        ------
-        ModelCheckError
-            When there is no such switch.
+        Raises `ModelCheckError` when there is no such switch.
         """
         return Profile.of(self.name + "".join(turns))
 
@@ -152,7 +138,7 @@ def _profile(name: str) -> Profile:
 
 
 def _stand_in(name: str) -> str:
-    """What may be meant by the name of no profile: the one that stands for a release, or the nearest."""
+    """The hint for the name of no profile: the one that stands for a release, or the nearest."""
     try:
         profile, _ = profile_for(name, with_switches=True)
     except ModelCheckError:
@@ -169,10 +155,7 @@ class Environment(tuple[str, ...]):
     def of(cls, faults: Iterable[str]) -> Self:
         """The set of these faults.
 
-        Raises
-        ------
-        ModelCheckError
-            When one is none; names what there is, and what may have been meant.
+        Raises `ModelCheckError`, which names what there is, and what may have been meant, when one is none.
 
         Examples
         --------
@@ -276,10 +259,7 @@ class World:
     def of(cls, profile: str | Profile, faults: Iterable[str] = (), instance: str | Instance = "tiny") -> World:
         """The world of these names; see `Profile.of`, `Environment.of` and `model_check.instances.load_instance`.
 
-        Raises
-        ------
-        ModelCheckError
-            When a name is unknown; names what there is, and what may have been meant.
+        Raises `ModelCheckError`, which names what there is, and what may have been meant, when a name is unknown.
         """
         return cls(
             Profile.of(profile) if isinstance(profile, str) else profile,
@@ -306,7 +286,7 @@ class World:
 
     @property
     def key(self) -> str:
-        """What tells the world from others in caches, with all fields of its instance."""
+        """The key of the world in caches, with all fields of its instance."""
         return json.dumps([self.profile.name, self.environment.name, asdict(self.instance)])
 
     def sizes_to_json(self) -> dict[str, Any]:
@@ -339,3 +319,48 @@ class World:
     def _hash(self) -> int:
         """Worlds are keys; so many fields are not to be hashed each time."""
         return hash((self.profile.name, self.environment, self.instance))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A release or a profile."""
+
+    name: str
+    """As it was given: `5.3.4`, `5.4.0+settles_once`, `fixed`."""
+    profile: Profile
+    """The profile that is searched for it."""
+    release: str
+    """The release: what is said of releases (defects, remedies, settings) is said of this one."""
+    why: str
+    """Why the profile speaks for it; empty where it is its own."""
+
+    @property
+    def is_release(self) -> bool:
+        """Whether it is a release as it was published, with no switch turned by hand."""
+        return re.fullmatch(r"[\d.]+", self.name) is not None
+
+    @property
+    def stood_for(self) -> str:
+        """The release that the profile only stands for; empty where the profile is its own."""
+        return self.release if self.why else ""
+
+
+def asked_for(name: str) -> Asked:
+    """The release or profile of a word on the command line; turned switches may stand behind a release.
+
+    Raises `ModelCheckError`, which names what there is, when there is no such profile, release or switch.
+
+    Examples
+    --------
+    >>> asked_for("5.3.4").profile.name, asked_for("5.3.4").why
+    ('5.3.3+equal_age_is_young', '5.3.4 has no profile: it is judged by 5.3.3+equal_age_is_young, as 5.3.3 stands for \
+5.1.0 to 5.3.4')
+    >>> asked_for("5.4.0+settles_once").release, asked_for("fixed").release, asked_for("5.2.0-keeps_flag").profile.name
+    ('5.4.0', '5.5.1', '5.3.3-keeps_flag')
+    """
+    unturned = re.split(r"[+-]", name, maxsplit=1)[0]
+    if unturned in PROFILES or not re.fullmatch(r"\d+\.\d+\.\d+", unturned):
+        profile = Profile.of(name)
+        return Asked(name, profile, unturned if release_numbers(unturned) else NEWEST_RELEASE, "")
+    nearest, why = profile_for(unturned, with_switches=True)
+    return Asked(name, Profile.of(nearest + name[len(unturned) :]), unturned, why)

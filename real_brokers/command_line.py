@@ -1,4 +1,4 @@
-"""What the command lines here share: options refused in one line, an exit code and a line for whatever goes wrong."""
+"""Shared parts of the command lines here: options refused in one line, a line and an exit code for any error."""
 
 from __future__ import annotations
 
@@ -30,15 +30,7 @@ class OneLineParser(argparse.ArgumentParser):
 def exit_code_after(work: Callable[[], int], interrupted: str = "interrupted") -> int:
     """Do something with real brokers; SIGTERM ends it as Ctrl-C does, so that no process is left.
 
-    Parameters
-    ----------
-    interrupted
-        The line for Ctrl-C.
-
-    Returns
-    -------
-    int
-        Its exit code, or that of what went wrong, which is a line on stderr.
+    Gives its exit code, or that of what went wrong, which is a line on stderr; `interrupted` is the one for Ctrl-C.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:

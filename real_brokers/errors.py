@@ -1,4 +1,4 @@
-"""What can go wrong with a broker or client that nobody here wrote."""
+"""Errors of brokers and clients that nobody here wrote."""
 
 from conformance.errors import ConformanceError
 

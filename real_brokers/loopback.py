@@ -55,13 +55,7 @@ class Ports:
 
 
 def free_ports() -> Ports:
-    """Ports of loopback that nobody listens on at this moment.
-
-    Raises
-    ------
-    OSError
-        There are none.
-    """
+    """Ports of loopback that nobody listens on at this moment; `OSError` if there are none."""
     for _ in range(_TRIES):
         with socket.socket() as one, socket.socket() as other, socket.socket() as third, socket.socket() as fast:
             for each in (one, other, third):
@@ -136,7 +130,7 @@ class Processes:
         return process
 
     def printed(self, name: str) -> str:
-        """What a process has printed so far, in all its starts."""
+        """The output of a process so far, in all its starts."""
         out = self._run / f"{name}.out"
         return read_bytes(out).decode(errors="replace") if out.exists() else ""
 
@@ -157,19 +151,13 @@ class Processes:
                 time.sleep(0.05)
                 continue
             how = f"did not {what} in {seconds:.0f} s" if code is None else f"ended with {code} and did not {what}"
-            said = [line for line in self.printed(name).splitlines() if line.strip()]
-            message = f"the {name} {how}; it said last: {said[-1] if said else 'nothing'} ({self._run})"
+            lines = [line for line in self.printed(name).splitlines() if line.strip()]
+            message = f"the {name} {how}; it said last: {lines[-1] if lines else 'nothing'} ({self._run})"
             raise RealBrokerError(message)
 
     @staticmethod
     def stop(process: subprocess.Popen[bytes], seconds: float = _STOP_SECONDS) -> int:
-        """End a process as an operator does (SIGTERM), and give its exit code.
-
-        Raises
-        ------
-        RealBrokerError
-            It does not end.
-        """
+        """End a process as an operator does (SIGTERM), and give its exit code; `RealBrokerError` if it does not end."""
         process.terminate()
         try:
             return process.wait(seconds)
@@ -184,17 +172,6 @@ class Processes:
 class LoopbackBroker(ABC):
     """A name server and a broker, from entering the context on; leaving it stops them, whatever happened.
 
-    Attributes
-    ----------
-    ports
-        Where both listen.
-    settings
-        All settings of the broker, by their names in ``broker.conf``.
-    run
-        The folder that all processes run in, while the context lasts.
-    saves_from, died_ms
-        See :class:`wire.probe.player.Operator`.
-
     Raises
     ------
     RealBrokerError
@@ -206,8 +183,10 @@ class LoopbackBroker(ABC):
     def __init__(self, ports: Ports, settings: Mapping[str, str]) -> None:
         self.ports = ports
         self.settings = settings
+        """All of the broker, by their names in ``broker.conf``."""
         self.saves_from = 0.0
         self.died_ms = 0
+        """See :class:`wire.probe.player.Operator`."""
         self._exit = ExitStack()
 
     def __enter__(self) -> Self:

@@ -70,7 +70,7 @@ class BrokerThread:
 
     @property
     def answers(self) -> Answers | None:
-        """What clients answered to checks, and what was refused; None before it has started."""
+        """The clients' answers to checks, and the refused ENDs; None before it has started."""
         return None if self._service.node is None else self._service.node.answers
 
     def call_soon(self, work: Callable[[BrokerNode], None]) -> None:

@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from wire.connections.listener import Listener
+from wire.connections import Listener
 from wire.control.http_port import LOOPBACK, ControlPort
 from wire.control.orders import carry_out
 from wire.errors import WireError
@@ -44,31 +44,17 @@ class ServiceAddresses:
 
 @dataclass(slots=True)
 class Service:
-    """One broker.
-
-    Parameters
-    ----------
-    start, ports
-        What and where.
-    trace
-        Where its trace goes; None for none.
-    orders
-        Carried out when it has started: names and arguments of :mod:`wire.control.orders`.
-    say
-        Takes the lines of its log.
-
-    Attributes
-    ----------
-    node
-        The broker, from :meth:`run` on.
-    """
+    """One broker."""
 
     start: Start
     ports: ServicePorts = field(default_factory=ServicePorts)
     trace: Path | None = None
+    """Where its trace goes; None for none."""
     orders: Sequence[tuple[str, dict[str, Any]]] = ()
+    """Carried out when it has started: names and arguments of :mod:`wire.control.orders`."""
     say: Callable[[str], None] = lambda _: None
     node: BrokerNode | None = field(default=None, init=False)
+    """The broker, from :meth:`run` on."""
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _failure: BaseException | None = field(default=None, init=False)
 
@@ -146,13 +132,7 @@ class Service:
 
 
 def _make_folder(store: Path) -> None:
-    """Make the store's folder.
-
-    Raises
-    ------
-    WireError
-        Something else is there, or it may not be made.
-    """
+    """Make the store's folder; `WireError` if something else is there, or it may not be made."""
     try:
         store.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -83,7 +83,7 @@ def table(
 
 def main(repeats: int, world: World) -> None:
     """Run everything, print the table and write it."""
-    from model_check.explicit.code_generation.width import state_width
+    from model_check.explicit.code_generation.packing import state_width
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
     words = state_width(TRANSACTIONAL_MESSAGES, world.under(NO_FAULTS).constants).words

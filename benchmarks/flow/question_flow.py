@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from model_check.asked import Asked
 from model_check.question import Question
-from model_check.world import Environment, Profile, World
+from model_check.world import Asked, Environment, Profile, World
 from spec.constants import Instance
 
 if TYPE_CHECKING:

@@ -16,32 +16,35 @@ import json
 import os
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.errors import ConformanceError, ReleaseGateError
 from conformance.release_gate.cited import cited
 from conformance.release_gate.claims import wrong_claims
 from conformance.release_gate.comparison import (
+    PAGE,
     ReleaseComparison,
     column_of,
     compared,
     differences,
     members,
+    page,
     stale_evidence,
     without_digest,
 )
 from conformance.release_gate.digests import Classes
 from conformance.release_gate.jars import FIRST_RELEASE, jars_of, published_releases
-from conformance.release_gate.page import PAGE, page
-from conformance.release_gate.recorded_digests import (
+from conformance.release_gate.recorded import (
     Column,
+    different_keys,
     read_digests,
     read_evidence,
+    read_keys,
     release_order,
     write_digests,
+    write_keys,
 )
-from conformance.release_gate.recorded_keys import different_keys, read_keys, write_keys
 from conformance.release_gate.setters import keys_of
 from files.errors import UnwritableFileError
 from files.writing import write_whole
@@ -57,15 +60,7 @@ _INTERRUPTED: Final = 130
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The result of a comparison of releases.
-
-    Attributes
-    ----------
-    comparisons : tuple of ReleaseComparison
-        The releases that were asked for, the oldest first.
-    unknown_releases, without_digest, different, wrong_claims, stale_evidence : tuple of str
-        Releases and names, or a sentence each; empty when all is well.
-    """
+    """The releases that were asked for, the oldest first, and what is to be done: names, or a sentence each."""
 
     comparisons: tuple[ReleaseComparison, ...]
     unknown_releases: tuple[str, ...]
@@ -165,7 +160,7 @@ def _print_changes(comparison: ReleaseComparison) -> None:
     for change in comparison.without_evidence:
         methods = f": {', '.join(change.members)}" if change.members else ""
         print(f"  {change.digest or 'is gone':12}  {change.name}{methods}")
-        for kind, speakers in change.speakers.to_json().items():
+        for kind, speakers in asdict(change.speakers).items():
             for speaker in speakers:
                 by_speaker.setdefault(kind, {}).setdefault(speaker, []).append(change.name)
     for kind, speakers_of in sorted(by_speaker.items()):

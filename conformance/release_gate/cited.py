@@ -34,10 +34,6 @@ class Speakers:
     switches: tuple[str, ...] = ()
     """Those of releases, as it is what their readers model."""
 
-    def to_json(self) -> dict[str, list[str]]:
-        """As plain data."""
-        return {name: list(getattr(self, name)) for name in ("specification", "reference", "catalogue", "switches")}
-
 
 @cache
 def cited() -> Mapping[str, Speakers]:
@@ -61,7 +57,9 @@ def cited() -> Mapping[str, Speakers]:
         if record.kind == "version":
             for name in record.java:
                 found[name]["switches"][record.name] = None
-    return {name: Speakers(**{who: tuple(sorted(said)) for who, said in found[name].items()}) for name in sorted(found)}
+    return {
+        name: Speakers(**{who: tuple(sorted(names)) for who, names in found[name].items()}) for name in sorted(found)
+    }
 
 
 def name_of(java_class: str, method: str) -> str:
@@ -70,5 +68,5 @@ def name_of(java_class: str, method: str) -> str:
 
 
 def of_defect(identifier: str) -> Iterable[str]:
-    """What a defect speaks of."""
+    """The names that a defect cites."""
     return [name for name, speakers in cited().items() if identifier in speakers.catalogue]

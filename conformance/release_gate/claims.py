@@ -18,7 +18,7 @@ from spec.switches import VersionSwitches
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from conformance.release_gate.recorded_digests import Column
+    from conformance.release_gate.recorded import Column
 
 _FIELD: Final = re.compile(r"(?:\w+\.)*(?P<class>\w+)#(?P<field>\w+)(?:, (?P<old>\w+) up to [\d.]+)?(?:;.*)?")
 _RELEASE: Final = re.compile(r"\d+\.\d+\.\d+")

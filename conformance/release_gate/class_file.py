@@ -45,26 +45,18 @@ class JavaField:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method: what it is called, and its instructions with what they name.
-
-    Attributes
-    ----------
-    flags : int
-        Only whether it is static, synchronized, native or abstract.
-    code : tuple
-        A tuple an instruction: its opcode and its operands; what stands in the constant pool is resolved.
-    handlers : tuple
-        First and last instruction that each guards, its own first one, and the exception.
-    is_public : bool
-        Whether any class may call it.
-    """
+    """A method: what it is called, and its instructions with what they name."""
 
     name: str
     descriptor: str
     flags: int
+    """Only whether it is static, synchronized, native or abstract."""
     code: tuple[Token, ...]
+    """A tuple an instruction: its opcode and its operands; what stands in the constant pool is resolved."""
     handlers: tuple[Token, ...]
+    """First and last instruction that each guards, its own first one, and the exception."""
     is_public: bool = True
+    """Whether any class may call it."""
 
 
 @dataclass(slots=True)
@@ -107,13 +99,7 @@ class _ClassBytes:
 
 
 def read_class(data: bytes, where: str = "a class file") -> ClassFile:
-    """Read a class.
-
-    Raises
-    ------
-    ReleaseGateError
-        It is none, or is cut short; names `where`.
-    """
+    """Read a class; `ReleaseGateError`, which names `where`, if it is none, or is cut short."""
     try:
         return _Class(_ClassBytes(data)).read()
     except (struct.error, IndexError, KeyError, ValueError) as error:
@@ -177,7 +163,7 @@ class _Class:
         return self._text(int(str(value))) if tag in {_CLASS, _STRING, _TYPE} else str(value)
 
     def _constant(self, index: int) -> Constant:
-        """What stands in the constant pool, with nothing of its numbers."""
+        """The value of an entry of the constant pool, without the numbers of entries."""
         tag, value = self._pool[index]
         if tag in _NUMBERS:
             return repr(value)

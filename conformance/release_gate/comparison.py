@@ -1,45 +1,51 @@
-"""Comparison of releases: the cited classes and methods that changed, with the evidence for each change."""
+"""Comparison of releases: the cited classes and methods that changed, the evidence for each change, and the page."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from conformance.release_gate.cited import cited
+from conformance.release_gate.cited import Speakers, cited
 from conformance.release_gate.claims import default_fields
 from conformance.release_gate.digests import Classes
-from conformance.release_gate.recorded_digests import Column
+from conformance.release_gate.recorded import Column, Evidence
+from document.markdown import markdown
+from document.parts import Heading, Part, Table, prose, tabulated
 from model_check.releases import profile_for
 from model_check.world import Profile
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-    from conformance.release_gate.cited import Speakers
-    from conformance.release_gate.recorded_digests import Evidence
+PAGE: Final = Path(__file__).parents[2] / "docs" / "generated" / "releases.md"
+
+_HEAD: Final = """# What each release changed of what rules speak of
+
+The specification, the reference broker and the catalogue of defects name {names} classes and methods of RocketMQ. Of
+each one and each of {releases} releases a digest of the bytecode is kept; [releases.md](../releases.md) says how, and
+`make releases ARGS=--update` writes it and this page.
+
+**Changed** is what is not as it was in the release before. **Without evidence** is the part of it that is not as in a
+release from whose source the specification was written ({written_from}), and of which no reading is
+kept. Before {watched_from} it is only counted: the profiles were chosen by reading those sources, and what was
+read of each method is not on record.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DigestChange:
-    """A class or method that is not as it was in the release before.
-
-    Attributes
-    ----------
-    digest : str
-        Of this release; empty where it has none of that name.
-    evidence : str
-        The fact on record of this digest; empty where there is none.
-    members : tuple of str
-        Of a class, the methods that changed, as far as the jars were read.
-    """
+    """A class or method that is not as it was in the release before."""
 
     name: str
     digest: str
+    """Of this release; empty where it has none of that name."""
     evidence: str
+    """The fact on record of this digest; empty where there is none."""
     speakers: Speakers
     members: tuple[str, ...] = ()
+    """Of a class, the methods that changed, as far as the jars were read."""
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -48,30 +54,22 @@ class DigestChange:
             "digest": self.digest,
             "evidence": self.evidence or None,
             "members": list(self.members),
-            **self.speakers.to_json(),
+            **asdict(self.speakers),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseComparison:
-    """A release beside the one before.
-
-    Attributes
-    ----------
-    profile : Profile
-        By which it is judged, with the switches that are turned.
-    before : str
-        Empty for the oldest.
-    changes : tuple of DigestChange
-    must_be_looked_at : bool
-        Whether changes without evidence are held against this release; the older ones are only counted.
-    """
+    """A release beside the one before."""
 
     release: str
     profile: Profile
+    """By which it is judged, with the switches that are turned."""
     before: str
+    """Empty for the oldest."""
     changes: tuple[DigestChange, ...]
     must_be_looked_at: bool
+    """Whether changes without evidence are held against this release; the older ones are only counted."""
 
     @property
     def without_evidence(self) -> tuple[DigestChange, ...]:
@@ -174,3 +172,34 @@ def members(comparison: ReleaseComparison, jars: Mapping[str, Sequence[Path]]) -
         comparison,
         changes=tuple(replace(change, members=changed.get(change.name, ())) for change in comparison.changes),
     )
+
+
+def page(columns: Mapping[str, Column], evidence: Evidence) -> str:
+    """The page's text."""
+    comparisons = [compared(columns, evidence, release) for release in columns]
+    head = _HEAD.format(
+        names=len(cited()),
+        releases=len(columns),
+        written_from=", ".join(evidence.written_from),
+        watched_from=evidence.watched_from,
+    )
+    rows = [
+        (each.release, each.profile, *((len(each.changes), len(each.without_evidence)) if each.before else "––"))
+        for each in comparisons
+    ]
+    parts: list[Part] = [*prose(head), tabulated("release", "judged by", "changed", "without evidence", rows=rows)]
+    for each in comparisons:
+        if each.must_be_looked_at:
+            parts += [Heading(f"{each.release} beside {each.before}"), _changes(each)]
+    return markdown(parts)
+
+
+def _changes(comparison: ReleaseComparison) -> Table:
+    """The changes of a release, each with the evidence and who speaks of it."""
+    rows = []
+    for change in comparison.changes:
+        speakers = change.speakers
+        code = ", ".join(f"`{name}`" for name in (*speakers.specification, *speakers.reference, *speakers.switches))
+        who = ", ".join(part for part in (code, *speakers.catalogue) if part)
+        rows.append((f"`{change.name}`", who, change.evidence or "**nothing**"))
+    return tabulated("class or method", "who speaks of it", "what is known", rows=rows)

@@ -32,13 +32,7 @@ _RENAMED: Final = re.compile(r"Internal(?=Logger)")
 
 
 class Classes:
-    """All classes in some jars, read when they are asked for.
-
-    Parameters
-    ----------
-    jars
-        Their paths; of two classes of one name, the one in the jar that comes first is meant.
-    """
+    """All classes in some jars, read when they are asked for; of two of one name, that in the first jar is meant."""
 
     def __init__(self, jars: Iterable[Path]) -> None:
         self._places: dict[str, tuple[ZipFile, str]] = {}

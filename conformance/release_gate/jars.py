@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from conformance.errors import MavenError, ReleaseGateError
-from conformance.maven import GROUP_ID, errors_of, run_maven
-from conformance.release_gate.recorded_digests import release_order
+from conformance.maven import GROUP_ID, errors_of, run_maven, write_pom
+from conformance.release_gate.recorded import release_order
 from files.reading import read_text
 from model_check.cache_folder import cache_folder
 from spec.releases.broker_defaults import release_numbers
@@ -29,12 +29,6 @@ ARTIFACTS: Final = tuple(
 FIRST_RELEASE: Final = "4.3.0"
 """The first one with transactional messages of this kind."""
 
-_POM: Final = """<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>halfcheck</groupId><artifactId>{name}</artifactId><version>1</version><packaging>pom</packaging>
-  {body}
-</project>
-"""
 _RANGE: Final = """<dependencies><dependency>
     <groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>[{first},)</version>
     <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
@@ -51,14 +45,9 @@ _NOT_PUBLISHED: Final = ("Could not find artifact", "was not found in")
 
 
 def jars_of(releases: Sequence[str]) -> dict[str, tuple[Path, ...]]:
-    """The jars of releases, fetched by Maven if they are not in the cache.
+    """The jars of releases, the oldest first, fetched by Maven if they are not in the cache.
 
     An artifact that was not published of a release is that of the one before, as it is for whoever installs it.
-
-    Parameters
-    ----------
-    releases
-        The oldest first.
 
     Raises
     ------
@@ -87,17 +76,11 @@ def jars_of(releases: Sequence[str]) -> dict[str, tuple[Path, ...]]:
 
 
 def published_releases() -> list[str]:
-    """The releases that Maven knows of now, the oldest first.
-
-    Raises
-    ------
-    MavenError
-        There is no Maven, or it can't reach its repository.
-    """
+    """The releases that Maven knows of now, the oldest first; raises `MavenError` as `jars_of` does."""
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         body = _RANGE.format(group=GROUP_ID, artifact=ARTIFACTS[0], first=FIRST_RELEASE)
-        _write_pom(folder, "releases", body)
+        write_pom(folder, "releases", body)
         done = run_maven(
             folder, "-q", "-U", "dependency:resolve", "help:evaluate", "-Dexpression=settings.localRepository",
             "-DforceStdout",
@@ -124,9 +107,9 @@ def _fetch(releases: Iterable[str], folder: Path) -> None:
     for module, (release, artifact) in zip(modules, wanted, strict=True):
         (folder / release).mkdir(exist_ok=True)
         body = _COPY.format(into=folder / release, group=GROUP_ID, artifact=artifact, version=release)
-        _write_pom(folder / "poms" / module, module, body)
+        write_pom(folder / "poms" / module, module, body)
     listed = "".join(f"<module>{module}</module>" for module in modules)
-    _write_pom(folder / "poms", "releases", f"<modules>{listed}</modules>")
+    write_pom(folder / "poms", "releases", f"<modules>{listed}</modules>")
     done = run_maven(folder / "poms", "-fn", "-U", "validate")
     for line in errors_of(done):
         if "Failed to execute goal" in line and not any(words in line for words in _NOT_PUBLISHED):
@@ -135,11 +118,6 @@ def _fetch(releases: Iterable[str], folder: Path) -> None:
         if artifact == ARTIFACTS[0] and not (folder / release / f"{module}.jar").is_file():
             message = f"Maven knows no {GROUP_ID}:{artifact}:{release}; name a release of RocketMQ such as 5.5.1"
             raise ReleaseGateError(message, exit_code=151)
-
-
-def _write_pom(folder: Path, name: str, body: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "pom.xml").write_text(_POM.format(name=name, body=body), encoding="utf-8")
 
 
 def _maven_failed(reason: str) -> MavenError:

@@ -26,7 +26,7 @@ _TYPES: Final = {
     "Ljava/lang/Integer;": "int", "Ljava/lang/Long;": "long", "Ljava/lang/Double;": "double",
     "Ljava/lang/Float;": "float", "Ljava/lang/Boolean;": "boolean",
 }  # fmt: skip
-"""What ``properties2Object`` reads by a descriptor; it passes over setters of anything else."""
+"""Types that ``properties2Object`` reads, by descriptor; it passes over setters of anything else."""
 _ZERO: Final = {"int": "0", "long": "0", "double": "0.0", "float": "0.0", "boolean": "false"}
 _STARTUP: Final = "BrokerStartup"
 _READER: Final = "properties2Object"

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Final
 from fuzz.actions.check_round import begin, branch, cannot_begin_round, fail_all_puts, uncertain_branch
 from fuzz.actions.record import drives
 from reference.broker.broker_settings import BrokerRole
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.format.record import QueueOffset
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 from reference.store.get_message import GetMessageResult, GetMessageStatus
 
 if TYPE_CHECKING:
     from fuzz.broker_side.broker_side import BrokerSide
-    from reference.broker.transaction.check_step import CheckStep
     from spec.language import Step
 
 _MISSED: Final = ("null_half", "undecodable_half -undecodable_throws")

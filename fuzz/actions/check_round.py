@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 from fuzz.actions.record import REPAIR, WRONG_REPAIR, Driven, Move, Terms, drives, expect
 from reference.broker.broker_settings import BrokerRole
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fuzz.broker_side.broker_side import BrokerSide
-    from reference.broker.transaction.check_step import CheckStep
     from spec.language import Refused, Step
 
     TakePass = Callable[[BrokerSide], CheckStep | None]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 from fuzz.actions.op_batch import batch_is_full
 from fuzz.actions.record import REPAIR, Driven, Move, Terms, expect
-from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
+from reference.broker.processor.end_transaction_processor import EndTransactionOutcome, EndTransactionStep
 from reference.broker.response import (
     ILLEGAL_OPERATION,
     SERVICE_NOT_AVAILABLE,
@@ -18,7 +18,6 @@ from reference.broker.response import (
 
 if TYPE_CHECKING:
     from fuzz.broker_side.broker_side import BrokerSide
-    from reference.broker.processor.end_transaction_processor import EndTransactionStep
     from spec.language import Step
 
 ANSWER: Final = "the answer to END_TRANSACTION"

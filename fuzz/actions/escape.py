@@ -8,12 +8,11 @@ from fuzz.actions.check_round import uncertain_branch
 from fuzz.actions.record import REPAIR, Driven, drives, expect
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.response import SUCCESS
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from spec.state import End
 
 if TYPE_CHECKING:
     from fuzz.broker_side.broker_side import BrokerSide
-    from reference.broker.transaction.check_step import CheckStep
     from spec.language import Step
 
 _ACTING: Final = ("acting_slave escapes",)

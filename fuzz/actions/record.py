@@ -45,45 +45,33 @@ class ActionRecord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Driven(ActionRecord):
-    """An action that is done to the broker as well.
-
-    Attributes
-    ----------
-    do
-        Does it to the broker and its surroundings, and raises `AnswerDifference` where an answer is not the expected
-        one; its result is ignored.
-    moves
-        The kinds of move that it belongs to.
-    part
-        Whether it is a step of END_TRANSACTION, a pass of the round, or a pass whose outcome store or network decide.
-    expected
-        The broker's answer to a step of END_TRANSACTION.
-    needs
-        Switches and faults without which it is possible in no state, where its guard alone does not say so: names that
-        must be on, or off where a `-` stands before them. Of several alternatives one is enough.
-    unless
-        Excludes it from the lockstep in some states, in which the broker cannot take the same step; its docstring says
-        why.
-    ask
-        Asks the broker for it where the specification forbids it, and says whether it has asked. Steps of
-        END_TRANSACTION and passes of the round are asked for in `fuzz.lockstep.forbidden`.
-    dispatches
-        Whether the broker dispatches all stored records into the consume queues before the step. None: it does unless a
-        round runs whose next half is dispatched already. Copies that a round has stored are so dispatched as late as
-        possible, and `end_round_before_dispatch` can happen.
-    after
-        The action behind which it is tried among the steps of a kind, if not in its place among the machine's actions.
-    """
+    """An action that is done to the broker as well."""
 
     do: Do
+    """Does it to the broker and its surroundings, and raises `AnswerDifference` where an answer is not the expected
+    one; its result is ignored."""
     moves: tuple[Move, ...]
+    """The kinds of move that it belongs to."""
     part: Literal["", "end", "pass", "uncertain pass"] = ""
+    """Whether it is a step of END_TRANSACTION, a pass of the round, or a pass whose outcome store or network decide."""
     expected: str = ""
+    """The broker's answer to a step of END_TRANSACTION."""
     needs: tuple[str, ...] = ()
+    """Switches and faults without which it is possible in no state, where its guard alone does not say so: names that
+    must be on, or off where a `-` stands before them. Of several alternatives one is enough."""
     unless: Exclusion | None = None
+    """Excludes it from the lockstep in some states, in which the broker cannot take the same step; its docstring says
+    why."""
     ask: Ask | None = None
+    """Asks the broker for it where the specification forbids it, and says whether it has asked. Steps of
+    END_TRANSACTION and passes of the round are asked for in `fuzz.lockstep.forbidden`."""
     dispatches: bool | None = None
+    """Whether the broker dispatches all stored records into the consume queues before the step. None: it does unless a
+    round runs whose next half is dispatched already. Copies that a round has stored are so dispatched as late as
+    possible, and `end_round_before_dispatch` can happen."""
     after: str = ""
+    """The action behind which it is tried among the steps of a kind, if not in its place among the machine's
+    actions."""
 
     def may_happen(self, constants: Constants) -> bool:
         """Whether profile and environment fulfil its `needs`."""

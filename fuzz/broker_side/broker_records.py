@@ -22,7 +22,7 @@ TICK_MS: Final = 1_000
 """Milliseconds of the broker's clock in one tick: CHECK_IMMUNITY_TIME_IN_SECONDS counts seconds."""
 
 NO_WHOLE_TICK: Final = -2
-"""What an instant between two ticks maps to; no field of the specification ever holds it."""
+"""Image of an instant between two ticks; no field of the specification ever holds it."""
 
 
 def ticks(milliseconds: int) -> int:
@@ -52,19 +52,14 @@ class BrokerRecords:
         Takes a field as `half.check_times`, its place or None, and the value.
     clear
         Takes the name of a record (`half`, `op`) and the place from which on all of its fields hold nothing.
-
-    Attributes
-    ----------
-    half_places, op_places
-        Where each half and each op message begins in the commit log.
-    deliveries
-        For each transaction how many real messages were stored.
     """
 
     def __init__(self, put: Callable[[str, int | None, int], None], clear: Callable[[str, int], None]) -> None:
         self.half_places: list[CommitLogOffset] = []
         self.op_places: list[CommitLogOffset] = []
+        """Where each half and each op message begins in the commit log."""
         self.deliveries: Counter[int] = Counter()
+        """For each transaction how many real messages were stored."""
         self._transactions: list[int] = []
         self._put = put
         self._clear = clear

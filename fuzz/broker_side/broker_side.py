@@ -7,17 +7,20 @@ a copy of which no producer knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from fuzz.broker_side.broker_records import TICK_MS
-from fuzz.broker_side.network import Network
-from fuzz.broker_side.other_master import OtherMaster
+from fuzz.broker_side.broker_records import TICK_MS, BrokerRecords
+from fuzz.broker_side.network import Network, OtherMaster
 from fuzz.broker_side.producers import CHANNEL, GROUP, Producers, end_transaction, transaction_of_key
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole, BrokerSettings
-from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
+from reference.broker.processor.end_transaction_processor import (
+    EndTransactionOutcome,
+    EndTransactionRequestHeader,
+    EndTransactionStep,
+)
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
 from reference.versions.switches import ReleaseSwitches
@@ -25,11 +28,7 @@ from reference.versions.versions import VERSIONS
 from spec.state import End, Producer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fuzz.broker_side.broker_records import BrokerRecords
     from model_check.world import Profile
-    from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader, EndTransactionStep
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
     from reference.broker.transaction.check_step import CheckStep
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
@@ -74,17 +73,6 @@ class BrokerSide:
         Makes the broker; `BrokerController` or a broken one.
     records
         The records that the broker has stored, as of the last comparison.
-
-    Attributes
-    ----------
-    broker
-        The running process; a crash replaces it.
-    network, producers, other_master
-        Its surroundings.
-    known_places
-        The commit log offset of each half that a producer knows, by half queue offset.
-    mishaps, crashes, clock_steps
-        How often something was done to the broker, its process died, and its clock was set back.
     """
 
     def __init__(self, constants: Constants, profile: Profile, make_broker: MakeBroker, records: BrokerRecords) -> None:
@@ -94,6 +82,7 @@ class BrokerSide:
         since_the_last_round = (constants.check_interval + constants.clock_step) * TICK_MS
         self.clock = VirtualClock(constants.horizon * TICK_MS - since_the_last_round)
         self.broker = make_broker(switches, settings, self.clock)
+        """The running process; a crash replaces it."""
         self.broker.message_store.dispatches_at_once = False
         self.clock.advance(since_the_last_round)
         self.network = Network()
@@ -102,7 +91,9 @@ class BrokerSide:
         self.mishaps = 0
         self.crashes = 0
         self.clock_steps = 0
+        """How often something was done to the broker, its process died, and its clock was set back."""
         self.known_places: dict[int, CommitLogOffset] = {}
+        """The commit log offset of each half that a producer knows, by half queue offset."""
         self.connect()
 
     # --- producers ----------------------------------------------------------------------------------------------------

@@ -1,19 +1,27 @@
-"""The network's own memory: messages under way between producers and broker, and their outcomes.
+"""The network's own memory: messages under way between producers and broker, their outcomes, and another master.
 
 The driver does not look into the specification for it, so that both can be compared.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
+from fuzz.broker_side.producers import end_transaction, transaction_of_key
+from reference.broker.processor.end_transaction_processor import (
+    EndTransaction,
+    EndTransactionOutcome,
+    EndTransactionStep,
+)
+from reference.format.properties import UNIQUE_KEY
 from spec.state import End, Settled
 
 if TYPE_CHECKING:
-    from reference.broker.processor.end_transaction_processor import EndTransaction, EndTransactionStep
+    from reference.broker.broker_controller import BrokerController
+    from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
+    from reference.format.record import LogRecord
 
 
 @dataclass(slots=True)
@@ -40,25 +48,17 @@ class Handled:
 
 
 class Network:
-    """END_TRANSACTIONs by the half that they name; of two, the first goes on first.
-
-    Attributes
-    ----------
-    ends
-        The END_TRANSACTIONs that are under way.
-    claims_check
-        The halves whose END_TRANSACTION is wrong and says that it answers a check.
-    handled
-        The broker's answers to those that arrived.
-    strays
-        How many came that nobody's outcome accounts for.
-    """
+    """END_TRANSACTIONs by the half that they name; of two, the first goes on first."""
 
     def __init__(self) -> None:
         self.ends: defaultdict[int, list[Sent]] = defaultdict(list)
+        """The END_TRANSACTIONs that are under way."""
         self.claims_check: set[int] = set()
+        """The halves whose END_TRANSACTION is wrong and says that it answers a check."""
         self.handled: defaultdict[int, Handled] = defaultdict(Handled)
+        """The broker's answers to those that arrived."""
         self.strays = 0
+        """How many came that nobody's outcome accounts for."""
 
     def send(self, half: int, says: End) -> None:
         """A producer sends an END_TRANSACTION for a half."""
@@ -72,7 +72,7 @@ class Network:
             self.claims_check.add(half)
 
     def repeat(self, half: int) -> None:
-        """What is under way or being handled is sent a second time."""
+        """The first END_TRANSACTION is sent a second time."""
         first = self.ends[half][0]
         self.send_stray(half, End.ROLLBACK if first.says is End.ROLLBACK else End.COMMIT)
 
@@ -110,6 +110,40 @@ class Network:
         self.claims_check.clear()
 
     def forget_halves_from(self, half: int) -> None:
-        """What was done for halves that a power loss has taken is nobody's any more."""
+        """Forget the outcomes for halves that a power loss has taken."""
         for gone in [known for known in self.handled if known >= half]:
             del self.handled[gone]
+
+
+class OtherMaster:
+    """Another master, to which halves escape, and a network on which a message or its answer may be lost."""
+
+    def __init__(self, broker: BrokerController) -> None:
+        self.takes_messages = self.answers = True
+        """Whether a message arrives there, and whether its answer comes back."""
+        self.waiting: defaultdict[int, list[LogRecord]] = defaultdict(list)
+        """For each transaction its halves that wait there for their producer."""
+        self.delivered: Counter[int] = Counter()
+        """For each transaction how many real messages were stored there."""
+        self._broker = broker
+
+    def send(self, request: SendMessageRequest) -> SendMessageResponse | None:
+        """Carry a message there, and its answer back."""
+        if not self.takes_messages:
+            return None
+        answer = self._broker.take_escaped(request)
+        if answer.record is not None:
+            self.waiting[transaction_of_key(answer.record.properties[UNIQUE_KEY])].append(answer.record)
+        return answer if self.answers else None
+
+    def settle(self, transaction: int, says: End) -> int | None:
+        """A half of a transaction is checked there, and its producer answers; what the broker answers to that."""
+        half = self.waiting[transaction].pop(0)
+        ending = self._broker.end_transaction(
+            end_transaction(half.queue_offset, half.physical_offset, says, answers_check=True)
+        )
+        step = ending.step()
+        if step.outcome is EndTransactionOutcome.MESSAGE_STORED:
+            self.delivered[transaction] += 1
+            step = ending.step()
+        return None if step.response is None else step.response.code

@@ -15,7 +15,7 @@ from reference.broker.processor.end_transaction_processor import (
     TRANSACTION_ROLLBACK,
     EndTransactionRequestHeader,
 )
-from reference.broker.processor.send_message_processor import SendMessageRequest
+from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
 from reference.format.properties import (
     CHECK_TIMES,
     IMMUNITY_SECONDS,
@@ -25,7 +25,7 @@ from reference.format.properties import (
     UNIQUE_KEY,
     WAIT_STORE_OK,
 )
-from reference.format.record import TRANSACTION_COMMIT, QueueOffset
+from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, QueueOffset
 from reference.format.stored_message import decode_message_id
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.put_message import MOST_PROPERTIES
@@ -33,8 +33,6 @@ from spec.language import NONE
 from spec.state import End, Local, Producer
 
 if TYPE_CHECKING:
-    from reference.broker.processor.send_message_processor import SendMessageResponse
-    from reference.format.record import CommitLogOffset
     from reference.versions.switches import ReleaseSwitches
 
 TOPIC: Final = "Orders"
@@ -123,25 +121,17 @@ class SendResult:
 
 
 class Producers:
-    """All of them, as one group.
-
-    Attributes
-    ----------
-    local
-        What they know of each local transaction.
-    sent
-        The last answer to the send of each transaction.
-    rotting
-        The transactions whose message cannot be decoded when it was stored.
-    are
-        Whether the broker can reach one.
-    """
+    """All of them, as one group."""
 
     def __init__(self) -> None:
         self.local: defaultdict[int, Local] = defaultdict(lambda: Local.NOT_SENT)
+        """Their knowledge of each local transaction."""
         self.sent: dict[int, SendResult] = {}
+        """The last answer to the send of each transaction."""
         self.rotting: set[int] = set()
+        """The transactions whose message cannot be decoded when it was stored."""
         self.are = Producer.ONLINE
+        """Whether the broker can reach one."""
 
     def begin(self, transaction: int, request: SendMessageRequest, answer: SendMessageResponse) -> None:
         """A message is sent and answered, and the local transaction begins."""

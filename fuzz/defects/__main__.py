@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fuzz.defects.scenario import PlayedScenario, ScenarioError, play, scenarios
 from model_check.defects.catalogue import defect_called
-from model_check.defects.findings import BROKER_FILE, BrokerFinding, read_broker_findings, write_broker_findings
+from model_check.defects.findings import BROKER_FINDINGS, BrokerFinding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def finding_of(played: PlayedScenario) -> BrokerFinding:
 def main(arguments: Sequence[str]) -> int:
     """Play and record; a scenario that goes another way is reported on stderr, and the exit code is 75 then."""
     wanted = {defect_called(name).identifier for name in arguments}
-    recorded = read_broker_findings() if BROKER_FILE.exists() else {}
+    recorded = BROKER_FINDINGS.read() if BROKER_FINDINGS.path.exists() else {}
     findings = {}
     failed = 0
     for identifier, scenario in scenarios().items():
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
             print(f"{identifier}: {error}", file=sys.stderr)
             continue
         print(f"{identifier}: {scenario.story}", flush=True)
-    write_broker_findings(findings)
+    BROKER_FINDINGS.write(findings)
     return failed
 
 

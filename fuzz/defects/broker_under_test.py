@@ -47,16 +47,12 @@ class BrokerUnderTest:
 
     Parameters
     ----------
-    profile
-        Its version.
     config
         File sizes and limits of its store.
     clock
         Its clock, if it is not to stand still while nobody moves it.
     disk
         Its disk, if it is not to be a new one in memory.
-    settings
-        Settings that are not the defaults.
     """
 
     def __init__(
@@ -178,12 +174,7 @@ class BrokerUnderTest:
     def steps(self, *, pass_ms: int = 0, waits: bool = True) -> Iterator[CheckStep]:
         """Wait for the check interval, if wanted, and let one check round run pass by pass; each takes some time.
 
-        Passes in which the thread slept are left out.
-
-        Raises
-        ------
-        ScenarioError
-            The round does not end.
+        Passes in which the thread slept are left out. A round that does not end is a `ScenarioError`.
         """
         if waits:
             self.wait(self.broker.settings.transaction_check_interval_ms / SECOND_MS)
@@ -237,7 +228,7 @@ class BrokerUnderTest:
 
     @property
     def delivered(self) -> list[LogRecord]:
-        """What consumers get to see: the records of all topics but those of the broker itself."""
+        """The messages for consumers: the records of all topics but those of the broker itself."""
         return [record for record in self.broker.message_store.records() if record.topic not in _SYSTEM_TOPICS]
 
     def deliveries(self, key: str) -> int:

@@ -44,46 +44,27 @@ class BrokerProfile:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The symptom and the facts that were seen when a scenario was played.
-
-    Attributes
-    ----------
-    symptom
-        Whether a user would suffer the defect.
-    facts
-        The measurements, in words and numbers: the store's records, the broker's answers, the branches of a round.
-    """
+    """The symptom and the facts that were seen when a scenario was played."""
 
     symptom: bool
+    """Whether a user would suffer the defect."""
     facts: Mapping[str, Fact]
+    """The measurements, in words and numbers: the store's records, the broker's answers, the branches of a round."""
 
 
 @dataclass(frozen=True, slots=True)
 class DefectScenario:
-    """One defect as a story.
-
-    Attributes
-    ----------
-    identifier
-        The id in the catalogue.
-    story
-        What happens, in a sentence or two.
-    property_id
-        The guarantee that it breaks.
-    play
-        Plays it on a new broker of a profile.
-    affected, repaired_in
-        The profile that has the defect, and one that is rid of it.
-    also_in
-        Other profiles that have it.
-    """
+    """One defect as a story."""
 
     identifier: str
     story: str
+    """In a sentence or two."""
     property_id: str
     play: Callable[[BrokerProfile], Seen]
+    """Plays it on a new broker of a profile."""
     affected: BrokerProfile
     repaired_in: BrokerProfile
+    """The profile that has the defect, and one that is rid of it."""
     also_in: tuple[BrokerProfile, ...] = ()
 
 
@@ -105,21 +86,12 @@ TEST: Final = "tests/defects/test_in_the_broker.py::test_the_broker_shows_the_de
 
 @dataclass(frozen=True, slots=True)
 class PlayedScenario:
-    """A scenario as it was played.
-
-    Attributes
-    ----------
-    scenario
-        The scenario.
-    affected, repaired
-        What was seen in the profile that has the defect, and in the one that is rid of it.
-    seconds
-        How long both took.
-    """
+    """A scenario as it was played."""
 
     scenario: DefectScenario
     affected: Seen
     repaired: Seen
+    """Observations in the profile that has the defect, and in the one that is rid of it."""
     seconds: float
 
     @property
@@ -141,13 +113,7 @@ class PlayedScenario:
 
 
 def play(scenario: DefectScenario) -> PlayedScenario:
-    """Play a scenario on two new brokers.
-
-    Raises
-    ------
-    ScenarioError
-        The symptom is not there where it should be, or is where it should not be.
-    """
+    """Play a scenario on two new brokers; `ScenarioError` if the symptom is not in the affected one alone."""
     started = time.perf_counter()
     affected, repaired = scenario.play(scenario.affected), scenario.play(scenario.repaired_in)
     seconds = time.perf_counter() - started

@@ -1,10 +1,10 @@
-"""The files that a power loss leaves, at the next starts."""
+"""A broker's files: what a power loss leaves of queues, and the counts of open halves (5.2.0 and later) in theirs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fuzz.defects.broker_under_test import BrokerUnderTest
+from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import BrokerProfile, Seen, scenario
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import HALF_TOPIC
@@ -14,6 +14,83 @@ if TYPE_CHECKING:
     from reference.format.record import LogRecord
 
 _HALF_QUEUE = f"consumequeue/{HALF_TOPIC}/0/{0:020d}"
+
+_SOME_SECONDS = 11
+"""Longer than any version waits before it saves the counts."""
+
+
+@scenario("A54", "M1", affected="5.3.3", repaired_in="5.4.0", also_in="5.2.0")
+def power_loss(profile: BrokerProfile) -> Seen:
+    """The machine loses power after the counts of open halves were saved.
+
+    The counts are saved after two halves and after a third, the log is flushed, and the power fails.
+    """
+    disk = MemoryDisk(loses_power=True)
+    under = BrokerUnderTest(profile, disk=disk)
+    saved = []
+    for halves in (2, 1):
+        for _ in range(halves):
+            under.half()
+        under.clock.advance(_SOME_SECONDS * 1_000)
+        saved.append(int(under.broker.persist_transaction_metrics()))
+    counted = _count(under)
+    under.broker.message_store.flush()
+    under.broker.crash()
+    disk.lose_power()
+    under.start()
+    restored, halves = _count(under), len(under.stored(HALF_TOPIC))
+    for check in under.checks():
+        under.answer_commit(check)
+    return Seen(
+        symptom=restored != counted,
+        facts={
+            "saved": tuple(saved),
+            "count before": counted,
+            "halves after": halves,
+            "count after": restored,
+            "count when all are committed": _count(under),
+        },
+    )
+
+
+@scenario("B40", "M1", affected="5.3.3", repaired_in="5.4.0", also_in="5.2.0")
+def synchronous_sends(profile: BrokerProfile) -> Seen:
+    """Messages are sent to a broker whose asyncSendEnable is off."""
+    under = BrokerUnderTest(profile, async_send_enable=False)
+    plain = under.send()
+    delayed = under.send({"DELAY": "1"})
+    under.half()
+    return Seen(
+        symptom=_count(under) != 1,
+        facts={
+            "answers": (plain.response.code, delayed.response.code),
+            "exceptions behind an answer": under.broker.send_message_processor.thrown,
+            "halves": len(under.stored(HALF_TOPIC)),
+            "count": _count(under),
+        },
+    )
+
+
+@scenario("B46", "M1", affected="5.3.3", repaired_in="5.3.3+counts_each_half_once", also_in="5.2.0 5.4.0 5.5.1")
+def commits_that_come_twice(profile: BrokerProfile) -> Seen:
+    """A half is committed by its producer and by the answer to a check as well."""
+    under = BrokerUnderTest(profile)
+    half = under.half()
+    (check,) = under.checks()
+    codes = under.commit(half), under.answer_commit(check)
+    return Seen(
+        symptom=_count(under) < 0,
+        facts={
+            "answers": tuple(-1 if code is None else code for code in codes),
+            "deliveries": len(under.stored(TOPIC)),
+            "count": _count(under),
+        },
+    )
+
+
+def _count(under: BrokerUnderTest) -> int:
+    counted = under.broker.transaction_metrics.transaction_counts.get(TOPIC)
+    return 0 if counted is None else counted.count
 
 
 @scenario(

@@ -15,12 +15,11 @@ from model_check.errors import EvaluationError
 from model_check.walks.choices import step_tables
 from model_check.walks.dice import Dice
 from spec.events import FIELDS
-from spec.language import NONE, take
+from spec.language import NONE, Step, take
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spec.language import Step
 
 Row = dict[str, int | str]
 
@@ -45,16 +44,7 @@ class BrokerTrace:
 
 
 class BrokerTraces:
-    """Traces of the broker of one version in one instance and environment.
-
-    Parameters
-    ----------
-    pairing
-        The version, in an instance and environment.
-    choice
-        How a step is chosen, one of `model_check.walks.choices.CHOICES`.
-
-    """
+    """Traces of a pairing's broker, whose steps are chosen as one of `model_check.walks.choices.CHOICES` says."""
 
     def __init__(self, pairing: Pairing, choice: str) -> None:
         self._pairing = pairing

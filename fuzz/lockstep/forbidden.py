@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 from fuzz.actions import check_round, discarding, end_transaction
 from fuzz.actions.record import AnswerDifference
-from fuzz.lockstep.pairing import DRIVEN, is_excluded
+from fuzz.lockstep.pairing import DRIVEN, Pair, is_excluded
 from spec.chapters import end_transaction as spec_of_ends
-from spec.language import take
+from spec.language import Refused, Step, take
 from spec.state import End
 
 if TYPE_CHECKING:
-    from fuzz.lockstep.pairing import Pair
     from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
-    from spec.language import Refused, Step
 
 _CHOICE: Final = {discarding.discard_half, check_round.end_round_before_dispatch}
 """Passes that the specification leaves open: stored records may be dispatched or not."""

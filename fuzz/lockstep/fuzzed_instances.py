@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from model_check.errors import ModelCheckError
-from model_check.world import World
+from model_check.world import Profile, World
 from spec.constants import Instance
 from spec.language import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from model_check.world import Profile
 
 FUZZED: Final = Instance(
     name="fuzzed",

@@ -15,7 +15,7 @@ from model_check.errors import ModelCheckError
 from reference.broker.broker_controller import BrokerController
 from reference.errors import BrokerError
 from reference.versions.versions import VERSIONS
-from spec.language import Refused, take
+from spec.language import Machine, Refused, Step, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from model_check.world import Profile, World
     from spec.constants import Constants
-    from spec.language import Machine, Step
     from spec.state import State
 
 
@@ -50,24 +49,14 @@ DRIVEN_MACHINE: Final = driven(TRANSACTIONAL_MESSAGES)
 
 @dataclass(frozen=True)
 class Pairing:
-    """A pair that is to be compared.
-
-    Attributes
-    ----------
-    world
-        Of both.
-    machine
-        The specification as far as it is driven (`fuzz.actions`), or a broken one.
-    make_broker
-        Makes the broker, or a broken one.
-    given
-        The constants of the specification, where they are more than the world's.
-    """
+    """A pair that is to be compared."""
 
     world: World
     machine: Machine = DRIVEN_MACHINE
+    """The specification as far as it is driven (`fuzz.actions`), or a broken one."""
     make_broker: MakeBroker = BrokerController
     given: Constants | None = None
+    """The constants of the specification, where they are more than the world's."""
 
     @classmethod
     def of(cls, profile: str | Profile, faults: Iterable[str] = (), instance: str = FUZZED.name) -> Pairing:
@@ -104,52 +93,30 @@ class Pairing:
 
 
 class Mismatch(AssertionError):  # noqa: N818 (it is a finding, and reads as one)
-    """The specification and the broker disagree.
-
-    Attributes
-    ----------
-    number : int
-        Place of the step in the script, from 1; a question that the broker was asked counts as the step before it.
-    doing : str
-        The step, or what the broker was asked.
-    variable : str
-        What differs: a slot of the state as `round.cursor` or `half[2].check_times`, or a part of an answer.
-    spec, broker : str
-        Its two values.
-    """
+    """The specification and the broker disagree."""
 
     exit_code = 12
 
     def __init__(self, number: int, doing: str, variable: str, spec: str, broker: str) -> None:
         super().__init__(f"step {number}, {doing}: {variable} is {spec} in the specification, {broker} in the broker")
         self.number = number
+        """Place of the step in the script, from 1; a question that the broker was asked counts as the step before
+        it."""
         self.doing = doing
+        """The step, or what the broker was asked."""
         self.variable = variable
+        """The difference: a slot of the state as `round.cursor` or `half[2].check_times`, or a part of an answer."""
         self.spec = spec
         self.broker = broker
+        """Its two values."""
 
 
 _BROKEN = (BrokerError, LookupError, ValueError, ArithmeticError, TypeError, AttributeError, StopIteration)
-"""What a broken broker may raise instead of answering."""
+"""Exceptions that a broken broker may raise instead of answering."""
 
 
 class Pair:
-    """A pair of a specification's state and a broker, both at the beginning.
-
-    Parameters
-    ----------
-    pairing
-        Which pair.
-
-    Attributes
-    ----------
-    state, side
-        The specification's state, and the broker with what is on its way to and from it.
-    taken
-        The steps that both have taken.
-    asked
-        The forbidden step that the broker was asked for since the last of them, if any.
-    """
+    """A pair of a specification's state and a broker, both at the beginning."""
 
     def __init__(self, pairing: Pairing) -> None:
         self.pairing = pairing
@@ -159,14 +126,12 @@ class Pair:
         self.side = BrokerSide(pairing.constants, pairing.world.profile, pairing.make_broker, self._mapping.records)
         self.taken: list[Step] = []
         self.asked: Step | None = None
+        """The forbidden step that the broker was asked for since the last that both have taken."""
 
     def take(self, step: Step) -> Refused | None:
-        """Take a step in both and compare them; where the specification refuses it, nothing happens to either.
+        """Take a step in both and compare them; where it is refused, nothing happens to either.
 
-        Returns
-        -------
-        Refused or None
-            The conjunct that refuses; an excluded step (`fuzz.actions`) is refused as beyond the lockstep.
+        Gives the conjunct that refuses; an excluded step (`fuzz.actions`) is refused as beyond the lockstep.
 
         Raises
         ------

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from fuzz.broker_side.broker_records import BrokerRecords, mask_of, ticks
 from fuzz.broker_side.producers import GROUP
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
-from spec.language import NONE, Kind
+from spec.language import NONE, Kind, MachineState, Slot
 from spec.state import Producer, Pull, Role
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from reference.broker.transaction.transactional_message_bridge import PullResult
     from reference.store.message_store import MessageStore
     from spec.constants import Constants
-    from spec.language import MachineState, Slot
 
 _NETWORK: Final = (
     "end", "other_end", "claims_check", "check_in_flight", "settled", "acknowledged", "op_write_failed", "foreign",
@@ -60,20 +59,7 @@ LEFT_ALONE: Final = {
 
 
 class RefinementMapping:
-    """The broker's side of each compared slot, updated from step to step.
-
-    Parameters
-    ----------
-    state
-        A state of the specification in the same instance: gives the slots.
-    constants
-        Their instance and profile.
-
-    Attributes
-    ----------
-    records
-        The records that the broker has stored so far.
-    """
+    """The broker's side of each compared slot of the specification's state, updated from step to step."""
 
     def __init__(self, state: MachineState, constants: Constants) -> None:
         slots = state.memory.slots
@@ -95,6 +81,7 @@ class RefinementMapping:
         self._counts_crashes = constants.crashes != NONE
         self._asks_what_decays = constants.undecodable_half or constants.undecodable_op
         self.records = BrokerRecords(self._put, self._clear_from)
+        """The records that the broker has stored so far."""
 
     def update(self, side: BrokerSide) -> None:
         """Read the broker, its new records, all of its memory, and its surroundings."""

@@ -6,38 +6,25 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fuzz.lockstep.forbidden import ask
-from fuzz.lockstep.pairing import Mismatch, Pair
+from fuzz.lockstep.pairing import Mismatch, Pair, Pairing
 from model_check.counterexample.steps import read_path, write_path
 
 if TYPE_CHECKING:
-    from fuzz.lockstep.pairing import Pairing
     from spec.language import Step
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A sequence of steps for a pair.
-
-    Attributes
-    ----------
-    steps
-        In order; those that the specification refuses are passed over.
-    question
-        A forbidden step that the broker is asked for at the end.
-    """
+    """A sequence of steps for a pair."""
 
     steps: tuple[Step, ...]
+    """In order; those that the specification refuses are passed over."""
     question: Step | None = None
+    """A forbidden step that the broker is asked for at the end."""
 
 
 def run(pairing: Pairing, script: Script) -> Pair:
-    """Run a script on a new pair.
-
-    Raises
-    ------
-    Mismatch
-        The pair disagrees.
-    """
+    """Run a script on a new pair; raises `Mismatch` where the pair disagrees."""
     pair = Pair(pairing)
     _play(pair, script)
     return pair
@@ -65,10 +52,7 @@ def write(script: Script) -> tuple[str, str]:
 def shortest(pairing: Pairing, script: Script, mismatch: Mismatch) -> tuple[Script, Mismatch]:
     """Take steps out as long as the same variable still differs, larger parts first, until no single one can go.
 
-    Returns
-    -------
-    script, mismatch
-        The shortened script, and its mismatch. A script that does not end in the mismatch comes back as it is.
+    Gives the shortened script with its mismatch; a script that does not end in the mismatch comes back as it is.
     """
     shorter, found = script, mismatch
     length = len(script.steps)

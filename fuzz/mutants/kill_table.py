@@ -11,12 +11,11 @@ from fuzz.lockstep.script import variable_of
 from fuzz.mutants.mutant import Mutant, MutatedPart
 from fuzz.mutants.of_the_broker import BROKER_MUTANTS
 from fuzz.mutants.of_the_spec import PROPERTY_MUTANTS, SPEC_MUTANTS
-from fuzz.search.examples import fuzz
-from model_check.cpython.search import explore
+from fuzz.search.examples import FuzzFailure, fuzz
+from model_check.cpython import explore
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from fuzz.search.examples import FuzzFailure
     from model_check.world import World
     from spec.language import Machine
 
@@ -32,27 +31,19 @@ STEPS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class HuntResult:
-    """The outcome of the hunt for a mutant.
-
-    Attributes
-    ----------
-    variable
-        The variable that differed first, or for a property the first clause whose verdict changed;
-        empty for a survivor.
-    step
-        The step at which it was noticed.
-    examples, seconds
-        How long it lived; a search of all states counts as one example.
-    failure
-        The mismatch with its script, as it was found.
-    """
+    """The outcome of the hunt for a mutant."""
 
     mutant: Mutant
     variable: str
+    """The variable that differed first, or for a property the first clause whose verdict changed; empty for a
+    survivor."""
     step: str
+    """The step at which it was noticed."""
     examples: int
     seconds: float
+    """How long it lived; a search of all states counts as one example."""
     failure: FuzzFailure | None = None
+    """The mismatch with its script, as it was found."""
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain data."""

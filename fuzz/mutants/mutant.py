@@ -40,13 +40,7 @@ class Edit:
 
 
 class EditedPackage:
-    """The modules that an edit reaches.
-
-    Parameters
-    ----------
-    edit
-        What is replaced. Raises `NotInTheLanguage` when the text does not stand in the module exactly once.
-    """
+    """The modules that an edit reaches; `NotInTheLanguage` if its text does not stand in the module exactly once."""
 
     def __init__(self, edit: Edit) -> None:
         found = _source(edit.module).count(edit.old)
@@ -104,33 +98,18 @@ class MutatedPart(Enum):
 
 @dataclass(frozen=True)
 class Mutant:
-    """One deliberate error.
-
-    Attributes
-    ----------
-    name
-        Its id in the kill table.
-    part
-        What is broken.
-    what
-        What it does, in words.
-    resembles
-        Ids of the catalogue that it is taken from.
-    edit
-        The text that is replaced.
-    seen_in
-        The variables that it touches: the first difference must be in one of them. For a property, the clauses whose
-        verdict must change.
-    world
-        In which it is hunted.
-    """
+    """One deliberate error."""
 
     name: str
+    """Its id in the kill table."""
     part: MutatedPart
     what: str
     resembles: tuple[str, ...]
+    """Ids of the catalogue that it is taken from."""
     edit: Edit
     seen_in: frozenset[str]
+    """The variables that it touches: the first difference must be in one of them. For a property, the clauses whose
+    verdict must change."""
     world: World
 
     @cached_property
@@ -186,7 +165,7 @@ def _leans_on(name: str) -> frozenset[str]:
 
 
 def _imports(name: str) -> list[str]:
-    """What a module names in imports at its top level; what only types need stands in a block."""
+    """Names in the imports at a module's top level; those for types alone stand in a block."""
     imported: list[str] = []
     for statement in ast.parse(_source(name)).body:
         if isinstance(statement, ast.ImportFrom) and statement.module is not None:

@@ -326,7 +326,7 @@ BROKER_MUTANTS: Final = (
     _mutant(
         "flush in time", "a half that was not flushed in time is answered with success",
         "reference.broker.processor.send_message_processor",
-        "response=Response(FLUSH_DISK_TIMEOUT)", "response=Response(SUCCESS)",
+        "response=RemotingResponse(FLUSH_DISK_TIMEOUT)", "response=RemotingResponse(SUCCESS)",
         "the answer to the send", like="A37", beside="bad_store_status",
     ),
 )  # fmt: skip

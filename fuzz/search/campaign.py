@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from files.writing import write_whole
 from fuzz.lockstep.script import shortest, write
-from fuzz.search.coverage import GuardCoverage, Guards, count_states
+from fuzz.search.coverage import GuardCoverage, Guards, StateCoverage, count_states
 from fuzz.search.examples import FuzzFailure, Fuzzing, fuzz
 from model_check.errors import ModelCheckError
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fuzz.lockstep.pairing import Pairing
-    from fuzz.search.coverage import StateCoverage
 
 _LARGEST_SEED: Final = 2**63 - 1
 
@@ -42,32 +41,19 @@ def test_the_broker_does_what_the_specification_says() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """The result of a run.
-
-    Attributes
-    ----------
-    pairing
-        What was fuzzed.
-    random_seed, examples, steps
-        Where the choices came from, how many examples were asked for, and the most steps of one.
-    done
-        Examples and steps.
-    coverage
-        Of the guards.
-    states
-        Of the small instance; None after a failure.
-    failure
-        The mismatch on its shortest script, if the pair disagrees.
-    """
+    """The result of a run."""
 
     pairing: Pairing
     random_seed: int
     examples: int
     steps: int
+    """Where the choices came from, how many examples were asked for, and the most steps of one."""
     done: Fuzzing
     coverage: GuardCoverage
     states: StateCoverage | None
+    """Of the small instance; None after a failure."""
     failure: FuzzFailure | None
+    """The mismatch on its shortest script, if the pair disagrees."""
 
     @property
     def command(self) -> str:

@@ -14,15 +14,13 @@ from fuzz.lockstep.fuzzed_instances import COUNTED
 from fuzz.lockstep.pairing import DRIVEN, Pair, Pairing
 from fuzz.search.examples import fuzz
 from model_check.counterexample.steps import write_path
-from model_check.cpython.search import explore
+from model_check.cpython import State, explore
 from model_check.front_end.lower import Lowering
-from model_check.front_end.terms import FALSE, TRUE
+from model_check.front_end.terms import FALSE, TRUE, Expression
 from model_check.instances import load_instance
 from spec.constants import Constants
 
 if TYPE_CHECKING:
-    from model_check.cpython.search import State
-    from model_check.front_end.terms import Expression
     from model_check.world import Profile, World
     from spec.language import Refused, Step
 
@@ -38,19 +36,13 @@ EXCLUDED_RULES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """The conjuncts of a machine in one profile and environment, read from its source.
-
-    Attributes
-    ----------
-    open
-        Those that some state may falsify, of actions that the profile and the environment allow, without those that
-        only excluded steps would falsify (`EXCLUDED_RULES`).
-    allowed
-        The actions that the profile and the environment allow.
-    """
+    """The conjuncts of a machine in one profile and environment, read from its source."""
 
     open: frozenset[Conjunct]
+    """Those that some state may falsify, of actions that the profile and the environment allow, without those that only
+    excluded steps would falsify (`EXCLUDED_RULES`)."""
     allowed: frozenset[str]
+    """The actions that the profile and the environment allow."""
 
     @classmethod
     def of(cls, pairing: Pairing) -> Guards:
@@ -77,19 +69,13 @@ class Guards:
 
 @dataclass
 class GuardCoverage:
-    """Coverage of the guards by some runs.
-
-    Attributes
-    ----------
-    enabled
-        How often each action was taken, or found possible.
-    refused
-        How often each conjunct was the first to be false.
-    """
+    """Coverage of the guards by some runs."""
 
     guards: Guards
     enabled: Counter[str] = field(default_factory=Counter)
+    """How often each action was taken, or found possible."""
     refused: Counter[Conjunct] = field(default_factory=Counter)
+    """How often each conjunct was the first to be false."""
 
     def note(self, step: Step, refused: Refused | None) -> None:
         """Count one step that was tried."""
@@ -143,27 +129,17 @@ LISTED: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class StateCoverage:
-    """How many of an instance's states the pair has been in.
-
-    Attributes
-    ----------
-    world
-        Whose states.
-    drawn
-        States that random examples saw.
-    seen
-        The same after visits of the others.
-    reachable
-        States that an exhaustive search finds.
-    missing
-        The shortest schedules to the first few states that were not reached.
-    """
+    """How many of an instance's states the pair has been in."""
 
     world: World
     drawn: int
+    """States that random examples saw."""
     seen: int
+    """The same after visits of the others."""
     reachable: int
+    """States that an exhaustive search finds."""
     missing: tuple[str, ...]
+    """The shortest schedules to the first few states that were not reached."""
 
     @property
     def share(self) -> float:

@@ -17,16 +17,14 @@ from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 
 from fuzz.lockstep.forbidden import ask
-from fuzz.lockstep.pairing import Mismatch, Pair
+from fuzz.lockstep.pairing import Mismatch, Pair, Pairing
 from fuzz.lockstep.script import Script
-from fuzz.search.workloads import MoveTable
+from fuzz.search.workloads import MoveTable, Note
 from model_check.cache_folder import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fuzz.lockstep.pairing import Pairing
-    from fuzz.search.workloads import Note
 
 _STRIDE = 7_919
 """A prime: so that the probes of an example go through all steps in an order of their own."""
@@ -48,24 +46,15 @@ class FuzzFailure:
 
 @dataclass
 class Fuzzing:
-    """The result of some examples.
-
-    Attributes
-    ----------
-    examples, steps
-        How many were run, and how many steps both took in them.
-    failure
-        The first mismatch, which ends the run.
-    states
-        The canonical states that were seen, where they are counted.
-    seconds
-        How long it took.
-    """
+    """The result of some examples."""
 
     examples: int = 0
     steps: int = 0
+    """How many were run, and how many steps both took in them."""
     failure: FuzzFailure | None = None
+    """The first mismatch, which ends the run."""
     states: set[tuple[int, ...]] = field(default_factory=set)
+    """The canonical states that were seen, where they are counted."""
     seconds: float = 0.0
 
 

@@ -6,20 +6,16 @@ first, by weight, and then, from where the draw says, the first step of that kin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fuzz.actions.check_round import pull_more_ops
 from fuzz.actions.record import MOVES, Move
-from fuzz.lockstep.pairing import DRIVEN
-from spec.constants import FAULTS
+from fuzz.lockstep.pairing import DRIVEN, Pair, Pairing
+from spec.constants import FAULTS, Constants
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fuzz.lockstep.pairing import Pair, Pairing
-    from spec.constants import Constants
     from spec.language import Refused, Step
 
 USUAL_FAULTS: Final = (
@@ -170,24 +166,16 @@ WORKLOADS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class MoveTable:
-    """The moves of a machine in an instance.
-
-    Attributes
-    ----------
-    steps
-        For each kind its steps, in the order of the machine's actions but for those that `after` moves.
-    probes
-        All steps, for questions about what is forbidden.
-    draws
-        For each workload the kinds, each as often as its weight.
-    starts
-        For each workload the steps that an example begins with.
-    """
+    """The moves of a machine in an instance."""
 
     steps: Mapping[Move, tuple[Step, ...]]
+    """For each kind its steps, in the order of the machine's actions but for those that `after` moves."""
     probes: tuple[Step, ...]
+    """All steps, for questions about what is forbidden."""
     draws: tuple[tuple[Move, ...], ...]
+    """For each workload the kinds, each as often as its weight."""
     starts: tuple[tuple[Step, ...], ...]
+    """For each workload the steps that an example begins with."""
 
     @classmethod
     def of(cls, pairing: Pairing) -> MoveTable:

@@ -154,8 +154,8 @@ def _runs_of(
         runs.append(recording.run)
         if recording.damage.lines:
             lines = "line is no event and was" if recording.damage.lines == 1 else "lines are no events and were"
-            told = f"{recording.damage.lines} {lines} left out; the first: {recording.damage.first}"
-            typer.echo(f"warning: {file}: {told}", err=True)
+            problem = f"{recording.damage.lines} {lines} left out; the first: {recording.damage.first}"
+            typer.echo(f"warning: {file}: {problem}", err=True)
     return runs, conf
 
 

@@ -2,8 +2,95 @@
 
 from __future__ import annotations
 
-from halfcheck.audit.audit_options import AuditOptions
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from document.console import show, wide_console
+from files.writing import what_is_no_file
 from halfcheck.errors import ExitCode
+from halfcheck.options import Conf, names_in, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from spark_trace_analysis.audit.audit import Audit
+    from spark_trace_analysis.audit.rules.state import TransactionState
+    from spark_trace_analysis.audit.selection import Selection
+
+DAMAGE: Final = "damage"
+
+Topics = Annotated[list[str] | None, typer.Option("--topic", help="Only of this real topic; repeatable.")]
+Groups = Annotated[list[str] | None, typer.Option("--group", help="Only of this producer group; repeatable.")]
+States = Annotated[str, typer.Option("--state", metavar="STATE,…", help="Only in one of these states: lost,doubled.")]
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since", metavar="TIME", help="Only with a record since then: 2026-03-01T10:00, or so long ago: 2h."
+    ),
+]
+Keys = Annotated[
+    list[str] | None,
+    typer.Option("--transaction", "--key", metavar="ID", help="Only this UNIQ_KEY, or one of its KEYS; repeatable."),
+]
+FailOn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHAT,…",
+        help="States that make the exit code 12, and damage, which makes it 150; what is not named makes it 0.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """The options; there are too many for one signature."""
+
+    store_dir: Annotated[
+        Path, typer.Argument(metavar="STORE_DIR", help="The store: the directory with commitlog/ in it.")
+    ]
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False
+    everything: Annotated[
+        bool, typer.Option("--all", help="List the plainly delivered and rolled back transactions too.")
+    ] = False
+    limit: Annotated[int, typer.Option(min=0, help="How many transactions to list at most, without --all.")] = 1000
+    version: Annotated[
+        str | None, typer.Option(help="The version that wrote the store, for example 5.3.3; inferred if not given.")
+    ] = None
+    broker_conf: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Take the broker's settings from this file, not from the store's."),
+    ] = None
+    commit_log: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="A folder of the log, if it lies elsewhere; several times for several paths."),
+    ] = None
+    out: Annotated[Path | None, typer.Option(help="A new directory for the rows of all transactions, as Parquet.")] = (
+        None
+    )
+    csv: Annotated[Path | None, typer.Option(help="A file for the rows as CSV, lists and times as text.")] = None
+    resend: Annotated[
+        Path | None,
+        typer.Option(help="A file for what nobody will deliver or roll back any more, where it stands, who decides."),
+    ] = None
+    topics: Topics = None
+    groups: Groups = None
+    states: States = ""
+    since: Since = None
+    keys: Keys = None
+    fail_on: FailOn = None
+    report: Annotated[Path | None, typer.Option(help="A file for a page with the counts and the gravest rows.")] = None
+    master: Annotated[
+        str | None,
+        typer.Option(help="The Spark master. If not given, a store below 64 MB needs no Spark, others all cores here."),
+    ] = None
+    conf: Conf = None
+    work: Annotated[
+        Path | None, typer.Option(help="Where Spark's tasks keep their files; a killed audit goes on from there.")
+    ] = None
 
 
 def command(options: AuditOptions) -> ExitCode:
@@ -29,6 +116,143 @@ def command(options: AuditOptions) -> ExitCode:
     halfcheck audit /home/rocketmq/store --transaction order-4711
     halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
     """
-    from halfcheck.audit.auditing import audit_as_asked
+    from conformance.golden_stores import golden_path
+    from halfcheck.printing.remarks import print_remarks_of_store
+    from halfcheck.whole_store import audited
+    from model_check.releases import profile_for
+    from reference.format.broker_conf import find_broker_conf
 
-    return audit_as_asked(options)
+    selection = _selection_of(options)
+    failing = Failing.of(options.fail_on)
+    if options.version is not None:
+        profile_for(options.version)
+    store_dir = golden_path(options.store_dir)
+    _require_places(options, store_dir)
+    from spark_trace_analysis.audit.row_files import RowFiles
+
+    files = RowFiles(csv_path=options.csv, resend_path=options.resend, selection=selection)
+    audit = audited(
+        store_dir,
+        options.version,
+        options.out,
+        options.work,
+        options.master,
+        options.conf or (),
+        options.broker_conf,
+        options.commit_log or (),
+        everything=options.everything,
+        limit=options.limit,
+        row_files=files,
+    )
+    if options.report is not None:
+        from html_report.audit_page import write_audit_page
+
+        write_audit_page(audit, options.report, options.limit)
+    if options.as_json:
+        print_json(audit.to_json(everything=options.everything, limit=options.limit))
+    else:
+        from halfcheck.printing.audit import audit_in_words
+
+        width = wide_console().width
+        show(audit_in_words(audit, width, everything=options.everything, limit=options.limit))
+    print_remarks_of_store(
+        options.broker_conf or find_broker_conf(store_dir), audit.version, is_sure=options.version is not None
+    )
+    if audit.corrupt:
+        more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
+        typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
+    return failing.exit_code(audit)
+
+
+def _selection_of(options: AuditOptions) -> Selection:
+    """The selection that the options give; raises `BadOptionError`."""
+    from spark_trace_analysis.audit import selection
+    from spark_trace_analysis.errors import BadOptionError
+
+    if any(not key.strip() for key in options.keys or ()):
+        message = "--transaction '': expected a UNIQ_KEY or one of the KEYS"
+        raise BadOptionError(message)
+    return selection.Selection(
+        topics=tuple(options.topics or ()),
+        groups=tuple(options.groups or ()),
+        states=selection.states_called("--state", names_in(options.states)) if options.states else (),
+        since_ms=None if options.since is None else selection.since(options.since, datetime.now(UTC)),
+        keys=tuple(options.keys or ()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """The findings that make the exit code another than 0: states of transactions that are asked for, and damage."""
+
+    states: tuple[TransactionState, ...] = ()
+    damage: bool = True
+
+    @classmethod
+    def of(cls, text: str | None) -> Failing:
+        """The findings that ``--fail-on`` names; without it damage fails, and no state does; `BadOptionError`."""
+        from spark_trace_analysis.audit.selection import states_called
+
+        if text is None:
+            return cls()
+        names = names_in(text)
+        others = [name for name in names if name != DAMAGE]
+        states = states_called("--fail-on", others, besides=(DAMAGE,)) if others or not names else ()
+        return cls(states, DAMAGE in names)
+
+    def exit_code(self, audit: Audit) -> ExitCode:
+        """0, or what was found of that which is to fail: transactions that are asked for come before damage."""
+        if any(audit.asked_for.holding[state] for state in self.states):
+            return ExitCode.SAFETY_VIOLATED
+        return ExitCode.BAD_CONTENT if audit.damage and self.damage else ExitCode.OK
+
+
+def _require_places(options: AuditOptions, store: Path) -> None:
+    """See that each answer has a place of its own, outside the store; raises `typer.BadParameter` and `BadFile`."""
+    from model_check.cache_folder import can_be_written
+    from model_check.errors import BadFile
+
+    files = [
+        (option, path)
+        for option, path in (("--report", options.report), ("--csv", options.csv), ("--resend", options.resend))
+        if path is not None
+    ]
+    folders = [
+        (option, path) for option, path in (("--out", options.out), ("--work", options.work)) if path is not None
+    ]
+    for option, path in files:
+        _require_new_or_a_file(option, path)
+    for option, path in (*files, *folders):
+        if not can_be_written(path.parent):
+            message = f"{option} {path}: {path.absolute().parent} can't be written to; name another place"
+            raise BadFile(message)
+        _require_outside(option, path, [store, *(options.commit_log or ())])
+    _require_different([*folders, *files])
+
+
+def _require_new_or_a_file(option: str, path: Path) -> None:
+    kind = what_is_no_file(path) or ("no name for a file" if path.name == "-" else "")
+    if kind:
+        message = f"{option} {path} is {kind}; give a file"
+        raise typer.BadParameter(message)
+
+
+def _require_outside(option: str, path: Path, read: Iterable[Path]) -> None:
+    for folder in read:
+        if _lies_in(path, folder):
+            message = f"{option} {path} lies in {folder}, which an audit only reads; name a place outside of it"
+            raise typer.BadParameter(message)
+
+
+def _require_different(places: Sequence[tuple[str, Path]]) -> None:
+    """A directory comes before what may lie in it."""
+    for number, (option, path) in enumerate(places):
+        for other, taken in places[:number]:
+            if _lies_in(path, taken):
+                message = f"{option} {path} lies where {other} {taken} goes; name another place"
+                raise typer.BadParameter(message)
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    """Whether a path is a folder's, or of something in it."""
+    return path.resolve().is_relative_to(folder.resolve())

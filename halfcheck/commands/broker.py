@@ -2,8 +2,86 @@
 
 from __future__ import annotations
 
-from halfcheck.broker.broker_options import BrokerOptions
+import asyncio
+import json
+import math
+import os
+import re
+import shlex
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from document.console import show
+from files.temporary_folder import temporary_folder
 from halfcheck.errors import ExitCode
+from halfcheck.options import USUAL_PROFILE, AsJson, ProfileName, Seed
+
+if TYPE_CHECKING:
+    from wire.service import ServiceAddresses
+
+
+class Clock(Enum):
+    """How the broker's clock goes."""
+
+    REAL = "real"
+    VIRTUAL = "virtual"
+
+
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="control ORDER NAME=VALUE", help="Give an order to a broker that runs, see --at."),
+]
+Port = Annotated[int, typer.Option(min=0, max=65_535, help="The port of broker and name server; 0 is any.")]
+Listen = Annotated[str, typer.Option(metavar="ADDRESS", help="The address that clients connect to.")]
+ControlPort = Annotated[int, typer.Option(min=0, max=65_535, help="The control port, on 127.0.0.1; 0 is any.")]
+Store = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="The store; without it a temporary one, gone when it stops.")
+]
+Conf = Annotated[Path | None, typer.Option(metavar="FILE", help="The broker's settings; else the release's defaults.")]
+Speed = Annotated[
+    float | None, typer.Option(help="How many seconds of the broker's clock are a real one; 1 if left out.")
+]
+ClockKind = Annotated[Clock, typer.Option(help="virtual: only the control port moves the clock.")]
+Orders = Annotated[
+    list[str] | None,
+    typer.Option("--order", metavar="ORDER", help="Carry out at the start, as control takes it; may be repeated."),
+]
+TraceFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep what was recorded in this file.")]
+Records = Annotated[bool, typer.Option("--record/--no-record", help="Record, and say in the end what the run broke.")]
+RestartMs = Annotated[int, typer.Option(min=0, help="Real milliseconds from a crash to the next process.")]
+At = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="With control: the control port that was printed.")]
+Token = Annotated[
+    str | None,
+    typer.Option(envvar="HALFCHECK_TOKEN", metavar="TOKEN", help="With control: the token that was printed."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerOptions:
+    """The options; there are too many for one signature."""
+
+    words: Words = None
+    profile: ProfileName = USUAL_PROFILE
+    port: Port = 9876
+    listen: Listen = "127.0.0.1"
+    control_port: ControlPort = 0
+    store: Store = None
+    broker_conf: Conf = None
+    speed: Speed = None
+    clock: ClockKind = Clock.REAL
+    seed: Seed = 7
+    order: Orders = None
+    trace: TraceFile = None
+    record: Records = True
+    restart_ms: RestartMs = 300
+    at: At = None
+    token: Token = None
+    json: AsJson = False
 
 
 def command(options: BrokerOptions) -> ExitCode:
@@ -40,10 +118,102 @@ def command(options: BrokerOptions) -> ExitCode:
     halfcheck broker control push_clock ms=60000 --at 127.0.0.1:41234 --token TOKEN
     halfcheck broker control fault fault=lose_end times=1 --at 127.0.0.1:41234
     """
-    if options.words:
-        from halfcheck.broker.control import give_order
+    return _give_order(options) if options.words else _serve(options)
 
-        return give_order(options)
-    from halfcheck.broker.serving import serve
 
-    return serve(options)
+def _give_order(options: BrokerOptions) -> ExitCode:
+    """Give the order that the words of the command line name to a broker that runs, and print its answer."""
+    from wire.control.controller import Controller, order_of_words
+
+    first, *words = options.words or []
+    if first != "control":
+        message = f"{first!r}: expected nothing, to start a broker, or control and an order"
+        raise typer.BadParameter(message)
+    name, arguments = order_of_words(words)
+    if options.at is None or options.token is None:
+        message = "control: --at HOST:PORT and --token TOKEN (or HALFCHECK_TOKEN) are missing; the broker printed both"
+        raise typer.BadParameter(message)
+    print(json.dumps(Controller(options.at, options.token).order(name, **arguments), indent=2))
+    return ExitCode.OK
+
+
+def _serve(options: BrokerOptions) -> ExitCode:
+    """Serve until it is told to stop, then say what the run broke."""
+    from halfcheck.printing.broker import print_start, verdict_on
+    from halfcheck.printing.remarks import print_remarks
+    from halfcheck.run_verdict import judge_run
+    from reference.format.broker_conf import BrokerConf, read_broker_conf
+    from reference.format.broker_conf_remarks import remarks_on_file
+    from wire.control.controller import order_of_words
+    from wire.node.start import Start
+    from wire.service import Service, ServicePorts
+
+    _require_sound(options)
+    release = _release_of(options)
+    conf = BrokerConf() if options.broker_conf is None else read_broker_conf(options.broker_conf, release)
+    orders = [order_of_words(shlex.split(text)) for text in options.order or ()]
+    with ExitStack() as stack:
+        temporary = stack.enter_context(temporary_folder())
+        store = options.store or temporary / "store"
+        trace = options.trace or (temporary / "trace.jsonl" if options.record else None)
+        start = Start.of(
+            options.profile,
+            store,
+            options.broker_conf,
+            speed=(options.speed or 1.0) if options.clock is Clock.REAL else None,
+            seed=options.seed,
+            restart_ms=options.restart_ms,
+        )
+        if options.broker_conf is not None:
+            print_remarks(options.broker_conf, remarks_on_file(options.broker_conf, start.release))
+        service = Service(
+            start,
+            ServicePorts(options.listen, options.port, options.control_port),
+            trace,
+            orders,
+            lambda line: typer.echo(f"halfcheck: {line}", err=True),
+        )
+
+        def announce(addresses: ServiceAddresses) -> None:
+            print_start(addresses, options.profile, options.store, as_json=options.json)
+
+        node = asyncio.run(service.run(announce))
+        if trace is None:
+            return ExitCode.OK
+        verdict = judge_run(trace, store, conf, start.release, node.answers)
+    if options.json:
+        print(json.dumps(verdict.to_json()), flush=True)
+    else:
+        show(verdict_on(verdict, options.trace))
+    return ExitCode.SAFETY_VIOLATED if verdict.broken else ExitCode.OK
+
+
+def _require_sound(options: BrokerOptions) -> None:
+    from model_check.releases import profile_for
+    from reference.versions.versions import switches_of
+
+    if options.speed is not None and not (options.speed > 0 and math.isfinite(options.speed)):
+        message = f"--speed {options.speed}: expected a number above 0; 1 is real time, --clock virtual stands still"
+        raise typer.BadParameter(message)
+    if options.speed is not None and options.clock is Clock.VIRTUAL:
+        message = f"--speed {options.speed}: not with --clock virtual, which stands still; leave one of them out"
+        raise typer.BadParameter(message)
+    if options.token is not None and "HALFCHECK_TOKEN" not in os.environ:
+        message = "--token: only with control; a broker makes its own and prints it"
+        raise typer.BadParameter(message)
+    if options.trace is not None and options.trace.exists() and not options.trace.is_file():
+        kind = "a directory" if options.trace.is_dir() else "a device or a pipe"
+        message = f"--trace {options.trace}: {kind}; give a file for the trace"
+        raise typer.BadParameter(message)
+    if options.at is not None:
+        message = f"--at {options.at}: only with control; --port and --listen say where a broker listens"
+        raise typer.BadParameter(message)
+    try:
+        switches_of(options.profile)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    profile_for(_release_of(options))
+
+
+def _release_of(options: BrokerOptions) -> str:
+    return re.split(r"[+-]", options.profile, maxsplit=1)[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -21,18 +20,20 @@ from halfcheck.options import (
     asked_aloud,
     environment_of,
     instances_of,
+    print_json,
     say_choice,
     written_in,
 )
+from halfcheck.printing.progress import live_line, portfolio_progress, search_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model_check.answers.answer import Answer
-    from model_check.answers.left_of_repairs import LeftOfRepairs
-    from model_check.asked import Asked
+    from model_check.answers.minimal_repairs import LeftOfRepairs
     from model_check.explicit.state_store.resources import Resources
     from model_check.question import Question
+    from model_check.world import Asked
     from spec.constants import Instance
 
 COMPILED: Final = "numba"
@@ -120,7 +121,6 @@ def command(
         if not sizes:
             say_choice(size, why, properties or ())
     else:
-        from halfcheck.printing.progress import portfolio_progress
         from model_check.answers.answer import search_portfolio
 
         with portfolio_progress(asked.profile.name, wanted=not as_json) as report:
@@ -163,7 +163,7 @@ def _resources(
 
 
 def _why_one_instance(engine: str, checkpoint: Path | None) -> str:
-    """What of the question needs one instance; empty if the portfolio can be asked."""
+    """The option for which the question needs one instance; empty if the portfolio can be asked."""
     if engine not in (COMPILED, "fingerprints"):
         return f"as --engine {engine} searches one"
     return "" if checkpoint is None else "as --checkpoint keeps the search of one"
@@ -175,7 +175,6 @@ def _of_one(
     """The answer of one search, by the engine of a name."""
     from dataclasses import replace
 
-    from halfcheck.printing.progress import search_progress
     from model_check.answers.answer import answer_of
     from model_check.check import check
     from model_check.did_you_mean import require_known
@@ -196,9 +195,8 @@ def _of_one(
 
 
 def left_of(answer: Answer, instances: Sequence[Instance], threads: int | None, *, wanted: bool) -> list[LeftOfRepairs]:
-    """What is left of the clauses that turned switches repair; Ctrl-C ends it with what was found until then."""
-    from halfcheck.printing.progress import live_line
-    from model_check.answers.left_of_repairs import left_of_repairs
+    """The remains of the clauses that turned switches repair; Ctrl-C ends it with those found until then."""
+    from model_check.answers.minimal_repairs import left_of_repairs
 
     left: list[LeftOfRepairs] = []
     for row in answer.broken if answer.whole.world.profile.turned else ():
@@ -215,7 +213,7 @@ def left_of(answer: Answer, instances: Sequence[Instance], threads: int | None, 
 def _print(answer: Answer, left: Sequence[LeftOfRepairs], *, everything: bool, as_json: bool) -> None:
     if as_json:
         content = {**answer.to_json(), "left": {one.name: one.to_json() for one in left}}
-        print(json.dumps(content, ensure_ascii=False, indent=2))
+        print_json(content)
         return
     from halfcheck.printing.check import print_answer
 

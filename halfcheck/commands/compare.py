@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from document.console import PIPE_COLUMNS, show, wide_console
+from document.parts import Names, Paragraph, Part, Tone, tabulated
+from document.words import counted
+from files.durations import moment, taken
 from halfcheck.commands.check import left_of
 from halfcheck.commands.conf import Immunity, Local, configuration_of, refuse_rocksdb
 from halfcheck.errors import CommandLineError, ExitCode
@@ -23,15 +26,17 @@ from halfcheck.options import (
     asked_aloud,
     environment_of,
     instances_of,
+    print_json,
 )
+from halfcheck.printing.progress import portfolio_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
-    from model_check.asked import Asked
-    from model_check.comparison.differences import Verdicts
+    from model_check.comparison.differences import Comparison, Verdicts
+    from model_check.comparison.upgrade_answer import UpgradeAnswer, UpgradeEntry
     from model_check.configuration import Configuration
-    from model_check.world import Environment
+    from model_check.world import Asked, Environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,6 @@ def command(
     halfcheck compare 5.3.3 5.5.1 --faults crash,lose_end
     halfcheck compare 4.9.7 5.5.1 --broker-conf broker.conf --immunity 60s
     """
-    from halfcheck.printing.progress import portfolio_progress
     from halfcheck.printing.remarks import print_remarks
     from model_check.clauses import chosen_clauses
     from model_check.comparison.differences import compared
@@ -113,13 +117,10 @@ def command(
         print_remarks(broker_conf, dict.fromkeys(both))
     if as_json:
         content = {**found.to_json(), "left": {one.name: one.to_json() for one in left}, "groups": answer.to_json()}
-        print(json.dumps({**content, "settings": remarks}, ensure_ascii=False, indent=2))
+        print_json({**content, "settings": remarks})
     else:
-        from document.console import show, wide_console
-        from halfcheck.printing.comparison import comparison_in_words
-
         width = wide_console().width
-        show(comparison_in_words(found, answer, [*map(str, left)], remarks, broker_conf, width))
+        show(_in_parts(found, answer, [*map(str, left)], remarks, broker_conf, width))
     return ExitCode.of_verdict(is_broken=found.after.is_violated, is_complete=not found.after.open)
 
 
@@ -138,7 +139,7 @@ def _answers(
 
 
 def _takes_a_search(side: SideQuestion) -> bool:
-    from model_check.comparison.both_sides import needs_a_search
+    from model_check.comparison.differences import needs_a_search
 
     if side.configuration is not None:
         return True
@@ -147,9 +148,9 @@ def _takes_a_search(side: SideQuestion) -> bool:
 
 
 def verdicts_for(side: SideQuestion, report: Callable[..., None] | None = None) -> Verdicts:
-    """What is known of one side."""
+    """The verdicts of one side."""
     from model_check.broker_conf.judgement import judge_configuration
-    from model_check.comparison.both_sides import of_judgement, verdicts_of
+    from model_check.comparison.differences import of_judgement, verdicts_of
 
     if side.configuration is None:
         return verdicts_of(side.asked, side.environment, report=report, **side.question)
@@ -158,23 +159,108 @@ def verdicts_for(side: SideQuestion, report: Callable[..., None] | None = None) 
 
 
 def of_settings(before: Asked, after: Asked, file: Path | None) -> list[str]:
-    """What the two releases do with the settings of a file, and with those that it leaves out, a sentence each."""
+    """Settings of a file, or left out of it, that the two releases treat differently, a sentence each."""
     from reference.format.broker_conf import settings
     from reference.format.broker_keys import known_keys
     from spec.releases.broker_defaults import DEFAULTS, defaults_of, release_numbers
 
     given = {setting.key: setting.line for setting in settings(file)} if file is not None else {}
     old, new = known_keys(before.release), known_keys(after.release)
-    told = []
+    lines = []
     for key, line in given.items() if old and new else ():
         if (key in old) != (key in new):
             has, has_not = (before, after) if key in old else (after, before)
-            told.append(f"line {line}: {key} is a setting of {has.release}, and {has_not.release} ignores it")
+            lines.append(f"line {line}: {key} is a setting of {has.release}, and {has_not.release} ignores it")
     first, last = (release_numbers(one.release) for one in (before, after))
     earlier, later = defaults_of(before.release), defaults_of(after.release)
     for one in DEFAULTS:
         is_in_both = release_numbers(one.since[0][0]) <= min(first, last)
         if is_in_both and one.name not in given and earlier[one.name] != later[one.name]:
             unit = f" {one.unit}" if one.unit != "truth" else ""
-            told.append(f"{one.name}, if it is not set, goes from {earlier[one.name]:,} to {later[one.name]:,}{unit}")
-    return told
+            lines.append(f"{one.name}, if it is not set, goes from {earlier[one.name]:,} to {later[one.name]:,}{unit}")
+    return lines
+
+
+def _in_parts(
+    found: Comparison, answer: UpgradeAnswer, left: Sequence[str], remarks: Sequence[str], file: Path | None, width: int
+) -> Iterator[Part]:
+    """The three groups, gravest first, then settings, what is left open, and where the verdicts are from.
+
+    Parameters
+    ----------
+    left
+        What is left of what the switches of the second profile repair, a sentence a clause.
+    remarks
+        What the two releases do with settings.
+    file
+        The broker.conf with which both were judged, if there is one.
+    width
+        Columns of the console; where no terminal shows them, a row is a line.
+    """
+    from model_check.clauses import name_of
+
+    before, after = found.before.asked.name, found.after.asked.name
+    conf = f" with {file}" if file is not None else ""
+    numbers = f"{len(answer.new)} new, {len(answer.mended)} mended, {len(answer.both)} in both"
+    world = f"From {before} to {after}{conf}, {found.before.environment.beside_a_profile}"
+    between = ": " if width >= PIPE_COLUMNS else "\n→ "
+    yield Paragraph(f"{world}: {numbers}", Tone.TITLE)
+    yield from _group(f"New or worse with {after}", answer.new, Tone.BAD, between, "Nothing is new")
+    for sentence in left:
+        yield Paragraph(sentence, Tone.WARNING)
+    yield from _group(f"Mended by {after}", answer.mended, Tone.GOOD, between, "Nothing is mended")
+    in_both = f"In both, {before} and {after}"
+    yield from _group(in_both, answer.both, Tone.WARNING, between, "Nothing is broken in both")
+    yield Paragraph("")
+    yield from map(Paragraph, remarks)
+    yield from _standing(found)
+    sides = (found.before, found.after)
+    for side in sides:
+        if side.open:
+            title = f"Open in {side.asked.name}, whose search was cut short"
+            yield Names(title, tuple(map(name_of, side.open)))
+    for side in sides:
+        yield Paragraph(f"{side.asked.name}: {_extent(side)}")
+
+
+def _group(title: str, entries: Sequence[UpgradeEntry], tone: Tone, between: str, otherwise: str) -> Iterator[Part]:
+    yield Paragraph("")
+    if not entries:
+        yield Paragraph(otherwise)
+        return
+    yield Paragraph(f"{title}, gravest first:", Tone.TITLE)
+    what = "what happens, and what to do" if any(one.remedy for one in entries) else "what happened"
+    rows = []
+    for one in entries:
+        always = " (always)" if one.is_always_there and one.clause is None else ""
+        needs = f" (with {', '.join(one.needs)})" if one.needs else always
+        when = "" if one.after_ms is None else f", after {moment(one.after_ms)}"
+        remedy = f"{between}{one.remedy}" if one.remedy else ""
+        name = Paragraph(one.name, Tone.PLAIN if one.clause is None else tone)
+        rows.append((name, f"{one.happens}{needs}{when}{remedy}"))
+    yield tabulated("what", f"~{what}", rows=rows)
+
+
+def _standing(found: Comparison) -> Iterator[Part]:
+    """How many guarantees neither of them breaks; that they hold is to the bounds of what was searched."""
+    holding = found.same.get("holds", ())
+    if holding:
+        verb = "holds" if len(holding) == 1 else "hold"
+        holds = f"{counted(len(holding), 'guarantee')} {verb} in both, to the bounds of {_where(found)}"
+        yield Paragraph(holds, Tone.GOOD)
+    cannot = found.same.get("cannot occur", ())
+    if cannot:
+        yield Paragraph(f"{len(cannot)} cannot be broken there, mostly for want of a fault: --faults asks for some")
+
+
+def _where(found: Comparison) -> str:
+    """The instances that both answers are of, to their ends."""
+    cut = {*found.before.cut_short, *found.after.cut_short}
+    return ", ".join(one.name for one in found.instances if one not in cut)
+
+
+def _extent(side: Verdicts) -> str:
+    known = f"by the table of verdicts ({', '.join(one.name for one in side.known)})" if side.known else ""
+    names = ", ".join(f"{one.name} (cut short)" if one in side.cut_short else one.name for one in side.searched)
+    searched = f"searched: {names}; {taken(side.seconds)}" if names else ""
+    return f"{'; '.join(part for part in (known, searched) if part)}; {side.distinct:,} states"

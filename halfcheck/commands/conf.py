@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +19,9 @@ from halfcheck.options import (
     Properties,
     environment_of,
     instances_of,
+    print_json,
 )
+from halfcheck.printing.progress import portfolio_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,6 @@ def command(
     halfcheck conf broker.conf --version 5.3.3 --immunity 60s
     halfcheck conf broker.conf --version 5.5.1 --local 1s --suggest
     """
-    from halfcheck.printing.progress import portfolio_progress
     from halfcheck.printing.remarks import print_remarks
     from model_check.broker_conf.judgement import BASES, judge_configuration
     from model_check.broker_conf.suggestions import suggest as search_suggestions
@@ -89,7 +89,7 @@ def command(
     refuse_rocksdb(file, conf, release)
     configuration = configuration_of(conf, release, immunity or [], local)
     unknown = unread_keys(file, release)
-    said = [line for line in (why, defaults_of(release).remark) if line] + remarks_on_file(file, release)
+    remarks = [line for line in (why, defaults_of(release).remark) if line] + remarks_on_file(file, release)
     searched: dict[str, Any] = {
         "clauses": chosen_clauses(properties or ()),
         "engine": ENGINES[engine],
@@ -107,14 +107,14 @@ def command(
             suggestions = search_suggestions(judgement, report=report, **searched)
     if version is None:
         typer.echo(f"halfcheck: {file}: no --version is given: {release} is taken", err=True)
-    print_remarks(file, said)
+    print_remarks(file, remarks)
     if as_json:
-        settings = settings_to_json(configuration, unknown, said)
+        settings = settings_to_json(configuration, unknown, remarks)
         settings |= {"version": release, "profile": configuration.profile.name, "judged_by": why}
         answer = {**judgement.to_json(), "broker_conf": settings}
         if suggestions is not None:
             answer["suggestions"] = suggestions.to_json()
-        print(json.dumps(answer, ensure_ascii=False, indent=2))
+        print_json(answer)
     else:
         from halfcheck.printing.broker_conf import print_judgement
 
@@ -131,12 +131,7 @@ class NotJudgedError(CommandLineError):
 
 
 def refuse_rocksdb(file: Path, conf: BrokerConf, release: str) -> None:
-    """Refuse a configuration whose halves lie in RocksDB, which is not modelled.
-
-    Raises
-    ------
-    NotJudgedError
-    """
+    """Raise `NotJudgedError` for a configuration whose halves lie in RocksDB, which is not modelled."""
     in_rocksdb = conf.halves_in_rocksdb(release)
     if in_rocksdb:
         message = f"{file}: {in_rocksdb}"
@@ -144,13 +139,7 @@ def refuse_rocksdb(file: Path, conf: BrokerConf, release: str) -> None:
 
 
 def configuration_of(conf: BrokerConf, release: str, immunities: Sequence[str], local: str | None) -> Configuration:
-    """The settings of a file with the defaults of a release, and what the options say of its messages.
-
-    Raises
-    ------
-    ModelCheckError
-        When there is no such release, a duration is none, or an immunity is no whole number of seconds.
-    """
+    """The settings of a file, the defaults of a release, and the times that options give; raises `ModelCheckError`."""
     from model_check.configuration import Configuration, read_duration
 
     immunities_ms = tuple(read_duration("--immunity", text) for text in immunities)

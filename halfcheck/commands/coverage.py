@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from document.console import show
+from document.parts import List, Paragraph, Table, Tone, tabulated
+from document.words import counted
+from files.writing import write_whole
 from halfcheck.errors import ExitCode
-from halfcheck.options import PROFILES, AsJson, environment_of, say_choice
+from halfcheck.options import PROFILES, AsJson, environment_of, print_json, say_choice
+from halfcheck.printing.progress import live_line, search_progress
 
 if TYPE_CHECKING:
-    from model_check.coverage.matrix import CoverageMatrix
+    from collections.abc import Iterator
+
+    from model_check.coverage_matrix import CoverageMatrix
     from model_check.finding import Finding
+    from model_check.guard_coverage import ActionCoverage, Coverage
     from model_check.world import World
 
 
@@ -57,14 +64,9 @@ def command(
     halfcheck coverage --instance tiny --max-states 100000
     halfcheck coverage --instance small --page docs/generated/coverage.md
     """
-    from files.writing import write_whole
-    from halfcheck.printing.progress import live_line
-    from model_check.asked import asked_for
-    from model_check.coverage.expected import read_expected
-    from model_check.coverage.matrix import cover_matrix
-    from model_check.coverage.page import coverage_page
+    from model_check.coverage_matrix import cover_matrix, coverage_page, read_expected
     from model_check.instances import load_instance
-    from model_check.world import World
+    from model_check.world import World, asked_for
 
     _require_folder_of(page)
     size = load_instance(instance or "small")
@@ -72,39 +74,34 @@ def command(
         say_choice(size, "of which results/uncovered.toml speaks")
     if profile is not None:
         return _of_one_world(World(asked_for(profile).profile, environment_of(faults), size), threads, as_json=as_json)
-    with live_line(wanted=not as_json) as show:
+    with live_line(wanted=not as_json) as tell:
         result = cover_matrix(
             size,
             read_expected(size, expected),
             threads=threads,
             most_states=max_states,
-            report=None if show is None else lambda finding, gaps: show(_progress(finding, gaps)),
+            report=None if tell is None else lambda finding, gaps: tell(_progress(finding, gaps)),
         )
     if page is not None:
         write_whole(page, coverage_page(result, max_states))
     if as_json:
-        print(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
+        print_json(result.to_json())
     else:
         _print(result)
     return ExitCode.OK if result.is_explained else ExitCode.OTHER
 
 
 def _of_one_world(world: World, threads: int, *, as_json: bool) -> ExitCode:
-    from halfcheck.printing.progress import search_progress
     from model_check.check import check
     from model_check.question import Question
 
     with search_progress(str(world), wanted=not as_json) as report:
         finding = check(Question(world=world, coverage=True), threads=threads, report=report)
     if as_json:
-        print(json.dumps(finding.to_json(), ensure_ascii=False, indent=2))
+        print_json(finding.to_json())
     elif finding.coverage is not None:
-        from document.console import show
-        from document.parts import Paragraph, Tone
-        from halfcheck.printing.coverage import coverage_tables
-
         show([Paragraph(f"RocketMQ {world.title}: {finding.numbers.distinct:,} states", Tone.TITLE)])
-        for table in coverage_tables(finding.coverage):
+        for table in _tables(finding.coverage):
             show([table, Paragraph("")])
     return ExitCode.OK
 
@@ -118,11 +115,6 @@ def _require_folder_of(page: Path | None) -> None:
 
 
 def _print(result: CoverageMatrix) -> None:
-    from document.console import show
-    from document.parts import List, Paragraph, Tone
-    from document.words import counted
-    from halfcheck.printing.coverage import coverage_tables
-
     show(Paragraph(f"NOT COVERED: {gap}", Tone.BAD) for gap in result.unexplained)
     for accepted in result.outdated:
         show([Paragraph(f"accepted, but covered or no rule any more: {accepted.what}", Tone.BAD)])
@@ -130,7 +122,7 @@ def _print(result: CoverageMatrix) -> None:
         worlds = counted(len(result.searches), "world")
         summary = f"{worlds} of {result.instance.name}: nothing is left uncovered but what is accepted"
         show([Paragraph(summary, Tone.TITLE)])
-    for table in coverage_tables(result.coverage):
+    for table in _tables(result.coverage):
         show([table, Paragraph("")])
     for accepted in result.accepted:
         show([Paragraph(f"accepted: {accepted.what}"), List((accepted.reason,))])
@@ -139,3 +131,20 @@ def _print(result: CoverageMatrix) -> None:
 def _progress(finding: Finding, gaps: int) -> str:
     cut = "" if finding.numbers.complete else ", cut short"
     return f"{finding.world}: {finding.numbers.distinct:,} states{cut}, {gaps} gaps left"
+
+
+def _tables(coverage: Coverage) -> Iterator[Table]:
+    """A row an action, with its rules that were never the first false; a row a clause or witness, with its states."""
+    rows = [(one.name, f"{one.enabled:,}", len(one.conjuncts), _warnings(one)) for one in coverage.actions]
+    yield tabulated("action", ">enabled", ">rules", f"~warnings, in {coverage.states:,} states", rows=rows)
+    violated = [(clause, "violated in", f"{states:,}") for clause, states in coverage.violated.items()]
+    witnessed = [
+        (witness, "seen in", f"{states:,}" if states else Paragraph("0", Tone.WARNING))
+        for witness, states in coverage.witnessed.items()
+    ]
+    yield tabulated("clause or witness", "", ">states", rows=(*violated, *witnessed))
+
+
+def _warnings(action: ActionCoverage) -> Paragraph:
+    idle = [f"never the first false: {c.kind}: {c.label}" for c in action.conjuncts if c.first_false == 0]
+    return Paragraph("\n".join(["never enabled"] * (action.enabled == 0) + idle), Tone.WARNING)

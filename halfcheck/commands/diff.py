@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from document.console import show
+from document.parts import Paragraph
 from halfcheck.errors import ExitCode
-from halfcheck.options import AsJson
+from halfcheck.options import AsJson, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,9 +95,9 @@ def command(
     right = _other_side(left, right, version)
     answer = _compare(left, right, broker_conf, instance, (commit_log or (), other_commit_log or ()), any_time=any_time)
     if as_json:
-        print(answer.to_json())
+        print_json(answer.to_json())
     else:
-        _print(answer)
+        show(map(Paragraph, answer.lines))
     if answer.reason is not None:
         typer.echo(f"halfcheck: {left} and {right}: {answer.reason}", err=True)
     return answer.exit_code
@@ -114,13 +116,6 @@ def _other_side(left: str, right: str | None, version: str | None) -> str:
 
     profile_for(version)
     return f"spec:{version}"
-
-
-def _print(answer: DiffAnswer) -> None:
-    from document.console import show
-    from document.parts import Paragraph
-
-    show(map(Paragraph, answer.lines))
 
 
 def _compare(
@@ -154,9 +149,9 @@ def _compare(
             walked_in = None if instance is None else load_instance(instance)
             return explain(side, spec.profile, spec.why, broker_conf, walked_in)
     if SideKind.TRACE in kinds:
-        from halfcheck.diff.traces import compare_events
+        from halfcheck.diff.comparisons import compare_events
 
         return compare_events(ours, theirs, broker_conf, with_times=not any_time)
-    from halfcheck.diff.stores import compare_bytes
+    from halfcheck.diff.comparisons import compare_bytes
 
     return compare_bytes(ours, theirs, broker_conf)

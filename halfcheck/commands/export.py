@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from halfcheck.errors import CommandLineError
-from halfcheck.options import USUAL_PROFILE, Faults, ProfileName, Properties, choose_instance, names_in
+from halfcheck.options import USUAL_PROFILE, Faults, ProfileName, Properties, names_in, say_choice
 
 
 def command(
@@ -43,11 +43,11 @@ def command(
     halfcheck export --tla build/tla --profile 4.5.1 --instance lasting --property S9
     halfcheck export --tla build/tla --profile 5.3.3 --instance endless --property P5.at_one_moment
     """
+    from model_check.answers.chosen_instances import instance_that_shows
     from model_check.clauses import chosen_clauses
     from model_check.instances import load_instance
     from model_check.liveness.check import USUAL_INSTANCES, chosen_responses, require_endless_runs
-    from model_check.tla.files import write_export
-    from model_check.tla.module import export, export_responses
+    from model_check.tla.module import export, export_responses, write_export
     from model_check.world import Environment, Profile, World
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 
@@ -58,7 +58,8 @@ def command(
     elif of_endless_runs:
         size = load_instance(USUAL_INSTANCES[0])
     else:
-        size = choose_instance(chosen, environment, named, "as the configuration is of one")
+        size = instance_that_shows(chosen, environment, chosen_clauses(named))
+        say_choice(size, "as the configuration is of one", named)
     world = World(chosen, environment, size)
     about = f"RocketMQ {profile} {environment.beside_a_profile}, instance {size.name}"
     if of_endless_runs or (size.endless and not named):
@@ -71,13 +72,7 @@ def command(
 
 
 def _are_responses(names: list[str]) -> bool:
-    """Whether responses are named.
-
-    Raises
-    ------
-    CommandLineError
-        They are, and properties of states are named, too.
-    """
+    """Whether responses are named; raises `CommandLineError` where properties of states are named, too."""
     from model_check.liveness.check import is_response
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from document.console import show
+from document.parts import Paragraph, Part, Tone, tabulated
+from document.words import counted, first_of
 from halfcheck.errors import ExitCode
 from halfcheck.options import (
     PROFILES,
@@ -19,13 +21,14 @@ from halfcheck.options import (
     Threads,
     environment_of,
     instances_of,
+    print_json,
     say_choice,
 )
+from halfcheck.printing.progress import live_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from document.parts import Part
     from model_check.verdicts.minimal_faults import MinimalFaults
 
 USUAL_INSTANCE: Final = "small"
@@ -59,13 +62,11 @@ def command(
     halfcheck faults --profile 4.9.7 --profile 5.3.3 --instance tiny --property S1
     halfcheck faults --profile 5.5.1 --faults crash,lose_end,late_end --most 3
     """
-    from halfcheck.printing.progress import live_line
-    from model_check.asked import asked_for
     from model_check.clauses import chosen_clauses
     from model_check.instances import load_instance
     from model_check.verdicts.minimal_faults import find_minimal_faults
     from model_check.verdicts.searches import CachedSearches, Searches, cache_file
-    from model_check.world import ALL_FAULTS, Profile
+    from model_check.world import ALL_FAULTS, Profile, asked_for
 
     profiles = Profile.in_order(asked_for(name).profile for name in profile or ())
     environment, clauses = environment_of(faults) or ALL_FAULTS, chosen_clauses(properties or ())
@@ -82,17 +83,13 @@ def command(
         found = find_minimal_faults(profiles, size, clauses, searches, most_faults=most, faults=environment)
     if as_json:
         content = {**found.to_json(), "searched": searches.searched, "kept": searches.found}
-        print(json.dumps(content, ensure_ascii=False, indent=2))
+        print_json(content)
     else:
-        from document.console import show
-
         show(_in_parts(found, searches.searched, searches.found))
     return ExitCode.of_verdict(is_broken=found.is_violated, is_complete=found.complete)
 
 
 def _in_parts(found: MinimalFaults, searched: int, cached: int) -> Iterator[Part]:
-    from document.parts import Paragraph, Tone, tabulated
-    from document.words import counted, first_of
     from model_check.clauses import name_of
     from model_check.finding import Verdict
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import errno
-import json
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from document.console import show
+from document.parts import Names, Paragraph, Part, Tone, tabulated
+from document.words import counted
 from halfcheck.errors import ExitCode
-from halfcheck.options import USUAL_PROFILE, AsJson, ProfileName, Seed, names_in
+from halfcheck.options import USUAL_PROFILE, AsJson, ProfileName, Seed, names_in, print_json
+from halfcheck.printing.counterexample import counterexample_table
 from halfcheck.printing.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from fuzz.mutants.kill_table import HuntResult
+    from fuzz.search.campaign import Campaign
     from fuzz.search.examples import Fuzzing
 
 EVERY_FAULT = "all"
@@ -72,12 +77,9 @@ def command(
             pairing, examples=examples, steps=steps, random_seed=seed, visits_all=visit_all, report=report
         )
     if as_json:
-        print(json.dumps(campaign.to_json(), ensure_ascii=False, indent=2))
+        print_json(campaign.to_json())
     else:
-        from document.console import show
-        from halfcheck.printing.fuzz import outcome_of
-
-        show(outcome_of(campaign, visited_all=visit_all))
+        show(_outcome(campaign, visited_all=visit_all))
     if campaign.failure is not None and out is not None:
         typer.echo(f"halfcheck: {write_test(out, pairing, campaign.failure)} shows it again", err=True)
     return ExitCode.of_verdict(is_broken=campaign.failure is not None, is_complete=True)
@@ -100,12 +102,9 @@ def _hunt(seed: int, *, as_json: bool) -> ExitCode:
     survivors = [kill.mutant.name for kill in kills if not kill.variable]
     if as_json:
         rows = [kill.to_json() for kill in kills]
-        print(json.dumps({"seed": seed, "mutants": rows, "survivors": survivors}, ensure_ascii=False, indent=2))
+        print_json({"seed": seed, "mutants": rows, "survivors": survivors})
     else:
-        from document.console import show
-        from halfcheck.printing.fuzz import kill_table as table_of
-
-        show(table_of(kills))
+        show(_table_of_kills(kills))
     return ExitCode.SAFETY_VIOLATED if survivors else ExitCode.OK
 
 
@@ -115,3 +114,55 @@ def _progress_line(examples: int, *, wanted: bool) -> Iterator[Callable[[Fuzzing
     words = "{task.completed:,} of {task.total:,} examples  {task.fields[rate]:,.0f} steps/s"
     with progress_bar("fuzzing", words, wanted=wanted, total=examples, rate=0.0) as update:
         yield update and (lambda done: update(completed=done.examples, rate=done.steps / max(done.seconds, 1e-9)))
+
+
+def _outcome(campaign: Campaign, *, visited_all: bool) -> Iterator[Part]:
+    """Whether the two agree, and how much they were asked; or the counterexample."""
+    from model_check.counterexample.steps import replay
+
+    done, coverage, pairing = campaign.done, campaign.coverage, campaign.pairing
+    world = pairing.world
+    if campaign.failure is None:
+        yield Paragraph("specification and broker agree", Tone.TITLE)
+    yield Paragraph(
+        f"RocketMQ {world.profile} {world.environment.beside_a_profile}, instance {world.instance.name}, "
+        f"seed {campaign.random_seed}"
+    )
+    rate = done.steps / max(done.seconds, 1e-9)
+    yield Paragraph(
+        f"{done.examples:,} examples, {done.steps:,} steps of specification and broker; "
+        f"{done.seconds:.1f} s, {rate:,.0f} steps/s"
+    )
+    if campaign.failure is not None:
+        yield counterexample_table(replay(pairing.machine, pairing.constants, campaign.failure.script.steps).events)
+        yield Paragraph(str(campaign.failure.mismatch), Tone.BAD)
+        return
+    rules, actions = len(coverage.guards.open), len(coverage.guards.allowed)
+    yield Paragraph(f"guards: {coverage.conjuncts_seen} of {rules} conjuncts were once the first to be false")
+    yield Paragraph(f"actions: {coverage.actions_seen} of {actions} were possible")
+    if campaign.states is not None:
+        states, where = campaign.states, campaign.states.world
+        yield Paragraph(
+            f"states of {where.instance.name} with {', '.join(where.environment)}: {states.seen:,} of the "
+            f"{states.reachable:,} that a search finds ({states.share:.1%}), {states.drawn:,} of them by chance"
+        )
+        for schedule in states.missing if visited_all else ():
+            yield Paragraph(f"not reached: {schedule}")
+    if coverage.never_enabled:
+        count = len(coverage.never_enabled)
+        was = f"{counted(count, 'action')} {'was' if count == 1 else 'were'}"
+        yield Names(f"warning: {was} never possible", tuple(coverage.never_enabled))
+
+
+def _table_of_kills(kills: Sequence[HuntResult]) -> Iterator[Part]:
+    """A row a mutant, and how many were killed."""
+    rows = [
+        (
+            *(kill.mutant.part.value, kill.mutant.name, " ".join(kill.mutant.resembles)),
+            *((kill.variable, kill.step) if kill.variable else ("SURVIVES", "")),
+            *(f"{kill.examples:,}", f"{kill.seconds:.2f}"),
+        )
+        for kill in kills
+    ]
+    yield tabulated("part", "mutant", "from", "killed by", "~at", ">examples", ">s", rows=rows)
+    yield Paragraph(f"{sum(bool(kill.variable) for kill in kills)} of {len(kills)} mutants killed")

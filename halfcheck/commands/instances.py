@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from document.console import show
+from document.parts import Paragraph, tabulated
 from halfcheck.options import AsJson, Release, asked_aloud
 
 if TYPE_CHECKING:
@@ -43,9 +45,6 @@ def _list(*, as_json: bool) -> None:
     if as_json:
         print(json.dumps({size.name: _to_json(size) for size in sizes}, indent=2))
         return
-    from document.console import show
-    from document.parts import tabulated
-
     rows = []
     for size in sizes:
         immunities = ", ".join("none" if ticks < 0 else str(ticks) for ticks in size.immunities)
@@ -63,7 +62,7 @@ def _to_json(size: Instance) -> dict[str, Any]:
 
 
 def _measure(name: str, profile: Profile, *, as_json: bool) -> None:
-    from model_check.explicit.code_generation.width import state_width
+    from model_check.explicit.code_generation.packing import state_width
     from model_check.world import World
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -72,9 +71,6 @@ def _measure(name: str, profile: Profile, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(measured.to_json(), indent=2))
         return
-    from document.console import show
-    from document.parts import Paragraph, tabulated
-
     rows = [(field.name, field.low, field.high, field.elements, field.bits) for field in measured.fields]
     sums = f"{measured.bits} bits in {measured.words} words of 64, {measured.unused} unused"
     steps = Paragraph(f"{sums}; {measured.steps} steps are tried on each state")

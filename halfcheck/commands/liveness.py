@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
+from document.console import show
 from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.options import (
     AsJson,
@@ -20,8 +20,10 @@ from halfcheck.options import (
     environment_of,
     instances_of,
     names_in,
+    print_json,
     written_in,
 )
+from halfcheck.printing.progress import search_progress
 
 
 def command(
@@ -51,7 +53,6 @@ def command(
     halfcheck liveness --profile 4.5.1
     halfcheck liveness --property P5.at_one_moment --profile 5.3.3 --write spinning.svg
     """
-    from halfcheck.printing.progress import search_progress
     from model_check.answers.counterexample_files import WrittenFiles, write_lasso
     from model_check.liveness.check import check_responses, chosen_promises, chosen_responses, usual_worlds
     from model_check.world import World
@@ -72,9 +73,8 @@ def command(
     elif files != WrittenFiles():
         write_lasso(min(finding.violated, key=lambda row: len(row.lasso.stem) if row.lasso else 0), files)
     if as_json:
-        print(json.dumps(finding.to_json(), ensure_ascii=False, indent=2))
+        print_json(finding.to_json())
     else:
-        from document.console import show
         from halfcheck.printing.liveness import responses as in_parts
 
         show(in_parts(finding, everything=everything))

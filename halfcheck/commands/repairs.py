@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
+from document.console import beside, wide_console
+from document.fitting_table import FittingTable
+from document.words import counted
 from halfcheck.errors import ExitCode
 from halfcheck.options import (
     AsJson,
@@ -19,7 +22,9 @@ from halfcheck.options import (
     asked_aloud,
     environment_of,
     instances_of,
+    print_json,
 )
+from halfcheck.printing.progress import live_line, portfolio_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,18 +61,13 @@ def command(
     halfcheck repairs --profile 5.4.0 --property S1.immune_half
     halfcheck repairs --with skips_long_immunities --profile 5.5.1 --property L2
     """
-    from halfcheck.printing.progress import live_line, portfolio_progress
     from model_check.answers.answer import search_portfolio
     from model_check.answers.minimal_repairs import candidates_of, find_minimal_repairs
     from model_check.clauses import chosen_clauses
 
     asked, environment = asked_aloud(profile), environment_of(faults)
     candidates = candidates_of(asked.profile, also or (), among or ())
-    searched: dict[str, Any] = {
-        "instances": instances_of(instance),
-        "threads": threads,
-        "most_states": max_states,
-    }
+    searched: dict[str, Any] = {"instances": instances_of(instance), "threads": threads, "most_states": max_states}
     clauses = chosen_clauses(properties or ())
     with portfolio_progress(asked.profile.name, wanted=not as_json) as report_search:
         itself = search_portfolio(asked.profile, environment, clauses=clauses, report=report_search, **searched)
@@ -76,18 +76,12 @@ def command(
     with live_line("looking for repairs", wanted=not as_json) as report:
         found = [
             find_minimal_repairs(
-                asked.profile,
-                environment,
-                row.clause,
-                most_repairs=most,
-                among=candidates,
-                report=report,
-                **searched,
+                asked.profile, environment, row.clause, most_repairs=most, among=candidates, report=report, **searched
             )
             for row in itself.broken
         ]
     if as_json:
-        print(json.dumps(_to_json(itself, found, most), ensure_ascii=False, indent=2))
+        print_json(_to_json(itself, found, most))
     else:
         _print(itself, found, most)
     return ExitCode.of_verdict(is_broken=bool(found), is_complete=itself.whole.numbers.complete)
@@ -108,11 +102,6 @@ def _to_json(itself: Answer, found: Sequence[MinimalRepairs], most_repairs: int)
 
 
 def _print(itself: Answer, found: Sequence[MinimalRepairs], most_repairs: int) -> None:
-    from rich.text import Text
-
-    from document.console import beside, wide_console
-    from document.words import counted
-
     console = wide_console()
     world, rest = itself.whole.world, len(itself.rows) - len(found)
     violated = f"{len(found)} of {counted(len(itself.rows), 'clause')} violated"
@@ -138,10 +127,7 @@ def _print(itself: Answer, found: Sequence[MinimalRepairs], most_repairs: int) -
 
 
 def _print_one(console: Console, one: MinimalRepairs) -> None:
-    from rich.text import Text
-
-    from document.fitting_table import FittingTable
-    from model_check.answers.left_of_repairs import no_more_than
+    from model_check.answers.minimal_repairs import no_more_than
     from model_check.finding import Verdict
 
     row = one.broken

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from document.console import show
+from document.parts import Paragraph, Tone
+from document.words import counted
 from halfcheck.errors import CommandLineError, ExitCode
-from halfcheck.options import USUAL_PROFILE, AsJson, names_in, say_choice
+from halfcheck.options import USUAL_PROFILE, AsJson, names_in, print_json, say_choice
+from halfcheck.printing.counterexample import counterexample_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +78,7 @@ def command(
             "violated": _names_of_violated(replayed),
             "trace": [event.to_json() for event in replayed.events],
         }
-        print(json.dumps(content, ensure_ascii=False, indent=2))
+        print_json(content)
     else:
         where = f"{world.profile} {world.environment.beside_a_profile}, instance {world.instance.name}"
         _print(replayed, f"RocketMQ {where}")
@@ -118,11 +121,6 @@ def _names_of_violated(replayed: Replay) -> list[str]:
 
 
 def _print(replayed: Replay, where: str) -> None:
-    from document.console import show
-    from document.parts import Paragraph, Tone
-    from document.words import counted
-    from halfcheck.printing.counterexample import counterexample_table
-
     violated = _names_of_violated(replayed)
     verb = "is" if len(violated) == 1 else "are"
     verdict = f"{', '.join(violated)} {verb} violated" if violated else "no property is violated"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from halfcheck.options import USUAL_PROFILE, Conf, Master, Seed, names_in
+from halfcheck.options import USUAL_PROFILE, Conf, Master, Seed, names_in, print_json
 from halfcheck.printing.progress import progress_bar, resumable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from model_check.walks.guided.account import Account
+    from model_check.walks.guided.account import Account, Met
     from model_check.world import World
     from spark_trace_analysis.traces.event_source import EventSource
     from spark_trace_analysis.traces.manifest import Parameters
@@ -94,16 +93,15 @@ def command(
 def _simulated(
     parameters: Parameters, source: EventSource, out: Path, master: str, conf: list[str] | None
 ) -> Simulation:
-    from model_check.walks.guided.walker import instances_of
-    from spark_trace_analysis.cluster.session import spark_session
-    from spark_trace_analysis.cluster.shipped_project import walk_kernels
+    from model_check.walks.guided.walker import instances_walked
+    from spark_trace_analysis.cluster.session import spark_session, walk_kernels
     from spark_trace_analysis.traces.manifest import SPECIFICATION
     from spark_trace_analysis.traces.simulate import prepare, simulate
     from spark_trace_analysis.traces.unfinished_run import count_finished_files
 
     prepare(parameters, source)
     is_walked = parameters.of == SPECIFICATION
-    kernels = walk_kernels(*instances_of(parameters.choice, parameters.world.instance)) if is_walked else ()
+    kernels = walk_kernels(*instances_walked(parameters.choice, parameters.world.instance)) if is_walked else ()
     with (
         resumable(lambda: count_finished_files(out), "file"),
         spark_session(master, conf=conf or (), kernels=kernels) as spark,
@@ -113,7 +111,7 @@ def _simulated(
 
 
 def _account(parameters: Parameters) -> Account | None:
-    """What guided walks have met; nothing of others."""
+    """The account of guided walks; None of others."""
     from model_check.walks.guided.account import account_of
     from model_check.walks.guided.walker import GuidedWalker
     from spark_trace_analysis.traces.event_source import walker_of
@@ -166,12 +164,12 @@ def _print_trace(number: int, parameters: Parameters, source: EventSource, *, as
         raise BadOptionError(message)
     events, steps = remade_events(parameters, number, source), source.steps(parameters, number)
     if as_json:
-        told = {"command": parameters.command_of(number), "steps": steps, "events": events}
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        content = {"command": parameters.command_of(number), "steps": steps, "events": events}
+        print_json(content)
         return
     for event in events:
-        told = {name: value for name, value in event.items() if name not in {"trace", "step"} and value != NONE}
-        shown = " ".join(f"{name}={value}" for name, value in told.items())
+        fields = {name: value for name, value in event.items() if name not in {"trace", "step"} and value != NONE}
+        shown = " ".join(f"{name}={value}" for name, value in fields.items())
         print(f"{event['step']:>3}  {shown}")
     print(f"steps: {steps}")
 
@@ -179,8 +177,8 @@ def _print_trace(number: int, parameters: Parameters, source: EventSource, *, as
 def _print(done: Simulation, account: Account | None, *, as_json: bool) -> None:
     from spark_trace_analysis.traces.manifest import to_json
 
-    told = to_json(done.run)
-    rate = told["traces"] / done.seconds if done.seconds else 0.0
+    facts = to_json(done.run)
+    rate = facts["traces"] / done.seconds if done.seconds else 0.0
     if as_json:
         more: dict[str, Any] = {
             "reused": done.reused,
@@ -190,9 +188,9 @@ def _print(done: Simulation, account: Account | None, *, as_json: bool) -> None:
         }
         if account is not None:
             more["guided"] = account.to_json()
-        print(json.dumps(told | more, ensure_ascii=False, indent=2))
+        print_json(facts | more)
         return
-    size = f"{told['traces']:,} traces, {told['events']:,} events, {told['bytes'] / 1e6:.1f} MB in {told['out']}"
+    size = f"{facts['traces']:,} traces, {facts['events']:,} events, {facts['bytes'] / 1e6:.1f} MB in {facts['out']}"
     if done.reused:
         print(f"{size}: complete already, reused")
     elif done.files_found:
@@ -200,8 +198,6 @@ def _print(done: Simulation, account: Account | None, *, as_json: bool) -> None:
     else:
         print(f"{size}: {done.seconds:.1f} s, {rate:,.0f} traces/s")
     if account is not None:
-        from halfcheck.printing.simulate import print_account
-
         print_account(account)
 
 
@@ -214,3 +210,38 @@ def _progress_line(traces: int) -> Iterator[Progress | None]:
         yield update and (
             lambda done, total: update(completed=done, total=total, rate=done / max(perf_counter() - began, 1e-9))
         )
+
+
+def print_account(account: Account) -> None:
+    """Print which clauses the walks violate, by which trace, and in what share of plain walks each is violated."""
+    from rich.console import Console
+    from rich.table import Table
+
+    searched = " and ".join(f"{states:,} of {instance.name}" for instance, states in account.searched.items())
+    cost = f"{account.cost:,} states" + (f", {searched} in searches" if searched else "")
+    walks = f"{account.walks:,} walks" if account.walks != 1 else "1 walk"
+    console = Console(highlight=False)
+    rare = sorted((one for one in account.met if one.is_rare), key=lambda one: one.name)
+    console.print(f"guided: {walks} ({cost}) violate {len(account.met)} clauses, {len(rare)} of them rare")
+    if rare:
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for column in ("rare clause", "share of plain walks", "95 % interval", "trace"):
+            table.add_column(column, justify="right" if column == "trace" else "left")
+        for one in rare:
+            table.add_row(*_cells(one))
+        console.print(table)
+        console.print(
+            "An interval knows of the ways to a violation that these walks found, and of no others. "
+            "Shares are of random walks: no rate of a real system."
+        )
+    others = sorted(one.name for one in account.met if not one.is_rare)
+    if others:
+        console.print(f"not rare: {', '.join(others)}")
+
+
+def _cells(one: Met) -> tuple[str, str, str, str]:
+    trace = "-" if one.trace is None else str(one.trace)
+    if one.estimate is None:
+        return one.name, "-", "-", trace
+    low, high = one.estimate.interval
+    return one.name, f"{one.estimate.share:.2e}", f"{low:.2e} to {high:.2e}", trace

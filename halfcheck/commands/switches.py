@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.options import AsJson, Threads
+from document.console import show
+from halfcheck.options import AsJson, Threads, print_json
+from halfcheck.printing.progress import live_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,13 +61,12 @@ def command(
 
 
 def _print_switches(*, as_json: bool) -> None:
-    from document.console import show
     from halfcheck.printing.switches import list_of_switches
     from model_check.switches import switch_records
 
     records = list(switch_records().values())
     if as_json:
-        print(json.dumps({one.name: one.to_json() for one in records}, ensure_ascii=False, indent=2))
+        print_json({one.name: one.to_json() for one in records})
     else:
         show(list_of_switches(records))
 
@@ -74,9 +74,7 @@ def _print_switches(*, as_json: bool) -> None:
 def _print_effects(
     names: Sequence[str], instance: str, profiles: Sequence[str], threads: int | None, *, as_json: bool
 ) -> None:
-    from document.console import show
     from halfcheck.commands.faults import MOST_STATES
-    from halfcheck.printing.progress import live_line
     from halfcheck.printing.switches import effects, facts_of
     from model_check.defects.switch_effects import find_effects
     from model_check.instances import load_instance
@@ -101,11 +99,10 @@ def _print_effects(
         else:
             show(effects(found))
     if as_json:
-        print(json.dumps(content, ensure_ascii=False, indent=2))
+        print_json(content)
 
 
 def _print_faults(names: Sequence[str], *, as_json: bool) -> None:
-    from document.console import show
     from halfcheck.printing.switches import list_of_faults
     from model_check.wording.faults import FAULTS_IN_WORDS
     from model_check.world import Environment
@@ -113,7 +110,7 @@ def _print_faults(names: Sequence[str], *, as_json: bool) -> None:
     chosen = Environment.of(names or FAULTS_IN_WORDS)
     content = {fault: FAULTS_IN_WORDS[fault] for fault in chosen}
     if as_json:
-        print(json.dumps(content, ensure_ascii=False, indent=2))
+        print_json(content)
     else:
         show(list_of_faults(content))
 

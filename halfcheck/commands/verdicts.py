@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from halfcheck.errors import CommandLineError, ExitCode
-from halfcheck.options import AsJson, Threads
+from halfcheck.options import AsJson, Threads, print_json
+from halfcheck.printing.progress import live_line
 
 if TYPE_CHECKING:
     from halfcheck.verdicts.files import VerdictFiles
@@ -52,7 +52,6 @@ def command(
     halfcheck verdicts --update
     halfcheck verdicts --suggest
     """
-    from halfcheck.printing.progress import live_line
     from halfcheck.verdicts.files import VerdictFiles
     from model_check.clauses import name_of
     from model_check.verdicts.implications import suggested
@@ -123,7 +122,7 @@ def _print(made: Regenerated, lines: list[str], *, updated: bool, as_json: bool)
             "schedules": len(made.schedules),
             "differences": lines,
         }
-        print(json.dumps(content, ensure_ascii=False, indent=2))
+        print_json(content)
         return
     for line in lines[:MOST_LINES]:
         print(line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from halfcheck.options import print_json
 from halfcheck.printing.progress import live_line
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def command(
 
 
 def _print(job: Verification, data: ReportData, page: Path, *, as_json: bool) -> None:
-    told = {
+    facts = {
         "report": str(page),
         "searches": len(job.checks),
         "states": sum(found.numbers.distinct for found in job.checks),
@@ -94,12 +94,12 @@ def _print(job: Verification, data: ReportData, page: Path, *, as_json: bool) ->
         "seconds": {phase: round(seconds, 3) for phase, seconds in job.seconds.items()},
     }
     if as_json:
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print_json(facts)
         return
     print(_broken(data.table))
     print(
-        f"{told['searches']} searches of {told['states']:,} states in all: {told['violated']} clauses violated; "
-        f"{job.traces:,} traces judged in two ways that agree; {told['stores']} real stores audited"
+        f"{facts['searches']} searches of {facts['states']:,} states in all: {facts['violated']} clauses violated; "
+        f"{job.traces:,} traces judged in two ways that agree; {facts['stores']} real stores audited"
     )
     events = sum(audit.trace.events for audit in job.audits)
     print(
@@ -163,11 +163,11 @@ def _mutant(hunt: HuntResult) -> dict[str, Any]:
 
 
 def _broken(table: VerdictTable | None) -> str:
-    """What the quiet world breaks in the versions of RocketMQ, as the page's opening sentence says it."""
+    """The page's opening sentence: how many guarantees the quiet world breaks in each version of RocketMQ."""
     if table is None:
         return ""
-    told = [f"{len(table.broken_when_quiet(profile))} in {profile}" for profile in table.released]
-    return f"of {len(table.guarantees)} guarantees, the quiet world breaks {', '.join(told)}"
+    counts = [f"{len(table.broken_when_quiet(profile))} in {profile}" for profile in table.released]
+    return f"of {len(table.guarantees)} guarantees, the quiet world breaks {', '.join(counts)}"
 
 
 @contextmanager

@@ -1,1 +1,1 @@
-"""What ``halfcheck diff`` does: the two sides, and each way to hold them against each other."""
+"""The two sides of ``halfcheck diff``, and each way to hold them against each other."""

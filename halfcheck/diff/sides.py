@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -15,12 +14,11 @@ from conformance.golden_stores import golden_path
 from halfcheck.errors import ExitCode
 from model_check.releases import profile_for
 from model_check.world import Profile
-from reference.format.store_paths import store_paths
+from reference.format.store_paths import StorePaths, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reference.format.store_paths import StorePaths
 
 _SPEC = "spec:"
 _REFERENCE = "reference"
@@ -29,7 +27,7 @@ _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
 class SideKind(Enum):
-    """What a side is."""
+    """The kind of a side."""
 
     STORE = "a store directory"
     TRACE = "a recorded trace"
@@ -43,8 +41,6 @@ class Side:
 
     Attributes
     ----------
-    name
-        As it was given.
     path
         The store, the file of the trace, or the store under whose schedule the reference broker runs.
     profile, why
@@ -62,25 +58,14 @@ class Side:
 
     @property
     def paths(self) -> StorePaths:
-        """Where the files of the store lie.
-
-        Raises
-        ------
-        reference.format.errors.StoreError
-            It is none, or its log is not there.
-        """
+        """Where the files of the store lie; raises `reference.format.errors.StoreError`."""
         return store_paths(self.path, log_folders=self.log_folders)
 
 
 def side_of(text: str) -> Side:
-    """What an argument stands for: a file is a trace, anything else that is no known word a store.
+    """The side that an argument names: a file is a trace, anything else that is no known word a store.
 
-    Raises
-    ------
-    typer.BadParameter
-        It is a folder of simulated traces.
-    ModelCheckError
-        There is no such profile or release.
+    Raises `typer.BadParameter` for a folder of simulated traces, and `ModelCheckError` where there is no such profile.
     """
     if text.startswith(_SPEC):
         profile, why = specification_of(text.removeprefix(_SPEC))
@@ -114,10 +99,7 @@ def specification_of(text: str) -> tuple[Profile, str]:
 def pair_of(left: str, right: str) -> tuple[Side, Side]:
     """Both sides, the reference broker's with the store whose schedule it runs under.
 
-    Raises
-    ------
-    typer.BadParameter
-        These two cannot be held against each other.
+    Raises `typer.BadParameter` where these two cannot be held against each other.
     """
     sides = side_of(left), side_of(right)
     if all(side.kind is SideKind.SPEC for side in sides):
@@ -129,10 +111,7 @@ def pair_of(left: str, right: str) -> tuple[Side, Side]:
 def with_commit_logs(left: Side, right: Side, folders: Sequence[Path], others: Sequence[Path]) -> tuple[Side, Side]:
     """Both sides with the folders of their logs: the first ones are those of the only store, or of the left one.
 
-    Raises
-    ------
-    typer.BadParameter
-        There is no store that they could be of.
+    Raises `typer.BadParameter` where there is no store that they could be of.
     """
     kinds = [side.kind for side in (left, right)]
     if (folders or others) and SideKind.REFERENCE in kinds:
@@ -183,8 +162,6 @@ class DiffAnswer:
         How many bytes were compared and are the same; None where one side has none.
     first_difference, trace
         As in `diff_schema.json`.
-    lines
-        What to print.
     """
 
     records: int
@@ -202,16 +179,10 @@ class DiffAnswer:
             return ExitCode.BAD_CONTENT
         return ExitCode.OK if self.identical else ExitCode.SAFETY_VIOLATED
 
-    def to_json(self) -> str:
-        """The answer as one JSON object."""
-        content = {
-            "records": self.records,
-            "identical": self.identical,
-            "bytes": self.bytes,
-            "first_difference": self.first_difference,
-            "trace": self.trace,
-        }
-        return json.dumps(content, ensure_ascii=False, indent=2)
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain data."""
+        names = ("records", "identical", "bytes", "first_difference", "trace")
+        return {name: getattr(self, name) for name in names}
 
 
 def shortened(text: str | None) -> str:

@@ -12,7 +12,7 @@ from files.temporary_folder import temporary_folder
 from halfcheck.diff.sides import DiffAnswer, Side, SideKind
 from halfcheck.printing.progress import live_line, telling_bytes
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
-from reference.format.store_paths import store_paths
+from reference.format.store_paths import StorePaths, store_paths
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, judge_recorded
 from spark_trace_analysis.audit.opened_store import StoreQuestion
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from model_check.world import Profile
-    from reference.format.store_paths import StorePaths
     from spec.constants import Instance
 
     Report = Callable[[int, int], None]
@@ -38,12 +37,7 @@ def explain(side: Side, profile: Profile, why: str, broker_conf: Path | None, in
         if side.kind is SideKind.TRACE:
             return _explain_recorded(side, profile, why, conf, instance, report)
         question = StoreQuestion(
-            profiles=(profile,),
-            why=why,
-            conf=conf,
-            conf_path=broker_conf,
-            most_events=sys.maxsize,
-            report=report,
+            profiles=(profile,), why=why, conf=conf, conf_path=broker_conf, most_events=sys.maxsize, report=report
         )
         if side.kind is SideKind.STORE:
             return _explain_store(side.name, side.paths, question, read)
@@ -89,8 +83,8 @@ def _first_difference(divergence: dict[str, Any] | None) -> dict[str, Any] | Non
     return {"record": event["text"], "field": divergence["guard"], "left": event, "right": divergence["nearest"]}
 
 
-def _lines(told: str, why: str) -> tuple[str, ...]:
-    return (told, why) if why else (told,)
+def _lines(sentence: str, why: str) -> tuple[str, ...]:
+    return (sentence, why) if why else (sentence,)
 
 
 def _explain_recorded(
@@ -103,12 +97,12 @@ def _explain_recorded(
         report=report,
     )
     verdict = judge_recorded(side.path, question)
-    told = verdict.to_json()
+    content = verdict.to_json()
     return DiffAnswer(
         records=verdict.events,
         identical=verdict.accepted,
-        first_difference=_first_difference(told["divergence"]),
-        trace={**told, "why_profile": why},
+        first_difference=_first_difference(content["divergence"]),
+        trace={**content, "why_profile": why},
         lines=_lines(f"{side.name}: {verdict.events} events, {verdict.sentence()}", why),
     )
 

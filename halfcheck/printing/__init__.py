@@ -1,1 +1,1 @@
-"""What commands print: a file for each command, and the tables, sentences and live lines that several share."""
+"""The output of commands: a file for each of the longer ones, and what several share: tables, remarks, live lines."""

@@ -1,12 +1,12 @@
-"""What ``halfcheck analyze`` found in traces, in words and as plain data."""
+"""The findings of ``halfcheck analyze`` in traces, in words and as plain data."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from document.console import wide_console
 from document.fitting_table import FittingTable
+from halfcheck.options import print_json
 from spark_trace_analysis.judge.properties import NOT_SHOWN
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _ROOM_FOR_RUNS: Final = 122
 
 OF_WALKS: Final = "of random walks, no rate"
 OF_RECORDED: Final = "of the recorded traces"
-"""What a share is of: walks choose by chance what a real system seldom does, so that theirs is no rate of it."""
+"""The whole of a share: walks choose by chance what a real system seldom does, so that theirs is no rate of it."""
 
 
 def print_judgement(
@@ -34,17 +34,11 @@ def print_judgement(
     are_walks: bool,
     as_json: bool,
 ) -> None:
-    """The counts, what no trace shows, which traces are explained, and how long all that took.
-
-    Parameters
-    ----------
-    are_walks
-        Whether the traces were made by chance; else they were recorded.
-    """
+    """The counts, what no trace shows, which traces are explained, and how long all that took."""
     of = OF_WALKS if are_walks else OF_RECORDED
     if as_json:
         content = _to_json(judgement, seconds, explained) | {"shares_are": of}
-        print(json.dumps(content, ensure_ascii=False, indent=2))
+        print_json(content)
         return
     console = wide_console()
     print_counts(console, judgement.counts, of)

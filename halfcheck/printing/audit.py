@@ -1,21 +1,18 @@
-"""What ``halfcheck audit`` prints: what is wrong first, with what to do, then the table and the counts."""
+"""The output of ``halfcheck audit``: what is wrong first, with what to do, then the table and the counts."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from document.parts import List, Paragraph, tabulated
+from document.parts import List, Paragraph, Part, Table, tabulated
 from document.words import counted, first_of
-from spark_trace_analysis.audit.rules.moments import local_time
-from spark_trace_analysis.audit.unanswered_checks import unanswered_checks
+from spark_trace_analysis.audit.audit import Audit, unanswered_checks
+from spark_trace_analysis.audit.rules.transaction_row import TransactionRow, local_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from document.parts import Part, Table
-    from spark_trace_analysis.audit.audit import Audit
-    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
 _MANY: Final = 50
 """Beyond this number of transactions the table leaves out the plain ones."""
@@ -29,15 +26,7 @@ _BESIDE_THE_KEY: Final = 55
 
 
 def audit_in_words(audit: Audit, width: int, *, everything: bool, limit: int) -> Iterator[Part]:
-    """An audit.
-
-    Parameters
-    ----------
-    width
-        The columns that there are for it.
-    everything, limit
-        List all transactions, or at most so many that are not plainly delivered or rolled back.
-    """
+    """An audit, with all transactions, or at most so many that are not plainly delivered or rolled back."""
     asked = audit.asked_for
     rows = audit.listed(everything=everything or asked.total <= min(_MANY, limit), limit=limit)
     yield from _what_is_wrong(audit, [row for row in rows if not row.is_plain])
@@ -70,7 +59,7 @@ def _of_each_state(counts: Mapping[str, int]) -> str:
 
 
 def _what_is_wrong(audit: Audit, rows: Sequence[TransactionRow]) -> Iterator[Part]:
-    """What became of transactions, the gravest first; then damage, and a trace that is not explained."""
+    """The states of transactions, the gravest first; then damage, and a trace that is not explained."""
     grave = audit.asked_for.total - audit.asked_for.plain
     if len(rows) < grave:
         named = f"the {len(rows)} gravest are" if rows else "none is"

@@ -1,31 +1,30 @@
-"""What ``halfcheck broker`` prints: where it is, and in the end what the run broke."""
+"""The output of ``halfcheck broker``: where it is, and in the end what the run broke."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from document.parts import List, Paragraph
+from document.parts import List, Paragraph, Part
 from document.words import counted, first_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from document.parts import Part
-    from halfcheck.broker.run_verdict import RunVerdict
+    from halfcheck.run_verdict import RunVerdict
     from wire.node.answers import ChecksOfClient
     from wire.service import ServiceAddresses
 
 
-def print_start(told: ServiceAddresses, name: str, store: Path | None, *, as_json: bool) -> None:
+def print_start(addresses: ServiceAddresses, name: str, store: Path | None, *, as_json: bool) -> None:
     """Print what a client, and whoever controls the broker, must know; at once, also into a pipe."""
     if as_json:
-        content = {"address": told.address, "control": told.control, "token": told.token}
+        content = {"address": addresses.address, "control": addresses.control, "token": addresses.token}
         print(json.dumps(content), flush=True)
         return
-    print(f"broker {name}, and its name server: {told.address}")
-    print(f"control: {told.control} token {told.token}")
+    print(f"broker {name}, and its name server: {addresses.address}")
+    print(f"control: {addresses.control} token {addresses.token}")
     print(f"store: {store or 'temporary'}; stop with Ctrl-C", flush=True)
 
 

@@ -11,8 +11,8 @@ from document.fitting_table import FittingTable
 from document.words import counted
 from files.durations import duration, moment, taken
 from halfcheck.printing.check import MOST_COUNTEREXAMPLES, print_holding, print_unknown
-from model_check.broker_conf.judgement import is_besides
-from model_check.broker_conf.words import FoldedRounds, folded, tell
+from model_check.broker_conf.judgement import ConfJudgement, is_besides
+from model_check.broker_conf.words import FoldedRounds, folded, schedule_lines
 from model_check.clauses import name_of
 from model_check.remedies.advice import remedy
 from model_check.wording.clauses import meaning_of
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from model_check.broker_conf.judgement import ConfJudgement
     from model_check.broker_conf.suggestions import Suggestions
     from model_check.configuration import Configuration
     from model_check.finding import Violated
@@ -33,15 +32,8 @@ if TYPE_CHECKING:
 def print_judgement(judgement: ConfJudgement, title: str, suggestions: Suggestions | None, *, everything: bool) -> None:
     """What is broken, gravest first; what would mend it; the counterexamples; what is open, cannot occur, and holds.
 
-    Parameters
-    ----------
-    judgement
-    title
-        The release and the file.
-    suggestions
-        None where they were not asked for.
-    everything
-        All counterexamples, what holds, what cannot occur here, and the orders that the ticks keep, as `--all` asks.
+    The title is the release and the file. `everything`, as `--all` asks, has all counterexamples, what holds, what
+    cannot occur here, and the orders that the ticks keep.
     """
     console, whole, broken = wide_console(), judgement.whole, judgement.broken
     verb = "are" if len(broken) > 1 else "is"
@@ -121,9 +113,9 @@ def _print_counterexamples(console: Console, judgement: ConfJudgement, *, everyt
         for row in rows:
             like = f" ({', '.join(row.resembles)})" if row.resembles else ""
             say(console, f"{row.name}{like} is broken: {row.clause.sentence}", "bold")
-        told = folded(tell(schedule.machine, schedule.constants, schedule.path, schedule.times))
-        width = max((len(moment(step.milliseconds)) for step in told), default=0)
-        for step in told:
+        steps = folded(schedule_lines(schedule.machine, schedule.constants, schedule.path, schedule.times))
+        width = max((len(moment(step.milliseconds)) for step in steps), default=0)
+        for step in steps:
             style = "dim" if isinstance(step, FoldedRounds) else ""
             beside(console, f"  {moment(step.milliseconds):>{width}}  ", step.words, style)
         if schedule.late_ms:
@@ -177,17 +169,17 @@ def _print_extent(console: Console, judgement: ConfJudgement, *, everything: boo
 
 
 def _settings(configuration: Configuration) -> str:
-    told = [
+    parts = [
         f"transactionTimeOut {duration(configuration.timeout_ms)}",
         f"transactionCheckInterval {duration(configuration.check_interval_ms)}",
         f"transactionCheckMax {configuration.check_max}",
     ]
     if configuration.profile.switches.batches_ops:
-        told.append(f"transactionOpBatchInterval {duration(configuration.op_batch_interval_ms)}")
+        parts.append(f"transactionOpBatchInterval {duration(configuration.op_batch_interval_ms)}")
     immune = ", ".join(duration(milliseconds) for milliseconds in configuration.immunities_ms)
-    told.append(f"messages without an immunity{' or with one of ' + immune if immune else ''}")
+    parts.append(f"messages without an immunity{' or with one of ' + immune if immune else ''}")
     if configuration.reserved_ms is not None:
-        told.append(f"fileReservedTime {duration(configuration.reserved_ms)}, which a half may reach (B45)")
+        parts.append(f"fileReservedTime {duration(configuration.reserved_ms)}, which a half may reach (B45)")
     if configuration.local_ms is not None:
-        told.append(f"local transactions of at most {duration(configuration.local_ms)}")
-    return "; ".join(told)
+        parts.append(f"local transactions of at most {duration(configuration.local_ms)}")
+    return "; ".join(parts)

@@ -36,11 +36,8 @@ def print_answer(answer: Answer, left: Sequence[str] = (), *, everything: bool =
 
     Parameters
     ----------
-    answer
     left
         What is left of what the switches of the profile repair, a sentence a clause.
-    everything
-        All counterexamples, all that holds and all that cannot occur, as `--all` asks.
     """
     console = wide_console()
     world = answer.whole.world

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from document.parts import tabulated
+from document.parts import Table, tabulated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from document.parts import Table
     from model_check.counterexample.steps import Event
 
 
 def counterexample_table(events: Iterable[Event], most_changes: int | None = None) -> Table:
     """A row a step: its number, the clock, the action with its parameters, and the fields that it changed.
 
-    Parameters
-    ----------
-    most_changes
-        So many of a step at most, in one line; how many more there are is said.
+    With `most_changes` so many of a step at most, in one line; how many more there are is said.
     """
     rows = []
     for event in events:

@@ -1,10 +1,10 @@
-"""What ``halfcheck defects`` prints: lists of defects, and a defect in full with its counterexample."""
+"""The output of ``halfcheck defects``: lists of defects, and a defect in full with its counterexample."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from document.parts import Code, Heading, Paragraph, Tone, tabulated
+from document.parts import Code, Heading, Paragraph, Part, Tone, tabulated
 from document.words import counted
 from halfcheck.printing.counterexample import counterexample_table
 from model_check.defects.affected import is_in
@@ -15,14 +15,11 @@ from spec.releases.broker_defaults import NEWEST_RELEASE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from document.parts import Part
     from fuzz.defects.scenario import PlayedScenario
-    from halfcheck.defects.found_again import OnRecord
-    from model_check.defects.catalogue import Defect
-    from model_check.defects.lasso_search import FoundLasso
+    from halfcheck.commands.defects import OnRecord
+    from model_check.defects.catalogue import Defect, DefectQuestion, DefectSearch, LassoSearch
     from model_check.defects.lookup import Lookup
-    from model_check.defects.question import DefectQuestion, DefectSearch, LassoSearch
-    from model_check.defects.search import FoundDefect
+    from model_check.defects.search import FoundDefect, FoundLasso
 
 _CHANGES_SHOWN: Final = 2
 """So many changes of a step are printed: the whole of a state hides what an operator looks for."""
@@ -43,13 +40,7 @@ def answers_to_words(
     lassos: Mapping[str, FoundLasso],
     release: str | None = None,
 ) -> Iterator[Part]:
-    """What was asked for by id in full, then a table for each other word.
-
-    Parameters
-    ----------
-    release
-        Whether it has a defect is said of each that is in full.
-    """
+    """Defects asked for by id, in full, and whether a release has them; then a table for each other word."""
     for number, defect in enumerate(in_full):
         yield from [Paragraph("")] if number else []
         yield from _in_full(defect, searched, played, lassos.get(defect.identifier), release)

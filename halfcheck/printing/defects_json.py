@@ -1,18 +1,17 @@
-"""What ``halfcheck defects --json`` gives of a defect: the catalogue's entry, what is on record, what was found now."""
+"""A defect as ``halfcheck defects --json`` gives it: the catalogue's entry, the findings on record and of now."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from model_check.defects.affected import ranges_of
-from model_check.defects.symptoms import symptoms_of
+from model_check.defects.lookup import symptoms_of
 
 if TYPE_CHECKING:
     from fuzz.defects.scenario import PlayedScenario
-    from halfcheck.defects.found_again import OnRecord
-    from model_check.defects.catalogue import Defect, WrongRepair
+    from halfcheck.commands.defects import OnRecord
+    from model_check.defects.catalogue import Defect, LassoSearch, WrongRepair
     from model_check.defects.findings import BrokerFinding, DefectFinding, LassoFinding
-    from model_check.defects.question import LassoSearch
     from model_check.defects.search import FoundDefect
 
 
@@ -23,10 +22,10 @@ def defect_to_json(
     played: PlayedScenario | None,
     endless: LassoFinding | None,
 ) -> dict[str, Any]:
-    """What scripts rely on: `where`, `profile`, `repaired_in`, `depth`, `seconds`, `property`; the rest was added."""
+    """Scripts rely on `where`, `profile`, `repaired_in`, `depth`, `seconds`, `property`; the rest was added."""
     findings, shown = on_record.findings, on_record.shown.get(defect.identifier)
     asked, finding, found = defect.search, findings.get(defect.identifier), searched.get(defect.identifier)
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "where": defect.where.value,
         "profile": None if asked is None else asked.world.profile.name,
         "repaired_in": None if asked is None or asked.repaired_in is None else asked.repaired_in.name,
@@ -61,11 +60,11 @@ def defect_to_json(
         "releases": [{"first": part.first, "last": part.last or None} for part in ranges_of(defect)],
         "symptoms": list(symptoms_of(defect.identifier)),
     }
-    if asked is None and told["broker"] is not None:
-        told |= {name: told["broker"][name] for name in ("profile", "repaired_in", "also_in", "seconds", "property")}
+    if asked is None and entry["broker"] is not None:
+        entry |= {name: entry["broker"][name] for name in ("profile", "repaired_in", "also_in", "seconds", "property")}
     if found is not None:
-        told |= {**_found_to_json(found), "states": found.affected.numbers.distinct}
-    return told
+        entry |= {**_found_to_json(found), "states": found.affected.numbers.distinct}
+    return entry
 
 
 def _lasso_to_json(asked: LassoSearch, finding: LassoFinding | None) -> dict[str, Any]:
@@ -95,7 +94,7 @@ def _found_to_json(found: FoundDefect) -> dict[str, Any]:
 def _broker_to_json(
     identifier: str, shown: BrokerFinding | None, played: PlayedScenario | None
 ) -> dict[str, Any] | None:
-    """What is on record, or what was seen now and how long that took."""
+    """The facts on record, or those seen now and how long that took."""
     if shown is None:
         return None
     seen = shown.seen if played is None else played.rows
@@ -114,7 +113,7 @@ def _broker_to_json(
 
 def _wrong_to_json(wrong: WrongRepair, finding: DefectFinding | None, found: FoundDefect | None) -> dict[str, Any]:
     asked = wrong.search
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "source": wrong.source,
         "proposal": wrong.proposal,
         "breaks": wrong.breaks,
@@ -131,4 +130,4 @@ def _wrong_to_json(wrong: WrongRepair, finding: DefectFinding | None, found: Fou
         "trace": None,
         "replay": None,
     }
-    return told if found is None else told | _found_to_json(found)
+    return entry if found is None else entry | _found_to_json(found)

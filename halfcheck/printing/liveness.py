@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from document.parts import Heading, Names, Paragraph, Tone
+from document.parts import Heading, Names, Paragraph, Part, Tone
 from document.words import counted
 from files.durations import taken
 from halfcheck.printing.check import MOST_COUNTEREXAMPLES
@@ -14,7 +14,6 @@ from model_check.finding import Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from document.parts import Part
     from model_check.liveness.check import LivenessFinding, ResponseRow, UnfoldedLasso
 
 

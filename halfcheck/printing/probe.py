@@ -1,4 +1,4 @@
-"""What ``halfcheck probe`` prints: the broker, each schedule with its verdict, and what it leaves behind."""
+"""The output of ``halfcheck probe``: the broker, each schedule with its verdict, and what it leaves behind."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from halfcheck.probe.session import Played, Target
     from halfcheck.probe.shrinking import Search
     from spark_trace_analysis.audit.audit import Audit
-    from wire.probe.tempo import Tempo
+    from wire.probe.rhythm import Tempo
 
 
 def print_target(target: Target) -> None:
-    """What the broker is, and what it is held against."""
+    """The broker, and the specification that it is held against."""
     console = wide_console()
     say(console, f"{target.address}: RocketMQ {target.release or 'of no known release'}, by profile {target.profile}")
     if target.why:
@@ -30,7 +30,7 @@ def print_target(target: Target) -> None:
 
 
 def playing(schedule: Schedule, number: int, count: int, tempo: Tempo) -> str:
-    """What is played next, which of how many it is, and about how long that takes with the broker's settings."""
+    """The schedule that is played next, which of how many, and about how long it takes with the broker's settings."""
     seconds = tempo.expected(schedule.plan)
     return f"playing {schedule.name}, {number + 1} of {count}, about {about(seconds)}"
 
@@ -89,7 +89,7 @@ def print_in_a_search(played: Played, why: str) -> None:
 
 
 def _what_is_known(answer: ProbeAnswer) -> str:
-    """What the specification of the known release explains: no more than what was played and held against it."""
+    """The part of the plays that the specification of the known release explains."""
     wrong = [one.schedule.name for one in answer.played if answer.is_wrong(one)]
     if wrong:
         return f"does not explain {', '.join(wrong)}"
@@ -101,7 +101,7 @@ def _what_is_known(answer: ProbeAnswer) -> str:
 
 
 def print_answer(answer: ProbeAnswer) -> None:
-    """What is said behind all plays: searches, the schedules of what was broken, the store, and what is left."""
+    """The end behind all plays: searches, the schedules of what was broken, the store, and what is left."""
     console = wide_console()
     for search in answer.searches:
         _print_search(console, search)
@@ -155,7 +155,7 @@ def _print_orders(console: Console, played: Played) -> None:
 
 
 def _print_store(console: Console, audit: Audit, resembles: Sequence[str]) -> None:
-    """What ``halfcheck audit`` says of the whole store, in short."""
+    """The audit of the whole store, in short."""
     counts = ", ".join(f"{count} {state}" for state, count in audit.counts.items() if count) or "none"
     like = f"; they look like {', '.join(resembles)}" if resembles else ""
     say(console, f"store {audit.store}, audited: {counted(audit.total, 'transaction')}: {counts}{like}")

@@ -1,4 +1,4 @@
-"""What whoever watches a long job sees on stderr: a bar, a live line; how long it took; what Ctrl-C says is kept."""
+"""The progress of long jobs on stderr: a bar, a live line; how long they took; what Ctrl-C leaves for the next run."""
 
 from __future__ import annotations
 
@@ -23,12 +23,8 @@ def progress_bar(what: str, *columns: str, wanted: bool = True, **task: Any) -> 
 
     Parameters
     ----------
-    what
-        Stands before the bar.
     columns
-        Stand behind it: names of Rich's columns, or texts with the fields of the task.
-    wanted
-        False with `--json`.
+        Stand behind the bar: names of Rich's columns, or texts with the fields of the task.
     task
         What is known at the beginning: `total`, and fields of the texts.
     """
@@ -47,7 +43,7 @@ def progress_bar(what: str, *columns: str, wanted: bool = True, **task: Any) -> 
 
 @contextmanager
 def counting_bar(what: str, *columns: str) -> Iterator[Callable[[int, int], None] | None]:
-    """The same for what is told how many pieces are done and how many there are."""
+    """The same for the numbers of pieces that are done, and of all."""
     with progress_bar(what, *columns, total=None) as update:
         yield update and (lambda done, total: update(completed=done, total=total))
 
@@ -95,15 +91,7 @@ def fitting(line: str, width: int) -> Text:
 
 @contextmanager
 def search_progress(title: str, *, wanted: bool = True) -> Iterator[Callable[[Progress], None] | None]:
-    """Give a function that shows how far a search is; `None` when nobody watches (no terminal, or not wanted).
-
-    Parameters
-    ----------
-    title
-        What is searched.
-    wanted
-        False with `--json`.
-    """
+    """Give a function that shows how far a search is; `None` when nobody watches (no terminal, or not wanted)."""
     with portfolio_progress(title, wanted=wanted) as report:
         yield None if report is None else lambda progress: report("", progress)
 
@@ -127,7 +115,7 @@ def live_line(
 
     console = Console(stderr=True)
     with console.status(fitting(first, console.width)) as status:
-        yield lambda told: status.update(fitting(str(told), console.width))
+        yield lambda line: status.update(fitting(str(line), console.width))
 
 
 def telling_bytes(tell: Callable[[object], None], what: str) -> Callable[[int, int], None]:
@@ -150,15 +138,8 @@ def timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
 
 
 @contextmanager
-def resumable(count_kept: Callable[[], int], what: str) -> Iterator[None]:
-    """Let Ctrl-C in the block tell what is kept; it says nothing more than usual where there is nothing.
-
-    Parameters
-    ----------
-    count_kept
-        How many pieces of work the same command would find; asked after the block.
-    what
-        What one piece is, in the singular.
+def resumable(count_finished: Callable[[], int], what: str) -> Iterator[None]:
+    """Let Ctrl-C in the block tell how many pieces of work the same command would find, if there are any.
 
     Raises
     ------
@@ -177,9 +158,9 @@ def resumable(count_kept: Callable[[], int], what: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        kept = count_kept()
-        if not kept:
+        finished = count_finished()
+        if not finished:
             raise
-        pieces = f"1 {what} is" if kept == 1 else f"{kept} {what}s are"
+        pieces = f"1 {what} is" if finished == 1 else f"{finished} {what}s are"
         message = f"interrupted; {pieces} finished and kept, the same command goes on from there"
         raise KeyboardInterrupt(message) from None

@@ -1,4 +1,4 @@
-"""What is said of a ``broker.conf`` beside any answer that rests on it: on stderr, a line each."""
+"""Remarks on a ``broker.conf`` beside any answer that rests on it: on stderr, a line each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ def print_remarks_of_store(file: Path | None, version: str | None, *, is_sure: b
 
     Parameters
     ----------
-    file
     version
         The release that wrote the store, or from which to which it may be, or None.
     is_sure

@@ -1,22 +1,19 @@
-"""What a switch is, breaks and mends, and what may go wrong with a fault, in words."""
+"""Switches, what they break and mend, and faults, in words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from document.parts import List, Paragraph, Tone, tabulated
+from document.parts import List, Paragraph, Part, Tone, tabulated
 from document.words import counted
 from model_check.clauses import name_of
 from model_check.defects.catalogue import catalogue
-from model_check.defects.claims import unshown_claims
-from model_check.defects.switch_effects import on_record
+from model_check.defects.switch_effects import ClauseEffect, SwitchEffects, on_record, unshown_claims
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from document.parts import Part
-    from model_check.defects.switch_effects import ClauseEffect, SwitchEffects
     from model_check.switches import SwitchRecord
 
 
@@ -39,7 +36,7 @@ def _where(record: SwitchRecord) -> str:
 
 
 def facts_of(record: SwitchRecord) -> Iterator[Part]:
-    """What is known of a switch without a search."""
+    """The facts of a switch that need no search."""
     yield Paragraph(f"{record.name}, a {record.kind} switch: {record.says}", Tone.TITLE)
     yield Paragraph(f"on in: {_where(record)}")
     if record.needs:
@@ -64,7 +61,7 @@ def facts_of(record: SwitchRecord) -> Iterator[Part]:
 
 
 def effects(found: SwitchEffects) -> Iterator[Part]:
-    """What a switch breaks and mends."""
+    """The clauses that a switch breaks and mends."""
     if not found.releases:
         yield Paragraph("searched nowhere: no release has what it needs")
         return

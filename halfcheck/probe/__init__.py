@@ -1,1 +1,1 @@
-"""What ``halfcheck probe`` does: options, schedules, sessions, judgement; drawn schedules and their shrinking."""
+"""The schedules, sessions and judgements of ``halfcheck probe``; drawn schedules and their shrinking."""

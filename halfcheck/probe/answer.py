@@ -1,4 +1,4 @@
-"""What ``halfcheck probe`` answers: plays, searches, the audit of the store; as JSON and as an exit code."""
+"""The answer of ``halfcheck probe``: plays, searches, the audit of the store; as JSON and as an exit code."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ProbeAnswer:
-    """What was found.
+    """Plays, searches and the audit of the store, if that was at hand.
 
     Attributes
     ----------
     names
         The topics and groups that are left on the broker.
-    audit
-        What its store says, if that was at hand.
     known, known_profile
         The release whose own behaviour is fine, and the profile that stands for it; None where none is named.
     not_played
@@ -41,7 +39,7 @@ class ProbeAnswer:
 
     @property
     def exit_code(self) -> ExitCode:
-        """What went wrong comes first, then damage, then what could not be held against the specification."""
+        """The gravest: a wrong play, then damage, then one that could not be held against the specification."""
         judged = [one.judgement for one in self.played if one.judgement is not None]
         if any(self.is_wrong(one) or one.differs for one in self.played):
             return ExitCode.SAFETY_VIOLATED

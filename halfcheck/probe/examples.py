@@ -17,26 +17,21 @@ from hypothesis import strategies as st
 
 from document.words import counted
 from fuzz.search.examples import leave_no_files_here
-from halfcheck.probe.failures import Failure, failure_of
 from halfcheck.probe.schedules import Schedule
-from halfcheck.probe.shrinking import Search, shrink
+from halfcheck.probe.shrinking import Failure, Plays, Search, failure_of, shrink
 from model_check.counterexample.steps import write_path
 from model_check.world import Environment, World
-from spec.language import NONE, holds, take
+from spec.language import NONE, Property, Step, holds, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from wire.probe.choices import ClientSchedules
+from wire.probe.choices import Choice, ClientSchedules
 from wire.probe.orders import SendHalf
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from halfcheck.probe.plays import Plays
     from halfcheck.probe.session import Played
-    from spec.constants import Constants
-    from spec.language import Property, Step
     from spec.state import State
-    from wire.probe.choices import Choice
-    from wire.probe.tempo import Tempo
+    from wire.probe.rhythm import Tempo
 
 EXAMPLES: Final = "examples"
 _MOST_VISITS: Final = 8
@@ -54,7 +49,7 @@ _SECOND: Final = 1_000
 
 
 def client_schedules(world: World, tempo: Tempo, *, can_die: bool) -> ClientSchedules:
-    """What clients can play on a broker: with its rounds as far apart as they are, and its number of checks."""
+    """The schedules of clients for a broker, with its time between rounds and its number of checks."""
     sizes = world.instance
     ticks = max(1, round(tempo.check_interval / tempo.tick))
     own = replace(
@@ -74,7 +69,7 @@ def client_schedules(world: World, tempo: Tempo, *, can_die: bool) -> ClientSche
 
 
 class _FailedError(Exception):
-    """What Hypothesis is told of a play with the failure that is looked for."""
+    """The error by which Hypothesis learns of a play with the failure that is looked for."""
 
 
 class _Enough(BaseException):
@@ -83,15 +78,7 @@ class _Enough(BaseException):
 
 @dataclass(slots=True)
 class _Examples:
-    """The test that Hypothesis runs.
-
-    Attributes
-    ----------
-    failure
-        The first, for which all further plays are made.
-    best
-        The shortest play in which it came.
-    """
+    """The test that Hypothesis runs: the first failure, for which all further plays are made, and its shortest play."""
 
     plays: Plays
     schedules: ClientSchedules
@@ -107,7 +94,9 @@ class _Examples:
     def test(self, visits: Sequence[Sequence[Choice]]) -> None:
         """Play one, and fail if it does."""
         path, plan = self.schedules.schedule(visits)
-        if not any(isinstance(order, SendHalf) for order in plan.orders) or self._is_passed_over(path):
+        if not any(isinstance(order, SendHalf) for order in plan.orders):
+            return
+        if self.is_the_specifications and not self._breaks_it(path):
             return
         name = f"example {self.drawn + (self.failure is None)}"
         why = "drawn" if self.failure is None else f"shorter, {counted(len(path), 'step')}"
@@ -118,29 +107,21 @@ class _Examples:
             self.drawn = self.plays.count - self.before
             self.failure = failure_of(played, self.wanted)
             if self.failure is not None:
-                self._begin_to_shrink(path, played)
+                self.first_orders = len(plan.orders)
+                self.is_the_specifications = self._breaks_it(path)
+                self.plays.allow(self.shrinking_plays // 2)
         if self.failure is not None and self.failure.is_in(played):
             if self.best is None or len(plan.orders) <= len(self.best.schedule.plan.orders):
                 self.best = played
             raise _FailedError
 
-    def _begin_to_shrink(self, path: Sequence[Step], played: Played) -> None:
-        self.first_orders = len(played.schedule.plan.orders)
-        self.is_the_specifications = self._breaks_it(path)
-        self.plays.allow(self.shrinking_plays // 2)
-
-    def _is_passed_over(self, path: Sequence[Step]) -> bool:
-        return self.failure is not None and self.is_the_specifications and not self._breaks_it(path)
-
     def _breaks_it(self, path: Sequence[Step]) -> bool:
-        clause = None if self.failure is None else self.failure.clause
-        return clause is not None and _breaks(self.schedules.constants, path, clause)
-
-
-def _breaks(constants: Constants, path: Sequence[Step], clause: Property) -> bool:
-    """Whether the steps of a path break a clause in the specification."""
-    state = cast("State", TRANSACTIONAL_MESSAGES.initial(constants))
-    return any(take(state, constants, step) is None and not holds(state, constants, clause) for step in path)
+        """Whether the steps of a path break the failure's clause in the specification."""
+        constants, clause = self.schedules.constants, None if self.failure is None else self.failure.clause
+        if clause is None:
+            return False
+        state = cast("State", TRANSACTIONAL_MESSAGES.initial(constants))
+        return any(take(state, constants, step) is None and not holds(state, constants, clause) for step in path)
 
 
 def search_examples(

@@ -1,4 +1,4 @@
-"""What was read over the wire as a trace to validate, with all that the probe knows of its own requests."""
+"""Records read over the wire as a trace to validate, with all that the probe knows of its own requests."""
 
 from __future__ import annotations
 
@@ -30,15 +30,10 @@ _RESTART_SLACK_MS = 150
 class ProbedTrace:
     """A trace, and where its events come from.
 
-    Parameters
-    ----------
-    saved
-        The offsets in the broker's files, where these are known: one event more.
-
     Attributes
     ----------
     trace
-        Halves and op messages are numbered from the baseline on.
+        Halves and op messages are numbered from the baseline on; saved offsets, if they are known, are one event more.
     unfit
         Why it can't be held against the specification; empty if it can.
     keys
@@ -47,7 +42,7 @@ class ProbedTrace:
 
     def __init__(
         self,
-        reading: BrokerSnapshot,
+        snapshot: BrokerSnapshot,
         baseline: Baseline,
         producers: ProbeProducers,
         done: Sequence[Done],
@@ -55,9 +50,9 @@ class ProbedTrace:
         saved: SavedOffsets | None = None,
     ) -> None:
         store = StoreTrace(timeout_ms)
-        for record in reading.records:
+        for record in snapshot.records:
             store.add(record, classify(record))
-        for half, op in [(reading.half_offset, reading.op_offset), *([(saved.half, saved.op)] if saved else [])]:
+        for half, op in [(snapshot.half_offset, snapshot.op_offset), *([(saved.half, saved.op)] if saved else [])]:
             if half is not None or op is not None:
                 store.add_saved_offsets(max(half or 0, baseline.half), max(op or 0, baseline.op))
         self.keys = store.keys
@@ -65,10 +60,12 @@ class ProbedTrace:
         if not baseline.is_quiet:
             self.unfit = "others had pending halves when the probe began, so that the trace has no known beginning"
         events = tuple(_numbered_from(event, baseline) for event in store.events)
-        ahead = _broker_ahead_ms(reading, producers)
+        ahead = _broker_ahead_ms(snapshot, producers)
+        own = {sent.name.unique_key for sent in producers.halves.values()}
+        has_others = any(key not in own for key in self.keys)  # of producers that nobody knows
         self.trace = Trace(
             events,
-            None if self._has_others(producers) else tuple(_requests(producers, baseline, ahead)),
+            None if has_others else tuple(_requests(producers, baseline, ahead)),
             frozenset(
                 half.queue_offset - baseline.half
                 for heard in producers.checks.values()
@@ -79,11 +76,6 @@ class ProbedTrace:
             None if baseline.wrote_op_at is None else baseline.wrote_op_at - HANDLING_MS,
             is_timed=True,
         )
-
-    def _has_others(self, producers: ProbeProducers) -> bool:
-        """Whether producers that nobody knows of sent halves, too."""
-        own = {sent.name.unique_key for sent in producers.halves.values()}
-        return any(key not in own for key in self.keys)
 
 
 def _numbered_from(event: ObservedEvent, baseline: Baseline) -> ObservedEvent:
@@ -101,11 +93,11 @@ def _numbered_from(event: ObservedEvent, baseline: Baseline) -> ObservedEvent:
     )
 
 
-def _broker_ahead_ms(reading: BrokerSnapshot, producers: ProbeProducers) -> int:
+def _broker_ahead_ms(snapshot: BrokerSnapshot, producers: ProbeProducers) -> int:
     """How far the broker's clock is ahead of the probe's at least, by the halves that were sent."""
     stored = {
         record.properties.get(UNIQUE_KEY): record.store_timestamp
-        for record in reversed(reading.records)
+        for record in reversed(snapshot.records)
         if record.topic == HALF_TOPIC
     }
     answered = [

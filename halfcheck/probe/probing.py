@@ -12,11 +12,9 @@ import typer
 from halfcheck.options import names_in
 from halfcheck.printing.probe import playing, print_answer, print_in_a_search, print_played, print_target
 from halfcheck.probe.answer import ProbeAnswer
-from halfcheck.probe.failures import failure_of
-from halfcheck.probe.plays import Plays
 from halfcheck.probe.schedules import schedules
-from halfcheck.probe.session import Session, identify
-from halfcheck.probe.shrinking import shrink
+from halfcheck.probe.session import Played, Session, identify
+from halfcheck.probe.shrinking import Plays, failure_of, shrink
 from halfcheck.probe.store_files import StoreFiles
 from model_check.clauses import chosen_clauses
 from model_check.instances import load_instance
@@ -27,9 +25,8 @@ from wire.probe.operator import ShellOperator
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from halfcheck.commands.probe import ProbeOptions
     from halfcheck.errors import ExitCode
-    from halfcheck.probe.probe_options import ProbeOptions
-    from halfcheck.probe.session import Played
     from spec.language import Property
     from wire.probe.player import Operator
 
@@ -39,10 +36,7 @@ _A_MINUTE_S = 60
 def probe(options: ProbeOptions, operator: Operator | None = None) -> ExitCode:
     """Play all that is asked for, and say what was found.
 
-    Parameters
-    ----------
-    operator
-        Who ends the broker's process, if not the commands of the options.
+    An operator ends the broker's process, in place of the commands of the options.
     """
     try:
         address = Address.of(options.target)

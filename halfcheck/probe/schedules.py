@@ -21,7 +21,7 @@ from wire.probe.staging import CannotStageError, plan
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from halfcheck.probe.probe_options import ProbeOptions
+    from halfcheck.commands.probe import ProbeOptions
     from wire.probe.orders import ProbePlan
 
 _USUAL = "outcomes"
@@ -30,13 +30,7 @@ _STEPS_OF_A_WALK = 40
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """One schedule to play.
-
-    Attributes
-    ----------
-    name, story
-        What it is called, and what happens in it or its steps.
-    """
+    """One schedule to play, with its story or its steps."""
 
     name: str
     story: str
@@ -49,18 +43,12 @@ def counterexamples(profile: Profile) -> list[MinimalCounterexample]:
 
 
 def plan_of(profile: Profile, one: MinimalCounterexample) -> ProbePlan:
-    """The orders of a counterexample.
-
-    Raises
-    ------
-    CannotStageError
-        A client cannot bring it about.
-    """
+    """The orders of a counterexample; raises `CannotStageError` where a client cannot bring it about."""
     return _plan(one.world(profile), one.steps)
 
 
 def schedules(options: ProbeOptions, profile: Profile) -> Iterator[Schedule]:
-    """What the options ask for, in their order.
+    """The schedules that the options ask for, in their order.
 
     Raises
     ------

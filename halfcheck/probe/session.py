@@ -17,14 +17,13 @@ from reference.format.broker_conf import settings as settings_in
 from reference.format.system_topics import OP_TOPIC
 from spark_trace_analysis.records.transaction_record import parse_op_body
 from spec.profiles import VERSIONS
-from wire.client.channel import BrokerChannel
+from wire.client.channel import Address, BrokerChannel
 from wire.client.queries import end_of_queue, release_and_settings
 from wire.errors import WireError
-from wire.probe.player import LATE, Phase, Player
+from wire.probe.player import LATE, Done, Operator, Phase, Player
 from wire.probe.producers import ProbeProducers
-from wire.probe.rhythm import Rhythm
-from wire.probe.tempo import Tempo
-from wire.probe.view import BrokerView
+from wire.probe.rhythm import Rhythm, Tempo
+from wire.probe.view import Baseline, BrokerView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,10 +31,7 @@ if TYPE_CHECKING:
 
     from halfcheck.probe.schedules import Schedule
     from halfcheck.probe.store_files import SavedOffsets, StoreFiles
-    from wire.client.channel import Address
     from wire.probe.orders import Order
-    from wire.probe.player import Done, Operator
-    from wire.probe.view import Baseline
 
 _TICKS_OF_TIMEOUT: Final = 2
 """``transactionTimeOut`` in ticks, in every instance of the table of verdicts."""
@@ -57,12 +53,7 @@ class UnknownBrokerError(WireError):
 class Target:
     """A broker as it tells itself, or as the options say.
 
-    Attributes
-    ----------
-    release
-        What it calls itself; None if that is no release.
-    profile, why
-        The specification that it is held against, and why it is that one.
+    The release is None if what it calls itself is none; `why` says why it is held against this profile.
     """
 
     address: Address
@@ -145,7 +136,7 @@ class Played:
 
 
 class Session:
-    """Plays schedules one after the other on a broker.
+    """Plays schedules one after the other on a broker; `names` are the topics and groups that it has made there.
 
     Parameters
     ----------
@@ -155,17 +146,10 @@ class Session:
         Who can end the broker's process, if somebody can.
     tick_ms
         A tick of the schedules; else half of ``transactionTimeOut``, in whole seconds.
-    store
-        The broker's own files, if they are at hand.
     others
         Profiles that may explain what it does, too, beside the releases.
     say
         Called now and then with how far a schedule is.
-
-    Attributes
-    ----------
-    names
-        The topics and groups that were made: one of both for all schedules.
     """
 
     def __init__(
@@ -263,12 +247,12 @@ class Session:
         while True:
             # What is saved later may stand behind records that were not read.
             saved = None if self._store is None else self._store.saved()
-            reading = view.read(baseline)
-            probed = ProbedTrace(reading, baseline, producers, player.done, timeout, saved)
+            snapshot = view.read(baseline)
+            probed = ProbedTrace(snapshot, baseline, producers, player.done, timeout, saved)
             judgement = None if probed.unfit else judge(probed, self.target.profile, self.target.conf)
             found, looks = None if judgement is None else judgement.verdict.divergence, looks + 1
             if looks == _LOOKS or found is None or found.event.kind is not EventKind.OFFSETS_SAVED:
-                differs = () if self._store is None else self._store.differences(reading, probed.keys)
+                differs = () if self._store is None else self._store.differences(snapshot, probed.keys)
                 return probed, judgement, saved, differs
             time.sleep(_LATE_S)
 

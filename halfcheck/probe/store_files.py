@@ -1,4 +1,4 @@
-"""What the broker's own files say beside the wire: saved offsets, other bytes than were sent, damage, an audit.
+"""The broker's own files beside the wire: saved offsets, other bytes than were sent, damage, an audit.
 
 They are read while the broker writes them. Whatever looks like damage is looked at again: a record that was being
 written is whole then, and so is a configuration file that was being replaced (``ConfigManager#persist``).
@@ -10,9 +10,9 @@ import time
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
 
-from halfcheck.audit.whole_store import audited
+from halfcheck.whole_store import audited
 from reference.format.commit_log import CommitLog
-from reference.format.consumer_offsets import NAME, read_consumer_offsets
+from reference.format.consumer_offsets import NAME, ConsumerOffsets, read_consumer_offsets
 from reference.format.errors import BrokenConfigError
 from reference.format.properties import UNIQUE_KEY
 from reference.format.record import LogRecord, MalformedRecordError
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-    from reference.format.consumer_offsets import ConsumerOffsets
     from spark_trace_analysis.audit.audit import Audit
     from wire.probe.view import BrokerSnapshot
 
@@ -51,10 +50,7 @@ class SavedOffsets:
 class StoreFiles:
     """The store folder of the broker that is probed; one that has stored nothing has no commit log yet.
 
-    Raises
-    ------
-    reference.format.errors.StoreError
-        The path is no store.
+    Raises `reference.format.errors.StoreError` for a path that is no store.
     """
 
     def __init__(self, path: Path) -> None:
@@ -64,13 +60,7 @@ class StoreFiles:
         self.path = path
 
     def saved(self) -> SavedOffsets:
-        """What ``config/consumerOffset.json``, or its backup, holds of the check service.
-
-        Raises
-        ------
-        BrokenConfigError
-            Neither can be understood, at several looks.
-        """
+        """The offsets of the check service in ``config/consumerOffset.json`` or its backup; `BrokenConfigError`."""
         offsets = self._steady_offsets()
         return SavedOffsets(offsets.get(HALF_TOPIC, 0), offsets.get(OP_TOPIC, 0))
 
@@ -87,70 +77,52 @@ class StoreFiles:
             time.sleep(_BETWEEN_LOOKS_S)
         return read_consumer_offsets(self.path)
 
-    def differences(self, reading: BrokerSnapshot, keys: Collection[str]) -> tuple[str, ...]:
+    def differences(self, snapshot: BrokerSnapshot, keys: Collection[str]) -> tuple[str, ...]:
         """Where the files hold other records than were read over the wire, from the first of these to the last.
 
-        Parameters
-        ----------
-        keys
-            The unique keys of the transactions whose messages were read.
-
-        Raises
-        ------
-        OtherStoreError
-            None of the records is in the files.
+        Of records that were not read, those of transactions with these unique keys count. Raises `OtherStoreError`
+        where none of the records is in the files.
         """
         found: tuple[str, ...] = ()
         for look in range(_LOOKS):
             if look:
                 time.sleep(_BETWEEN_LOOKS_S)
-            found, missing = self._compared(reading, keys)
+            found, missing = self._compared(snapshot, keys)
             if not found:
                 return ()
-        if reading.records and missing == len(reading.records):
+        if snapshot.records and missing == len(snapshot.records):
             message = (
                 f"--store {self.path}: none of the {missing} records that the broker gave is in it: is it another's?"
             )
             raise OtherStoreError(message)
         return found
 
-    def _compared(self, reading: BrokerSnapshot, keys: Collection[str]) -> tuple[tuple[str, ...], int]:
+    def _compared(self, snapshot: BrokerSnapshot, keys: Collection[str]) -> tuple[tuple[str, ...], int]:
         """The differences, and how many records are not in the files."""
-        log, told, missing = CommitLog.open(self.path), [], 0
-        given = {record.physical_offset for record in reading.records}
-        for record in reading.records:
+        log, sentences, missing = CommitLog.open(self.path), [], 0
+        given = {record.physical_offset for record in snapshot.records}
+        for record in snapshot.records:
             try:
                 stored = log.record_at(record.physical_offset)
             except MalformedRecordError as error:
                 missing += 1
-                told.append(f"{_name(record)} was given, and is not in the files: {error}")
+                sentences.append(f"{_name(record)} was given, and is not in the files: {error}")
                 continue
             if stored != record:
                 names = [each.name for each in fields(LogRecord) if each.compare]
                 other = [name for name in names if getattr(stored, name) != getattr(record, name)]
-                told.append(f"{_name(record)} was given with another {', '.join(other)} than the files have")
+                sentences.append(f"{_name(record)} was given with another {', '.join(other)} than the files have")
         if given:
-            told += [
+            sentences += [
                 f"{_name(stored)} is in the files, and was not given"
                 for stored in _between(log, min(given), max(given))
                 if stored.physical_offset not in given
                 and (stored.topic in _OF_ALL or stored.properties.get(UNIQUE_KEY) in keys)
             ]
-        return tuple(told), missing
+        return tuple(sentences), missing
 
     def audit(self, version: str | None) -> Audit:
-        """What ``halfcheck audit`` says of the store; of damage what is still there at several looks.
-
-        Parameters
-        ----------
-        version
-            The release of the broker.
-
-        Raises
-        ------
-        reference.format.errors.StoreError
-            The store can't be read.
-        """
+        """The audit of the store, by the broker's release; of damage what stays at several looks; `StoreError`."""
         audit = audited(self.path, version)
         for _ in range(_LOOKS - 1):
             if not audit.damage:

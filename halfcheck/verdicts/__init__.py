@@ -1,1 +1,1 @@
-"""What ``halfcheck verdicts`` writes: the table's files, its page and its drawing."""
+"""The files of the table of verdicts that ``halfcheck verdicts`` writes, its page and its drawing."""

@@ -8,11 +8,10 @@ import altair as alt
 import vl_convert
 
 from model_check.clauses import name_of
-from model_check.world import NO_FAULTS, QUIET, Environment
+from model_check.world import NO_FAULTS, QUIET, Environment, Profile
 
 if TYPE_CHECKING:
     from model_check.verdicts.table import TableOfVerdicts
-    from model_check.world import Profile
     from spec.language import Property
 
 STRIPE = 5
@@ -38,13 +37,10 @@ _CONFIG: dict[str, Any] = {
 def cells(table: TableOfVerdicts) -> list[dict[str, Any]]:
     """The marks of the drawing, by clause and profile, of all instances together.
 
-    Returns
-    -------
-    list of dict
-        `kind` is `full` (the quiet world, or the fault alone, breaks the clause; a fault only if it takes fewer steps
-        than the quiet world), `half` (the fault breaks it together with others), `band` (the quiet world breaks it, so
-        that every fault does) or `dot` (it is not decided whether the fault alone breaks it); `depth` is the steps of
-        the shortest schedule, for a half the shortest of all its sets, for a band and a dot none.
+    `kind` is `full` (the quiet world, or the fault alone, breaks the clause; a fault only if it takes fewer steps than
+    the quiet world), `half` (the fault breaks it together with others), `band` (the quiet world breaks it, so that
+    every fault does) or `dot` (it is not decided whether the fault alone breaks it); `depth` is the steps of the
+    shortest schedule, for a half the shortest of all its sets, for a band and a dot none.
     """
     return [
         {"clause": name_of(clause), "profile": profile.name, **mark}

@@ -11,34 +11,26 @@ from files.writing import write_whole
 from model_check.clauses import name_of
 from model_check.verdicts.counterexamples import (
     MinimalCounterexample,
+    counterexamples_as_toml,
     in_order_of,
     read_counterexamples,
-    write_counterexamples,
 )
 from model_check.verdicts.implications import Implication, is_shown, read_implications, refuted
 from model_check.verdicts.page import MAP, page_of
-from model_check.verdicts.table import read_table, written
+from model_check.verdicts.table import TableOfVerdicts, read_table, table_as_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model_check.verdicts.regeneration import Regenerated
-    from model_check.verdicts.table import TableOfVerdicts
     from spec.constants import Instance
 
 
 class VerdictFiles:
     """The tables of `model_check/verdicts/results/`, the page docs/generated/verdicts.md and its map.
 
-    Parameters
-    ----------
-    folder : Path or None
-        Where `model_check/` and `docs/` are; by default those of this program.
-
-    Attributes
-    ----------
-    is_installed : bool
-        They are this program's, and it was installed: there is no page, and nothing is to be written.
+    They are below a folder, or this program's own. Where it was installed, there is no page, and nothing is to be
+    written.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -79,8 +71,8 @@ class VerdictFiles:
 
         table, schedules = made.whole, self._schedules(made, instances)
         for file, text in (
-            (self.verdicts, written(table)),
-            (self.schedules, write_counterexamples(schedules, table.specification)),
+            (self.verdicts, table_as_toml(table)),
+            (self.schedules, counterexamples_as_toml(schedules, table.specification)),
             (self.page, page_of(table, schedules, self.implications())),
             (self.map, draw(table)),
         ):

@@ -1,1 +1,1 @@
-"""What ``halfcheck verify`` does: the main job, its parts in processes of their own, and what they keep."""
+"""The main job, ``halfcheck verify``; its parts in processes of their own, and the cache of their results."""

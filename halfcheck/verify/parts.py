@@ -1,4 +1,4 @@
-"""What `halfcheck verify` does in processes of their own: takes what can be pickled, gives what the page shows.
+"""Parts of `halfcheck verify` for processes of their own: they take what can be pickled, and give what the page shows.
 
 Some searches are done by both engines; the stores of real brokers are audited, and the specification of their version
 must explain them; specification and broker run in lockstep, and must agree; mutants are hunted, and none may survive.
@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.golden_stores import golden_stores
+from conformance.golden_stores import GoldenStore, golden_stores
 from fuzz.lockstep.pairing import Pairing
 from fuzz.mutants import kill_table
-from fuzz.search.campaign import run_campaign
+from fuzz.search.campaign import Campaign, run_campaign
 from model_check.check import check
 from model_check.engines import COMPILED, CPYTHON
 from model_check.errors import EvaluationError
@@ -24,9 +24,7 @@ from spec.constants import FAULTS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.golden_stores import GoldenStore
     from fuzz.mutants.kill_table import HuntResult
-    from fuzz.search.campaign import Campaign
     from halfcheck.verify.processes import ResultCache
     from model_check.finding import Finding
     from spark_trace_analysis.audit.audit import Audit
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 CROSS_CHECKED: Final = (
     World.of("4.5.1", ["slow_local"]), World.of("4.9.7", ["crash"]), World.of("5.3.3"), World.of("5.5.1"),
 )  # fmt: skip
-"""What the slow CPython search does again on the instance `tiny`."""
+"""The worlds that the slow CPython search does again, on the instance `tiny`."""
 
 EXAMPLES: Final = 300
 STEPS: Final = 50
@@ -42,28 +40,28 @@ STEPS: Final = 50
 
 
 class Begun(NamedTuple):
-    """What the parts find, in their order, as soon as it is there."""
+    """The results of the parts, in their order, as soon as they are there."""
 
-    kept: ResultCache
+    cache: ResultCache
     cross_checks: Iterator[str]
     audits: Iterator[Audit]
     lockstep: Iterator[Campaign]
     mutants: Iterator[HuntResult]
 
 
-def begin(kept: ResultCache, seed: int) -> Begun:
+def begin(cache: ResultCache, seed: int) -> Begun:
     """Hand out the searches to be done twice, the stores, the versions to be run in lockstep, the mutants."""
     return Begun(
-        kept,
-        kept(cross_checked, CROSS_CHECKED),
-        kept(explained_store, golden_stores()),
-        kept(lockstep, [(profile, seed, EXAMPLES) for profile in Profile.versions()]),
-        kept(hunted, [(mutant.name, seed) for mutant in kill_table.MUTANTS]),
+        cache,
+        cache(cross_checked, CROSS_CHECKED),
+        cache(explained_store, golden_stores()),
+        cache(lockstep, [(profile, seed, EXAMPLES) for profile in Profile.versions()]),
+        cache(hunted, [(mutant.name, seed) for mutant in kill_table.MUTANTS]),
     )
 
 
 def cross_checked(world: World) -> str:
-    """What both engines say of a world, in a sentence; raises `EvaluationError` if they differ."""
+    """The agreement of both engines on a world, in a sentence; raises `EvaluationError` if they differ."""
     fast, slow = (check(Question(world=world), engine) for engine in (COMPILED, CPYTHON))
     name = f"{world.profile} {world.environment.name}"
     if _answer(fast) != _answer(slow):
@@ -84,7 +82,7 @@ def _answer(found: Finding) -> tuple[object, ...]:
 
 
 def explained_store(store: GoldenStore) -> Audit:
-    """What the audit of a store says, under the store's name.
+    """The audit of a store, under the store's name.
 
     Raises
     ------
@@ -99,7 +97,7 @@ def explained_store(store: GoldenStore) -> Audit:
 
 
 def lockstep(part: tuple[Profile, int, int]) -> Campaign:
-    """What specification and broker of a profile show, from a seed, on so many schedules with every fault.
+    """The campaign of specification and broker of a profile, from a seed, on so many schedules with every fault.
 
     Raises
     ------

@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 class Spread(Protocol):
-    """What hands a function and its parts to the processes."""
+    """A function that hands another one and its parts to the processes."""
 
     def __call__(self, function: Callable[[Part], Result], parts: Iterable[Part], /) -> Iterator[Result]:
         """Give the results in the order of the parts."""
@@ -66,14 +66,9 @@ _MISSING = object()
 
 
 class ResultCache:
-    """Hands out only the parts whose results are not in the folder yet; may stand wherever a `Spread` does.
+    """Cache of results that hands out only the missing parts; may stand wherever a `Spread` does.
 
-    Attributes
-    ----------
-    folder : Path
-        Of this state of the project: anything that could change a result is in its name.
-    found : int
-        Results that were there before.
+    Anything that could change a result is in the folder's name. `found` counts results that were there before.
     """
 
     def __init__(self, folder: Path, spread: Spread) -> None:

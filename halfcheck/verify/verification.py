@@ -23,7 +23,7 @@ from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.world import NO_FAULTS, Environment, Profile, World
 from spark_trace_analysis.cluster.session import spark_session
 from spark_trace_analysis.judge.both_ways import judge
-from spark_trace_analysis.traces.manifest import Parameters, commit, source_fingerprint
+from spark_trace_analysis.traces.manifest import Parameters, TraceRun, commit, source_fingerprint
 from spark_trace_analysis.traces.simulate import find_complete, simulate
 from spec.profiles import VERSIONS
 
@@ -38,12 +38,11 @@ if TYPE_CHECKING:
     from halfcheck.verify.parts import Begun
     from model_check.finding import Finding
     from spark_trace_analysis.audit.audit import Audit
-    from spark_trace_analysis.traces.manifest import TraceRun
 
     Say = Callable[[str], None]
 
 ENVIRONMENTS: Final = (NO_FAULTS, Environment(["crash"]), Environment(["slow_local"]))
-"""What is searched for each profile: the quiet world, and two faults that every operator meets."""
+"""The environments searched for each profile: the quiet world, and two faults that every operator meets."""
 
 INSTANCE: Final = load_instance("small")
 STEPS: Final = 60
@@ -51,21 +50,7 @@ STEPS: Final = 60
 
 @dataclass
 class Verification:
-    """What the job has found so far.
-
-    Attributes
-    ----------
-    status : callable
-        Takes a passing line, where somebody watches.
-    seconds : dict
-        Phase to seconds.
-    notes : list of str
-        What the page says beside its tables.
-    found_before : int
-        Parts whose results an earlier run has left.
-    files : VerdictFiles
-        Where the table of verdicts is, which the page opens with.
-    """
+    """The results of the job so far; `status` takes a passing line, where somebody watches."""
 
     seed: int
     traces: int
@@ -83,38 +68,21 @@ class Verification:
     files: VerdictFiles = field(default_factory=VerdictFiles)
 
     def look_for_traces(self) -> None:
-        """See whether the folders of the traces can be used, before anything that takes long.
-
-        Raises
-        ------
-        BadOptionError
-            One of them holds something else, or the traces of another version of the specification.
-        """
+        """See if the folders of the traces can be used, before anything that takes long; raises `BadOptionError`."""
         for parameters, out in self._runs_to_make():
             find_complete(parameters, out)
 
     def refuse(self) -> None:
-        """Hold real stores against specifications that are wrong about them.
-
-        Raises
-        ------
-        EvaluationError
-            One of them is not refused.
-        """
+        """Hold real stores against specifications that are wrong about them; raises `EvaluationError`."""
         with timed(self.seconds, "refuse"):
             for wrong in WRONG_SPECIFICATIONS:
                 self.say(f"holding {wrong.version}/{wrong.scenario} against a specification where {wrong.claim}")
                 self.refused.append(refused_specification(wrong, self.work / "wrong-settings"))
 
     def search(self) -> None:
-        """Search every profile in every environment, all properties, and compare with the table of verdicts.
+        """Search every profile in every environment, all properties; of releases with the same switches, the first.
 
-        Of releases with the same switches, the first.
-
-        Raises
-        ------
-        EvaluationError
-            A search contradicts the table; names both answers.
+        Raises `EvaluationError` where a search contradicts the table of verdicts; names both answers.
         """
         began = perf_counter()
         table = self.files.table()
@@ -133,13 +101,7 @@ class Verification:
         self.seconds["search"] = perf_counter() - began
 
     def gather(self, begun: Begun) -> None:
-        """Take what the parts in processes of their own have found, or wait for it.
-
-        Raises
-        ------
-        EvaluationError
-            Two readings differ, a store is not explained, specification and broker differ, or a mutant survives.
-        """
+        """Take the results of the parts in processes of their own, or wait for them; raises their `EvaluationError`."""
         self.say("cross-checking with the CPython search on tiny")
         with timed(self.seconds, "cross-check"):
             self.notes += begun.cross_checks
@@ -156,11 +118,11 @@ class Verification:
                 self.mutants.append(mutant)
                 if self.status is not None:
                     self.status(f"hunting mutants: {len(self.mutants)} killed")
-        self.found_before = begun.kept.found
+        self.found_before = begun.cache.found
         if self.found_before:
             self.notes.append(
                 f"{self.found_before} cross-checks, audits, lockstep runs and hunts are those of an earlier run: "
-                f"no file of the project and no library has changed. Remove {begun.kept.folder} to do them again."
+                f"no file of the project and no library has changed. Remove {begun.cache.folder} to do them again."
             )
 
     def simulate_and_judge(self, master: str) -> ReportData:
@@ -194,7 +156,7 @@ class Verification:
 
     @property
     def command(self) -> str:
-        """What makes the whole report again."""
+        """The command that makes the whole report again."""
         return f"halfcheck verify --traces {self.traces} --seed {self.seed}"
 
     def _simulated(self, spark: SparkSession) -> list[TraceRun]:

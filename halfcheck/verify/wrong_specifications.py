@@ -21,16 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WrongSpecification:
-    """What is asked of a store against better knowledge.
+    """A golden store, and a specification that is wrong about it as `claim` says.
 
     Attributes
     ----------
-    version, scenario
-        The golden store.
     specification
         A profile, with switches that are turned as `halfcheck diff` takes them.
-    claim
-        What is wrong with it, in words.
     setting
         ``key=value`` of broker.conf, where another value than the store's own is asked for; the store's file sets the
         key, too.
@@ -57,16 +53,13 @@ WRONG_SPECIFICATIONS: Final = (
         "transactionCheckInterval=120000",
     ),
 )  # fmt: skip
-"""What the page shows; each breaks another rule, or the same one from the other side."""
+"""Those on the page; each breaks another rule, or the same one from the other side."""
 
 
 def refused_specification(wrong: WrongSpecification, folder: Path) -> RefusedSpecification:
     """Hold a store against a specification that is wrong about it.
 
-    Parameters
-    ----------
-    folder
-        Where a broker.conf with the other setting is written, so that the command can name it.
+    A broker.conf with the other setting is written into the folder, so that the command can name it.
 
     Raises
     ------

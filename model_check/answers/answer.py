@@ -9,7 +9,7 @@ nothing there can break what immunities break. Of other instances the table of v
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,25 +18,19 @@ from model_check.answers.chosen_instances import is_besides, portfolio_of
 from model_check.check import check
 from model_check.defects.affected import affects
 from model_check.defects.resemblance import resembled
-from model_check.finding import Bounds, Finding, Holds, Numbers, Unknown, Verdict, Violated
+from model_check.finding import Bounds, Finding, Holds, Numbers, Row, Unknown, Verdict, Violated
 from model_check.occurrence import why_it_cannot_occur
 from model_check.question import Question
-from model_check.remedies.advice import remedy
-from model_check.remedies.situation import Situation
-from model_check.verdicts.table import table_of_verdicts
+from model_check.remedies.advice import Situation, remedy
+from model_check.verdicts.table import Minimal, table_of_verdicts
 from model_check.wording.clauses import meaning_of
-from model_check.world import SIZES, World
+from model_check.world import SIZES, Environment, Profile, World
 from spec.constants import Instance
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from model_check.explicit.exploration import Progress
     from model_check.explicit.state_store.resources import Resources
-    from model_check.finding import Row
-    from model_check.verdicts.table import Minimal
-    from model_check.world import Environment, Profile
     from spec.language import Property
 
 PortfolioReport = Callable[[str, "Progress"], None]
@@ -45,35 +39,24 @@ PortfolioReport = Callable[[str, "Progress"], None]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What searches of one profile in one environment have found: of one instance, or of a portfolio.
-
-    Attributes
-    ----------
-    whole : Finding
-        Of all searches together. Each violation is the shortest that any of them found, with the defects that it
-        resembles; the numbers are sums, the depth and the sizes of the instance are the largest.
-    findings : tuple of Finding
-        Of each instance, in the order in which they were searched.
-    left_out : tuple of Instance
-        Instances of the portfolio that were not searched, as all clauses were broken by then.
-    is_interrupted : bool
-        Whether Ctrl-C ended the last search, so that those behind it were not begun.
-    cannot_occur : dict
-        Clauses that are not broken, with the reason why no instance that was searched can break them.
-    known : dict
-        Clauses that are not broken here, with the shortest violation that the table of verdicts has of them, under some
-        of the same faults: only for a profile of the table.
-    release : str
-        The release that was asked for, where it is not that of the profile: what to do is said for it.
-    """
+    """Verdicts on the clauses for one profile in one environment, from the search of one instance or of a portfolio."""
 
     whole: Finding
+    """Of all searches together. Each violation is the shortest that any of them found, with the defects that it
+    resembles; the numbers are sums, the depth and the sizes of the instance are the largest."""
     findings: tuple[Finding, ...]
+    """Of each instance, in the order in which they were searched."""
     left_out: tuple[Instance, ...]
+    """Instances of the portfolio that were not searched, as all clauses were broken by then."""
     is_interrupted: bool
+    """Whether Ctrl-C ended the last search, so that those behind it were not begun."""
     cannot_occur: Mapping[Property, str]
+    """Clauses that are not broken, with the reason why no instance that was searched can break them."""
     known: Mapping[Property, Minimal]
+    """Clauses that are not broken here, with the shortest violation that the table of verdicts has of them, under some
+    of the same faults: only for a profile of the table."""
     release: str = ""
+    """The release that was asked for, where it is not that of the profile: what to do is said for it."""
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -155,11 +138,7 @@ class Answer:
             mine["instance"] = shown.get("instance")
             mine["cannot_occur"] = "; ".join(dict.fromkeys(reasons)) if all(reasons) else ""
         content["instances"] = [
-            {
-                **one.world.sizes_to_json(),
-                "checks": one.world.instance.check_max,
-                **one.numbers.size_to_json(),
-            }
+            {**one.world.sizes_to_json(), "checks": one.world.instance.check_max, **one.numbers.size_to_json()}
             for one in self.findings
         ]
         content["instances_left_out"] = [instance.name for instance in self.left_out]
@@ -195,12 +174,9 @@ def answer_of(
     is_interrupted: bool = False,
     release: str = "",
 ) -> Answer:
-    """What the search of one instance means, or what those of several do, of which the first finding is the sum.
+    """The answer from the search of one instance, or from those of several, of which the first finding is the sum.
 
-    Parameters
-    ----------
-    release
-        The release that was asked for, where the profile only stands for it: no id of another one is named.
+    Of a release for which the profile only stands, no id of another one is named.
     """
     searched = tuple(findings) or (whole,)
     worlds = [one.world.constants for one in _bounded(searched)]
@@ -229,7 +205,7 @@ def with_resemblance(row: Row, release: str = "") -> Row:
 def _answer_of_several(
     findings: Sequence[Finding], left_out: Sequence[Instance], *, is_interrupted: bool, release: str
 ) -> Answer:
-    """What the searches of several instances mean, which were all asked about the same clauses."""
+    """The answer from the searches of several instances, which were all asked about the same clauses."""
     bounded = _bounded(findings)
     missed = [one.name for one in left_out if is_interrupted and not one.forgets and not is_besides(one)]
     clauses = [row.clause for row in findings[0].rows]
@@ -288,6 +264,8 @@ def search_portfolio(
 
     Where all are violated, an instance is searched only if the table of verdicts has a shorter violation there.
 
+    Raises `EvaluationError` when a value leaves its declared range, or a counterexample does not replay.
+
     Parameters
     ----------
     instances, compared_with
@@ -300,11 +278,6 @@ def search_portfolio(
         Of each search; there are no checkpoints.
     release
         See `answer_of`.
-
-    Raises
-    ------
-    EvaluationError
-        When a value leaves its declared range, or a counterexample does not replay.
     """
     portfolio = portfolio_of(profile, environment, compared_with=compared_with)
     sizes = list(instances or portfolio)
@@ -312,7 +285,8 @@ def search_portfolio(
     depths: dict[Property, int] = {}
     for number, size in enumerate(sizes, start=1):
         world = World(profile, environment, size)
-        still_open = _still_open(clauses, depths, table_of_verdicts().depths(world))
+        known = table_of_verdicts().depths(world)
+        still_open = [c for c in clauses if c not in depths or known.get(c, depths[c]) < depths[c]]
         if is_interrupted or not still_open:
             continue
         most = most_states or portfolio.get(size)
@@ -332,10 +306,3 @@ def search_portfolio(
 def _was_interrupted(numbers: Numbers, most_states: int | None, *, has_all: bool) -> bool:
     """Whether Ctrl-C ended a search: not its end, its limit, nor that it had all that it was to find."""
     return not (numbers.complete or has_all or (most_states is not None and numbers.distinct >= most_states))
-
-
-def _still_open(
-    clauses: Sequence[Property], depths: Mapping[Property, int], known: Mapping[Property, int]
-) -> list[Property]:
-    """The clauses that are not violated yet, and those that the table of verdicts has a shorter violation of."""
-    return [c for c in clauses if c not in depths or known.get(c, depths[c]) < depths[c]]

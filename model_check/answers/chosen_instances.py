@@ -9,6 +9,7 @@ that have one. `make bench-portfolio` holds what such profiles are said to give 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from model_check.instances import load_instance
@@ -17,13 +18,11 @@ from model_check.verdicts.table import table_of_verdicts
 from model_check.world import Environment, Profile, World
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from spec.constants import Instance
     from spec.language import Property
 
 FOR_ALL: Final = {"large@2x3x2": 2_500_000, "trio": 2_500_000}
-"""What every profile is searched in besides, and where such a search is cut short; a release without faults nowhere."""
+"""Instances in which every profile is searched besides → where that is cut short; a release without faults nowhere."""
 
 FOR_NO_RELEASE: Final = {"large@2x3x2": 5_000_000, "medium": 5_000_000, "trio": 5_000_000, "large": 5_000_000}
 """The same for profiles that are no releases."""
@@ -34,12 +33,8 @@ def portfolio_of(
 ) -> dict[Instance, int]:
     """The instances in which a profile is searched, and the states at which each search is cut short.
 
-    Small ones come first, then those that forget, then those besides.
-
-    Parameters
-    ----------
-    compared_with
-        Other profiles that are searched in the same instances.
+    Small ones come first, then those that forget, then those besides. The profiles of `compared_with` are searched in
+    the same instances.
 
     Examples
     --------

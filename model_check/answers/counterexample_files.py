@@ -6,14 +6,15 @@ import errno
 import json
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from files.errors import UnwritableFileError
 from files.writing import what_is_no_file, write_whole
 from model_check.clauses import name_of
-from model_check.counterexample.itf import to_itf
-from model_check.counterexample.sequence_diagram import draw, drawn_lasso, drawn_path, to_mermaid
+from model_check.counterexample.sequence_diagram import DiagramStep, draw, drawn_lasso, drawn_path, to_mermaid
+from model_check.counterexample.trace_file import to_itf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,10 +58,7 @@ class WrittenFiles:
 def refuse_unwritable(wanted: WrittenFiles) -> None:
     """Say before a search that its counterexample could not be written after it.
 
-    Raises
-    ------
-    UnwritableFileError
-        When a file's folder is not there, or what stands at its name is no file; names it.
+    Raises `UnwritableFileError`, which names the file, if its folder is not there or its name is that of no file.
     """
     for file in (wanted.itf, wanted.svg, wanted.mermaid, wanted.pytest):
         if file is None:
@@ -79,10 +77,7 @@ def refuse_unwritable(wanted: WrittenFiles) -> None:
 def write_files(row: Violated, wanted: WrittenFiles) -> None:
     """Write the counterexample of a violated clause in the wanted forms.
 
-    Raises
-    ------
-    UnwritableFileError
-        When a file cannot be written; names it and why.
+    Raises `UnwritableFileError`, which names the file and why, when one cannot be written.
     """
     if row.replay is None:
         msg = f"{row.name} has no path that was replayed"
@@ -90,10 +85,7 @@ def write_files(row: Violated, wanted: WrittenFiles) -> None:
     title = f"{row.name} is violated in {_where(row.world)}: {row.clause.sentence}"
     if wanted.itf is not None:
         write_whole(wanted.itf, _json(to_itf(row.world, row.path, title)))
-    if wanted.svg is not None:
-        write_whole(wanted.svg, draw(drawn_path(row.replay.events), title, "diagram"))
-    if wanted.mermaid is not None:
-        write_whole(wanted.mermaid, to_mermaid(drawn_path(row.replay.events), title))
+    _write_diagrams(drawn_path(row.replay.events), title, wanted)
     if wanted.pytest is not None:
         write_whole(wanted.pytest, _pytest_file(row))
 
@@ -101,10 +93,7 @@ def write_files(row: Violated, wanted: WrittenFiles) -> None:
 def write_lasso(row: ResponseRow, wanted: WrittenFiles) -> None:
     """Write a run for ever in the wanted forms: in ITF, `loop` is the number of the state that the cycle goes back to.
 
-    Raises
-    ------
-    UnwritableFileError
-        When a file cannot be written; names it and why.
+    Raises `UnwritableFileError`, which names the file and why, when one cannot be written.
     """
     lasso = row.lasso
     if lasso is None:
@@ -114,11 +103,14 @@ def write_lasso(row: ResponseRow, wanted: WrittenFiles) -> None:
     if wanted.itf is not None:
         steps = lasso.again[: len(lasso.stem) + len(lasso.cycle)]
         write_whole(wanted.itf, _json(to_itf(lasso.world, steps, title) | {"loop": len(lasso.stem)}))
-    drawn = drawn_lasso(lasso.stem, lasso.cycle)
+    _write_diagrams(drawn_lasso(lasso.stem, lasso.cycle), title, wanted)
+
+
+def _write_diagrams(steps: Sequence[DiagramStep], title: str, wanted: WrittenFiles) -> None:
     if wanted.svg is not None:
-        write_whole(wanted.svg, draw(drawn, title, "diagram"))
+        write_whole(wanted.svg, draw(steps, title, "diagram"))
     if wanted.mermaid is not None:
-        write_whole(wanted.mermaid, to_mermaid(drawn, title))
+        write_whole(wanted.mermaid, to_mermaid(steps, title))
 
 
 def _where(world: World) -> str:

@@ -1,52 +1,50 @@
 """Which guarantees a configuration gives: a search in ticks, and each violation shown again in milliseconds.
 
-The last word on a schedule has `judge.py`.
+The last word on a schedule has `judge`: the CPython engine takes its steps with a clock of milliseconds and the real
+times.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Unpack
 
-from model_check.broker_conf.added_rounds import GrowingRounds, decided_late, places_between_rounds, silencers_of
 from model_check.broker_conf.assumed_times import with_assumed_times
 from model_check.broker_conf.compared_sums import CHECKS, LOCAL
-from model_check.broker_conf.judge import judge
 from model_check.broker_conf.ticks import UNASKED_FAULTS, Quotient, quotient_of, switched_on
 from model_check.broker_conf.timed_path import (
     ROLE_CHANGED,
     ROUND_BEGAN,
     ROUNDS_WAIT_FROM,
+    TICK,
+    GrowingRounds,
     Habits,
     MoreRounds,
     NoInstantsError,
     PathTimer,
     TimedPath,
     answers_in_ticks,
+    decided_late,
     is_path,
+    place_of_clock,
+    places_between_rounds,
+    silencers_of,
 )
 from model_check.check import check
-from model_check.clauses import name_of
-from model_check.engines import COMPILED
+from model_check.engines import COMPILED, Engine
 from model_check.errors import ModelCheckError
-from model_check.finding import Finding, Holds, Unknown, Violated
-from model_check.question import Question
-from model_check.world import World
-from spec.constants import Constants
-from spec.language import NONE, Machine, Property, Step
+from model_check.finding import Finding, Holds, Row, Unknown, Violated
+from model_check.question import Means, Question
+from model_check.world import Environment, World
+from spec.constants import Constants, Instance
+from spec.language import NONE, Kind, Machine, MachineState, Property, Step, holds, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from model_check.configuration import Configuration
-    from model_check.engines import Engine
-    from model_check.finding import Row
-    from model_check.question import Means
-    from model_check.world import Environment
-    from spec.constants import Instance
 
 VIOLATED_IN_TICKS = "violated in ticks"
 """How the reason begins why a clause is unknown although the search has found a violation."""
@@ -60,54 +58,36 @@ _MOST_CHECKS = 500
 
 @dataclass(frozen=True, slots=True)
 class RealSchedule:
-    """A violation as it happens in the real configuration.
-
-    Attributes
-    ----------
-    path : tuple of Step
-        Its steps, with immunities in milliseconds.
-    times : tuple of int
-        When each happens, in milliseconds since the start; a `tick` happens when it ends.
-    machine : Machine
-    constants : Constants
-        In milliseconds.
-    more_rounds : int
-        How many rounds were added to those of the path in ticks.
-    late_ms : int
-        By how much the latest round comes later than the check interval asks; 0 where all are punctual.
-    """
+    """A violation as it happens in the real configuration."""
 
     path: tuple[Step, ...]
+    """Its steps, with immunities in milliseconds."""
     times: tuple[int, ...]
+    """When each happens, in milliseconds since the start; a `tick` happens when it ends."""
     machine: Machine
     constants: Constants
+    """In milliseconds."""
     more_rounds: int
+    """How many rounds were added to those of the path in ticks."""
     late_ms: int
+    """By how much the latest round comes later than the check interval asks; 0 where all are punctual."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfAnswer:
-    """What is known of a configuration by the sizes of one instance.
-
-    Attributes
-    ----------
-    base : Instance
-        Whose sizes.
-    finding : Finding
-        The verdicts. A clause that is violated in ticks but not in milliseconds is unknown.
-    schedules : dict
-        For each violated clause its schedule.
-    machine, constants
-        Of the search, in ticks.
-    """
+    """The verdicts on a configuration, searched with the sizes of one instance."""
 
     configuration: Configuration
     base: Instance
+    """Whose sizes."""
     quotient: Quotient
     finding: Finding
+    """The verdicts. A clause that is violated in ticks but not in milliseconds is unknown."""
     schedules: dict[Property, RealSchedule]
+    """For each violated clause its schedule."""
     machine: Machine
     constants: Constants
+    """Of the search, in ticks, as the machine is."""
 
 
 def check_configuration(
@@ -126,19 +106,10 @@ def check_configuration(
 
     In the quiet world the switches are folded into the compiled code; what is compiled for faults serves all of them.
 
-    Parameters
-    ----------
-    configuration, base
-        The sizes of the instance are those of the base, its times are the configuration's.
-    unscheduled
-        A violation of these in ticks needs no schedule in milliseconds, and is unknown.
-    most_states, most_steps
-        See `model_check.question.Question`.
-
-    Raises
-    ------
-    ModelCheckError
-        When a fault needs what no broker.conf says, or no few ticks keep the order of the times.
+    The sizes of the instance are those of the base, its times are the configuration's. A violation of an `unscheduled`
+    clause in ticks needs no schedule in milliseconds, and is unknown. The limits are those of
+    `model_check.question.Question`. Raises `ModelCheckError` when a fault needs what no broker.conf says, or no few
+    ticks keep the order of the times.
     """
     for fault in environment:
         if fault in UNASKED_FAULTS:
@@ -165,7 +136,7 @@ def check_configuration(
     schedules: dict[Property, RealSchedule] = {}
     rows: list[Row] = []
     for row in finding.rows:
-        why = quotient.unkept if isinstance(row, Holds) else ""
+        why = quotient.doubt if isinstance(row, Holds) else ""
         if isinstance(row, Violated):
             found = None if row.clause in unscheduled else in_milliseconds(configuration, quotient, machine, timed, row)
             if isinstance(found, RealSchedule):
@@ -219,7 +190,8 @@ def in_milliseconds(
                 if isinstance(violated, tuple) and row.clause in violated:
                     late = _lateness(found.path, found.times, interval)
                     return RealSchedule(found.path, found.times, real_machine, real, more, late)
-                found = violated if isinstance(violated, NoInstantsError) else _kept(found.path, row.clause)
+                intact = NoInstantsError(len(found.path), found.path[-1], f"{row.name} is kept at the end")
+                found = violated if isinstance(violated, NoInstantsError) else intact
             first = first or found
     if first is None:
         raise AssertionError(row.clause)
@@ -251,10 +223,6 @@ def _lateness(path: tuple[Step, ...], times: tuple[int, ...], interval: int) -> 
         elif step.action.event == ROLE_CHANGED:
             ended = None
     return late
-
-
-def _kept(path: tuple[Step, ...], clause: Property) -> NoInstantsError:
-    return NoInstantsError(len(path), path[-1], f"{name_of(clause)} is kept at the end")
 
 
 def _real_constants(
@@ -301,3 +269,53 @@ def _of_machine(steps: Iterable[Step], machine: Machine) -> tuple[Step, ...]:
     """The same steps, as actions of the machine (its `tick` may be another)."""
     actions = {action.name: action for action in machine.actions}
     return tuple(Step(actions[step.action.name], step.arguments) for step in steps)
+
+
+def judge(
+    machine: Machine, constants: object, path: Sequence[Step], times: Sequence[int]
+) -> tuple[Property, ...] | NoInstantsError:
+    """Take the steps at their instants, and say which clauses the state at the end violates.
+
+    A stretch of time is as many `now += 1` as it has milliseconds. Guards compare differences of instants with
+    constants, so that what they say can change only where a difference passes a constant: the clock is set to each of
+    those instants, and to the first and the last, and the `tick` must be accepted at every one. The constants have the
+    real times, in milliseconds. Each step happens at so many milliseconds since the start, a `tick` when it ends. Gives
+    the violated clauses, or the step that the real guards refuse.
+    """
+    state = machine.initial(constants)
+    clock = place_of_clock(state)
+    lengths = _numbers_of(constants)
+    for number, (step, time) in enumerate(zip(path, times, strict=True), start=1):
+        end = state.horizon + time
+        if step.action.event == TICK:
+            for now in _critical_instants(state, state.memory.values[clock], end, lengths):
+                state.memory.values[clock] = now
+                refused = take(state, constants, step)
+                if refused is not None:
+                    return NoInstantsError(number, step, f"{now - state.horizon} ms: {refused.rule}")
+            state.memory.values[clock] = end
+            continue
+        if state.memory.values[clock] != end:
+            return NoInstantsError(number, step, f"it happens at {time} ms, but only a tick makes time pass")
+        refused = take(state, constants, step)
+        if refused is not None:
+            return NoInstantsError(number, step, refused.rule)
+    return tuple(clause for clause in machine.clauses if not holds(state, constants, clause))
+
+
+def _critical_instants(state: MachineState, first: int, end: int, lengths: frozenset[int]) -> list[int]:
+    """The instants from `first` to before `end` at which some instant's age passes a constant, and both ends."""
+    seen = {
+        value for slot, value in zip(state.memory.slots, state.memory.values, strict=True) if slot.kind is Kind.INSTANT
+    }
+    near = {instant + length + step for instant in seen for length in lengths for step in (-1, 0, 1)}
+    return sorted({first, end - 1} | {now for now in near if first < now < end - 1})
+
+
+def _numbers_of(constants: object) -> frozenset[int]:
+    """Every number that the constants hold or derive, and zero."""
+    found = {0}
+    for name in dir(constants):
+        value = None if name.startswith("_") else getattr(constants, name)
+        found.update(v for v in (value if isinstance(value, tuple) else (value,)) if type(v) is int)
+    return frozenset(found)

@@ -1,4 +1,4 @@
-"""What is known of times besides the instance: when local transactions are over, and how long all checks take.
+"""Assumptions about times besides the instance: when local transactions are over, and how long all checks take.
 
 Neither belongs into the specification. A limit on local transactions is an assumption that a user states (`--local
 1s`): one more conjunct of `tick`. How long all checks take follows from the check interval, but not where fewer checks
@@ -23,21 +23,14 @@ from spec.state import End, Local, State, Stuck
 
 @dataclass(frozen=True, kw_only=True)
 class TimedConstants(Constants):
-    """Constants with two more times, in ticks.
-
-    Attributes
-    ----------
-    local_limit : int
-        The age of its half by which a local transaction is over, and the broker has heard; NONE where nobody knows.
-    checks_time : int
-        How old a half is at least when all its checks are used up: all check intervals but one have passed.
-    stands_for_more : int
-        1 where there are more checks in reality, so that a half without checks has some left until it is so old.
-    """
+    """Constants with two more times, in ticks."""
 
     local_limit: int = NONE
+    """The age of its half by which a local transaction is over, and the broker has heard; NONE where nobody knows."""
     checks_time: int = 0
+    """How old a half is at least when all its checks are used up: all check intervals but one have passed."""
     stands_for_more: int = 0
+    """1 where there are more checks in reality, so that a half without checks has some left until it is so old."""
 
     @property
     def time_of_all_checks(self) -> int:

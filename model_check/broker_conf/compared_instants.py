@@ -1,4 +1,4 @@
-"""What the rules ask about time: every comparison of instants, read off the specification's terms.
+"""Comparisons of instants in the rules, read off the specification's terms.
 
 The machine is lowered for the switches and faults that are on, with times of which each is a power of a large base, so
 that a number in a comparison says which times it adds up. Each outcome of a comparison that a run may rest on bounds
@@ -7,6 +7,7 @@ the distance of two instants from below: `later - earlier >= times`, or a tick m
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -24,8 +25,6 @@ from spec.language.fields import Field
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from model_check.front_end.terms import Expression, LoweredAction, Path, Statement
 
 OWN_IMMUNITY = "immunity"
@@ -50,22 +49,15 @@ Times = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True, order=True)
 class InstantBound:
-    """`later - earlier >= times + strict`: what an outcome of a comparison says of two instants.
-
-    Attributes
-    ----------
-    later, earlier : str
-        Fields of the state, as `half.born_at`; `now` is the clock. Both are empty where a rule compares times alone.
-    times : tuple of (str, int)
-        With factors below zero where the comparison bounds a distance from above.
-    strict : int
-        1 where the distance is longer than that, by a tick at least.
-    """
+    """`later - earlier >= times + strict`: what an outcome of a comparison says of two instants."""
 
     later: str
     earlier: str
+    """Both are fields of the state, as `half.born_at`, or `now`, the clock; empty where a rule compares times alone."""
     times: Times
+    """With factors below zero where the comparison bounds a distance from above."""
     strict: int
+    """1 where the distance is longer than that, by a tick at least."""
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -95,20 +87,9 @@ def bounds_of(
     A guard must be true, so that only this outcome of it counts; of a test in an effect or a property both do. What no
     possible step does, and instants that none sets, bound nothing.
 
-    Parameters
-    ----------
-    on
-        Names of the switches and faults that are on.
-    may_be_over_age
-        Whether halves may grow older than `fileReservedTime`.
-    is_limited
-        Whether local transactions have a limit.
-
-    Raises
-    ------
-    EvaluationError
-        When a rule compares something else with times than the distance of two instants, or with something else than
-        times.
+    `on` names the switches and faults that are on; halves may grow older than `fileReservedTime` where they
+    `may_be_over_age`, and local transactions have a limit with `is_limited`. Raises `EvaluationError` when a rule
+    compares something else with times than the distance of two instants, or with something else than times.
     """
     tiny = load_instance("tiny")
     sizes = {name: getattr(tiny, name) for name in tiny.__dataclass_fields__}
@@ -148,7 +129,7 @@ class _Reader:
         self.found: set[InstantBound] = set()
 
     def bounds(self) -> frozenset[InstantBound]:
-        """What the terms of all steps that are possible, and of the properties, compare."""
+        """The bounds in the terms of all steps that are possible, and of the properties."""
         lowering = Lowering(self.machine, self.constants)
         actions = [lowering.action(step) for step in self.machine.steps(self.constants)]
         forgetting = lowering.forgetting()
@@ -202,7 +183,7 @@ class _Reader:
                     self._term(one, (True, False), ends_later)
 
     def _sums(self, term: Expression) -> Iterator[_Distance]:
-        """What a side of a comparison may be, as far as it is a sum of instants and times."""
+        """The values of a side of a comparison, as far as it is a sum of instants and times."""
         match term:
             case Int(value):
                 yield _Distance((), value)

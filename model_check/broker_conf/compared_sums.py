@@ -8,21 +8,16 @@ milliseconds. The sums are made from the bounds that the rules ask about (`compa
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations_with_replacement, permutations, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from model_check.broker_conf.compared_instants import OWN_IMMUNITY, bounds_of
-from spec.constants import FAULTS, SWITCHES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from model_check.broker_conf.compared_instants import InstantBound
-    from spec.constants import Instance
+from model_check.broker_conf.compared_instants import OWN_IMMUNITY, InstantBound, bounds_of
+from spec.constants import FAULTS, SWITCHES, Instance
 
 TIMEOUT = "timeout"
 CHECK_INTERVAL = "check interval"
@@ -47,7 +42,6 @@ _NAMES = {
 BIRTH = "half.born_at"
 ROUND_END = "round_ended_at"
 ROUND_START = "round.started_at"
-OP_BIRTH = "op.born_at"
 BATCH = ("batch.written_at", "batch.waiting_since")
 
 _WHY = {
@@ -60,7 +54,7 @@ _WHY = {
     OP_BATCH_INTERVAL: ("the op batch is written", "an op waits for the batch"),
     ROUND_LIMIT: ("a round is over its limit", "a round goes on"),
 }
-"""What a time says where it is a least distance of two instants, and where it is the largest."""
+"""The meaning of a time as the least distance of two instants, and as the largest."""
 
 MOST_BIRTHS = 2
 MOST_LIMITS = 2
@@ -69,21 +63,14 @@ MOST_LIMITS = 2
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Two sums of named times, and which is the larger in the configuration: coefficients by name.
-
-    Attributes
-    ----------
-    left, right : tuple of (int, str)
-    sign : int
-        Of left less right.
-    why : str
-        What in the specification compares them.
-    """
+    """Two sums of named times, and which is the larger in the configuration: coefficients by name."""
 
     left: tuple[tuple[int, str], ...]
     right: tuple[tuple[int, str], ...]
     sign: int
+    """Of left less right."""
     why: str
+    """The rules of the specification that compare them, in words."""
 
     def __str__(self) -> str:
         relation = {-1: "<", 0: "=", 1: ">"}[self.sign]
@@ -91,52 +78,37 @@ class Order:
 
 
 class Sums(NamedTuple):
-    """Sums that cycles add up.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the times.
-    factors : int array, (sums, names)
-        Of the times.
-    strict : int array, (sums,)
-        How many strict steps there may be besides.
-    is_short : bool array, (sums,)
-        It adds up no more than a user would compare: an age to each side, two op batch intervals, one round or all.
-    """
+    """Sums that cycles add up."""
 
     names: tuple[str, ...]
+    """Of the times."""
     factors: np.ndarray
+    """Of the times, int (sums, names)."""
     strict: np.ndarray
+    """How many strict steps there may be besides, int (sums,)."""
     is_short: np.ndarray
+    """Whether it adds up no more than a user would compare, bool (sums,): an age to each side, two op batch intervals,
+    one round or all."""
 
 
 class _SumPart(NamedTuple):
-    """What some bounds add up, all from above or all from below.
-
-    Attributes
-    ----------
-    factors : tuple of int
-        Of the times.
-    strict : int
-        Of the bounds that are.
-    ages : tuple of int
-        Which ages, by number.
-    written, waiting : int
-        How many bounds have to do with when the op batch was written last, and how many with how long an op waits.
-    limits : int
-        How many with the duration of a round.
-    """
+    """A sum of some bounds, all from above or all from below."""
 
     factors: tuple[int, ...]
+    """Of the times."""
     strict: int = 0
+    """Of the bounds that are."""
     ages: tuple[int, ...] = ()
+    """Which ages, by number."""
     written: int = 0
+    """How many bounds have to do with when the op batch was written last."""
     waiting: int = 0
+    """How many have to do with how long an op waits."""
     limits: int = 0
+    """How many with the duration of a round."""
 
     def and_also(self, other: _SumPart) -> _SumPart:
-        """What both add up."""
+        """The sum of both."""
         factors = tuple(one + another for one, another in zip(self.factors, other.factors, strict=True))
         return _SumPart(
             factors,
@@ -151,14 +123,8 @@ class _SumPart(NamedTuple):
 def compared(real: Mapping[str, int], on: Iterable[str], sizes: Instance) -> Sums:
     """All sums of times that a cycle may add up.
 
-    Parameters
-    ----------
-    real
-        Each time by its name, in milliseconds.
-    on
-        Names of the switches and faults that are on.
-    sizes
-        How many transactions, halves and op messages there are.
+    `real` has each time by its name, in milliseconds; `on` names the switches and faults that are on; of the sizes the
+    numbers of transactions, halves and op messages count.
     """
     active = frozenset(on) & {*SWITCHES, *FAULTS}
     bounds = bounds_of(active, may_be_over_age=RESERVED in real, is_limited=LOCAL in real)
@@ -169,17 +135,15 @@ class _Cycles:
     """The cycles of one configuration in one instance: ways forward in time, and ways back."""
 
     def __init__(
-        self,
-        real: Mapping[str, int],
-        on: frozenset[str],
-        sizes: Instance,
-        bounds: Iterable[InstantBound],
+        self, real: Mapping[str, int], on: frozenset[str], sizes: Instance, bounds: Iterable[InstantBound]
     ) -> None:
         self.names = tuple(real)
         self.values = np.array([real[name] for name in self.names])
         self.interval = self.names.index(CHECK_INTERVAL)
         rounds_take_time = "slow_round" in on or sizes.endless == 1
-        self.bounds = [bound for bound in bounds if bound.times and (rounds_take_time or not _is_of_a_round(bound))]
+        self.bounds = [
+            bound for bound in bounds if bound.times and (rounds_take_time or ROUND_START not in bound.references)
+        ]
         births = sizes.half_slots if "ages_from_storing" in on else sizes.transactions * (1 + ("twin_send" in on))
         self.births = min(births, MOST_BIRTHS)
         self.most_ways = 2 if births == 1 else 1
@@ -222,7 +186,7 @@ class _Cycles:
         return Sums(self.names, *(np.concatenate([row[column] for row in rows]) for column in (1, 2, 3)))
 
     def _parts(self, *, is_upper: bool) -> list[_SumPart]:
-        """What so many bounds of each kind as a cycle can have add up, all from above or all from below."""
+        """The sums of so many bounds of each kind as a cycle can have, all from above or all from below."""
         none = _SumPart((0,) * len(self.names))
         kinds: list[dict[tuple[int, ...], int]] = [{}, {}, {}, {}]
         for bound in self.bounds:
@@ -235,7 +199,7 @@ class _Cycles:
                 _SumPart(
                     factors,
                     strict if is_upper else 0,
-                    (_number_of(factors),) if kind == 0 else (),
+                    (next(place for place, factor in enumerate(factors) if factor),) if kind == 0 else (),
                     *(int(kind == one) for one in (1, 2, 3)),
                 )
                 for factors, strict in kinds[kind].items()
@@ -275,7 +239,7 @@ class _Cycles:
         return found
 
     def _between_rounds(self, forward: np.ndarray, counts: np.ndarray) -> Sums:
-        """What lasts no longer than the check interval, be it by a step: two rounds are farther apart than that."""
+        """Sums that last no longer than the check interval, be it by a step: two rounds are farther apart than that."""
         chosen = forward[(counts.sum(axis=1) > 0) & (counts[:, 0] <= 1)]
         chosen[:, self.interval] -= 1
         ones = np.ones(len(chosen), dtype=int)
@@ -306,15 +270,6 @@ class _Cycles:
 
 
 _KINDS = {BATCH[0]: 1, BATCH[1]: 2}
-
-
-def _number_of(factors: tuple[int, ...]) -> int:
-    """Which time an age is compared with."""
-    return next(place for place, factor in enumerate(factors) if factor)
-
-
-def _is_of_a_round(bound: InstantBound) -> bool:
-    return ROUND_START in bound.references
 
 
 def orders_of(sums: Sums, values: Mapping[str, int]) -> list[Order]:

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from model_check.broker_conf.answer import VIOLATED_IN_TICKS, check_configuration
-from model_check.broker_conf.words import tell
+from model_check.broker_conf.answer import VIOLATED_IN_TICKS, ConfAnswer, RealSchedule, check_configuration
+from model_check.broker_conf.words import schedule_lines
 from model_check.defects.affected import affects
 from model_check.defects.resemblance import resembled
-from model_check.finding import Finding, Holds, Numbers, Unknown, Violated
+from model_check.finding import Finding, Holds, Numbers, Row, Unknown, Violated
 from model_check.instances import load_instance
 from model_check.occurrence import why_it_cannot_occur
-from model_check.remedies.advice import remedy
-from model_check.remedies.situation import Situation
+from model_check.remedies.advice import Situation, remedy
 from model_check.wording.clauses import meaning_of
-from model_check.world import SIZES
+from model_check.world import SIZES, Environment
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from model_check.broker_conf.answer import ConfAnswer, RealSchedule
     from model_check.configuration import Configuration
     from model_check.explicit.search import Progress
-    from model_check.finding import Row
-    from model_check.world import Environment
     from spec.constants import Instance
     from spec.language import Property
 
@@ -48,20 +43,13 @@ MOST_OF_WIDEST = 4_000_000
 
 @dataclass(frozen=True)
 class ConfJudgement:
-    """What is known of a configuration over all sizes that were searched.
-
-    Attributes
-    ----------
-    configuration : Configuration
-    answers : tuple of ConfAnswer
-        Of each size, in the order in which they were searched; each was asked about what was not broken before.
-    left_out : tuple of Instance
-        Sizes that were not searched, as everything was broken by then.
-    """
+    """The verdicts on a configuration over all sizes that were searched."""
 
     configuration: Configuration
     answers: tuple[ConfAnswer, ...]
+    """Of each size, in the order in which they were searched; each was asked about what was not broken before."""
     left_out: tuple[Instance, ...] = ()
+    """Sizes that were not searched, as everything was broken by then."""
 
     @cached_property
     def whole(self) -> Finding:
@@ -151,7 +139,7 @@ class ConfJudgement:
             of_clause["cannot_occur"] = self.cannot_occur.get(row.clause, "")
             if isinstance(row, Violated):
                 schedule = self.schedules[row.clause]
-                steps = tell(schedule.machine, schedule.constants, schedule.path, schedule.times)
+                steps = schedule_lines(schedule.machine, schedule.constants, schedule.path, schedule.times)
                 of_clause["schedule"] = [step.to_json() for step in steps]
                 of_clause["added_rounds"] = schedule.more_rounds
                 of_clause["late_round_ms"] = schedule.late_ms
@@ -194,19 +182,9 @@ def judge_configuration(
     What is violated in ticks and not shown in milliseconds is asked again without immunities: a message need not carry
     one, so that a schedule without them is one of the configuration.
 
-    Parameters
-    ----------
-    bases
-        Whose sizes.
-    report
-        Called now and then with the size that is being searched, as `deep (2 of 3)`, and how far its search is.
-    question
-        What `search_size` takes besides.
-
-    Raises
-    ------
-    ModelCheckError
-        As `model_check.broker_conf.answer.check_configuration` does.
+    `report` is called now and then with the size that is being searched, as `deep (2 of 3)`, and how far its search is;
+    the rest of the question is that of `search_size`. Raises `ModelCheckError` as
+    `model_check.broker_conf.answer.check_configuration` does.
     """
 
     def asked(one: Configuration, base: Instance, left: tuple[Property, ...], title: str) -> ConfAnswer:
@@ -247,12 +225,8 @@ def search_size(
 ) -> ConfAnswer:
     """Search one size; besides others without immunities, and the answer has no row of what is left open.
 
-    Parameters
-    ----------
-    most_states
-        Where the search is cut short; `MOST_STATES` when None, `MOST_OF_WIDEST` besides others.
-    configuration, environment, base, question
-        What `model_check.broker_conf.answer.check_configuration` takes, which raises, too.
+    The search is cut short at `most_states`, by default at `MOST_STATES`, or besides others at `MOST_OF_WIDEST`. The
+    question is that of `model_check.broker_conf.answer.check_configuration`, which raises, too.
     """
     if most_states is None:
         most_states = MOST_OF_WIDEST if besides else MOST_STATES

@@ -7,16 +7,14 @@ instants in milliseconds that satisfy all of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from model_check.errors import EvaluationError
 from spec.language import Bits, Kind, MachineState
 from spec.language.fields import Record
 from spec.language.memory import Memory, RecordViews
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Oracle(Protocol):
@@ -178,23 +176,15 @@ class Timeline:
 
 @dataclass(slots=True)
 class Milliseconds:
-    """The oracle of a path whose instants are still open: each answer becomes a constraint on them.
-
-    Attributes
-    ----------
-    timeline : Timeline
-    preferred : sequence of bool
-        The answers to give if they contradict nothing: those of the path in ticks.
-    prescribed : list of (bool, bool)
-        The first answers, whatever else they would be, each with whether its opposite is still to be tried.
-    answers : list of (bool, bool)
-        What was answered, in the same form.
-    """
+    """The oracle of a path whose instants are still open: each answer becomes a constraint on them."""
 
     timeline: Timeline
     preferred: Sequence[bool] = ()
+    """The answers to give if they contradict nothing: those of the path in ticks."""
     prescribed: list[tuple[bool, bool]] = field(default_factory=list)
+    """The first answers, whatever else they would be, each with whether its opposite is still to be tried."""
     answers: list[tuple[bool, bool]] = field(default_factory=list)
+    """What was answered, in the same form."""
 
     def is_at_least_zero(self, terms: dict[int, int], offset: int) -> bool:
         """An answer that contradicts no earlier one; raises `DeadEndError` when there is none."""

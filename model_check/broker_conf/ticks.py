@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,20 +22,17 @@ from model_check.broker_conf.compared_sums import (
     compared,
     orders_of,
 )
-from spec.constants import SWITCHES
+from spec.constants import SWITCHES, Instance
 from spec.language import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from model_check.configuration import Configuration
     from model_check.world import Environment, Profile
-    from spec.constants import Instance
 
 MOST_TICKS = 126
 """No time of an instance is longer."""
 
-UNKEPT = f"no times of at most {MOST_TICKS} ticks keep the order of all sums that a run may compare"
+NO_TICKS = f"no times of at most {MOST_TICKS} ticks keep the order of all sums that a run may compare"
 """Why what holds in ticks is unknown."""
 
 _MOST_TIMES = 12
@@ -47,7 +45,7 @@ _SPOKEN = 3
 """A sentence tells the orders of so many times."""
 
 UNASKED: dict[str, Any] = {"first_checks": (0,), "skews": (0,), "clock_steps": 0, "persist_interval": NONE}
-"""What no broker.conf and no option speaks of: check counts that producers send, clocks that differ or step back.
+"""Constants that no broker.conf and no option sets: check counts that producers send, clocks that differ or step back.
 
 How soon offsets are saved is asked of schedules only (`timed_path.Habits`): ticks do not count it.
 """
@@ -58,28 +56,20 @@ UNASKED_FAULTS = ("clock_skew", "clock_step")
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """A configuration in ticks.
-
-    Attributes
-    ----------
-    real_ms, ticks : dict
-        Each time by its name, in milliseconds and in ticks.
-    check_max : tuple of int
-        `transactionCheckMax` of the configuration and of the instance of ticks.
-    orders : tuple of Order
-        What the ticks keep.
-    instance : Instance
-        The sizes of the instance that was asked for, with these times.
-    unkept : str
-        Why a clause that holds in ticks may be broken in milliseconds; empty where it can not.
-    """
+    """A configuration in ticks."""
 
     real_ms: dict[str, int]
+    """Each time by its name, in milliseconds."""
     ticks: dict[str, int]
+    """The same in ticks."""
     check_max: tuple[int, int]
+    """`transactionCheckMax` of the configuration and of the instance of ticks."""
     orders: tuple[Order, ...]
+    """The orders of times that the ticks keep."""
     instance: Instance
-    unkept: str = ""
+    """The sizes of the instance that was asked for, with these times."""
+    doubt: str = ""
+    """Why a clause that holds in ticks may be broken in milliseconds; empty where it can not."""
 
     def times_in_ticks(self) -> str:
         """The ticks, in words."""
@@ -91,9 +81,9 @@ class Quotient:
         return f"with {times} in ticks{scaled}"
 
     def sentence(self) -> str:
-        """What a verdict "holds" stands for."""
-        kept = "; ".join(str(order) for order in self.orders if len(order.left + order.right) <= _SPOKEN)
-        return f"{self.times_in_ticks()}: the order of each of these is that of the configuration: {kept}"
+        """The orders to which a verdict "holds" is, in a sentence."""
+        orders = "; ".join(str(order) for order in self.orders if len(order.left + order.right) <= _SPOKEN)
+        return f"{self.times_in_ticks()}: the order of each of these is that of the configuration: {orders}"
 
     def to_json(self) -> dict[str, Any]:
         """Which ticks stand for which times, and which orders they keep, as plain data."""
@@ -114,25 +104,20 @@ def switched_on(profile: Profile, environment: Environment) -> tuple[str, ...]:
 def quotient_of(configuration: Configuration, base: Instance, on: Iterable[str]) -> Quotient:
     """The instance of ticks for a configuration.
 
-    Parameters
-    ----------
-    configuration
-    base
-        Gives the sizes, and the times that no setting speaks of.
-    on
-        The switches of the profile and the faults that are on: what is not compared without them needs no order.
+    The base gives the sizes, and the times that no setting speaks of. What is not compared without the switches and
+    faults that are `on` needs no order.
     """
     real = times_of(configuration)
     check_max = (configuration.check_max, min(configuration.check_max, base.check_max))
     orders: tuple[Order, ...] = ()
     if len(real) > _MOST_TIMES:
-        ticks, unkept = _near_ticks(real), f"{UNKEPT}, or none are looked for among so many times"
+        ticks, doubt = _near_ticks(real), f"{NO_TICKS}, or none are looked for among so many times"
     else:
         sums = compared(real, on, base)
-        ticks, unkept = _ticks(sums, real)
+        ticks, doubt = _ticks(sums, real)
         orders = tuple(orders_of(sums, real))
     if base.forgets:
-        unkept = "an instance that forgets has runs of more rounds than its ticks keep in order"
+        doubt = "an instance that forgets has runs of more rounds than its ticks keep in order"
     instance = replace(
         base,
         name=f"{base.name} with the times of the broker.conf",
@@ -146,7 +131,7 @@ def quotient_of(configuration: Configuration, base: Instance, on: Iterable[str])
         reserved_time=ticks.get(RESERVED, NONE),
         **UNASKED,
     )
-    return Quotient(real, ticks, check_max, orders, instance, unkept)
+    return Quotient(real, ticks, check_max, orders, instance, doubt)
 
 
 def times_of(configuration: Configuration) -> dict[str, int]:
@@ -171,17 +156,8 @@ def times_of(configuration: Configuration) -> dict[str, int]:
 def smallest_ticks(names: Sequence[str], least: np.ndarray, factors: np.ndarray) -> dict[str, int] | None:
     """Positive numbers with `factors @ numbers >= least`: the largest is as small as can be, then each in turn.
 
-    Parameters
-    ----------
-    names
-        Of the times, in the order in which they are made small.
-    least : int array, (sums,)
-    factors : int array, (sums, names)
-
-    Returns
-    -------
-    dict or None
-        None when there are none up to `MOST_TICKS`.
+    The names are in the order in which their times are made small; `least` is an int array (sums,), `factors` one of
+    (sums, names). None when there are no such numbers up to `MOST_TICKS`.
     """
     import z3
 
@@ -210,13 +186,13 @@ def _ticks(sums: Sums, real: Mapping[str, int]) -> tuple[dict[str, int], str]:
     """The ticks that keep every order, or else the short ones, or else what is near; and what follows from that."""
     values = np.array([real[name] for name in sums.names])
     short = Sums(sums.names, *(column[sums.is_short] for column in sums[1:]))
-    for some, unkept in ((sums, ""), (short, UNKEPT)):
+    for some, doubt in ((sums, ""), (short, NO_TICKS)):
         for both_ways in (True, False):
             factors, least = _demands(some, values, both_ways=both_ways)
             ticks = smallest_ticks(sums.names, least, factors)
             if ticks is not None:
-                return ticks, unkept
-    return _near_ticks(real), UNKEPT
+                return ticks, doubt
+    return _near_ticks(real), NO_TICKS
 
 
 def _near_ticks(real: Mapping[str, int]) -> dict[str, int]:
@@ -226,7 +202,7 @@ def _near_ticks(real: Mapping[str, int]) -> dict[str, int]:
 
 
 def _demands(sums: Sums, values: np.ndarray, *, both_ways: bool) -> tuple[np.ndarray, np.ndarray]:
-    """What the ticks must fulfil, as factors and the least that they add up to.
+    """Demands on the ticks: factors, and the least that they add up to.
 
     A sum that the milliseconds allow, with so many strict steps as fit, the ticks allow, too. Both ways, they also
     refuse of the short sums what the milliseconds refuse, so that a violation in ticks is one in milliseconds.

@@ -10,15 +10,13 @@ The shortest path leaves rounds out that do nothing for it, and needs few of the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Ticks, Timeline, let_instants_be_moments
-from spec.chapters import producer, shutdown
+from spec.chapters import broker, escape, network, producer, shutdown
 from spec.language import Kind, Machine, MachineState, RangeViolation, Refused, Step, take
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TICK = "time_passed"
 ROUND_BEGAN = "round_began"
@@ -42,6 +40,10 @@ ANSWER = producer.answer_check.__name__
 _MOST_ATTEMPTS = 4096
 _MOST_STEPS_OF_A_ROUND = 64
 
+_ASKS = (ANSWER, escape.deliver_escaped.__name__)
+_DECISIONS = (producer.resolve_to_commit.__name__, producer.resolve_to_rollback.__name__)
+_SILENCERS = tuple(action.__name__ for action in (network.lose_check, shutdown.stop, broker.crash))
+
 
 @dataclass(frozen=True, slots=True)
 class MoreRounds:
@@ -58,18 +60,12 @@ class MoreRounds:
 
 @dataclass(frozen=True, slots=True)
 class TimedPath:
-    """A path with its instants.
-
-    Attributes
-    ----------
-    path : tuple of Step
-        The steps, those of the added rounds included.
-    times : tuple of int
-        Milliseconds since the start at which each happens; for a `tick`, the instant at which it ends.
-    """
+    """A path with its instants."""
 
     path: tuple[Step, ...]
+    """The steps, those of the added rounds included."""
     times: tuple[int, ...]
+    """Milliseconds since the start at which each happens; for a `tick`, the instant at which it ends."""
 
 
 class NoInstantsError(Exception):
@@ -112,31 +108,17 @@ def answers_in_ticks(machine: Machine, constants: object, path: Sequence[Step]) 
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What a broker does by the clock, and the specification leaves open.
-
-    Attributes
-    ----------
-    save_interval_ms : int
-        `flushConsumerOffsetInterval`: what a crash loses of the consumer offsets is no older.
-    latest_round_ms : int or None
-        A round begins at most so long after the one before it has ended; the first one behind a change of roles may
-        begin at any time. The specification lets every round, from `transactionCheckInterval` on, and so does None.
-    """
+    """Intervals by which a broker does what the specification lets it do at any time."""
 
     save_interval_ms: int
+    """`flushConsumerOffsetInterval`: what a crash loses of the consumer offsets is no older."""
     latest_round_ms: int | None
+    """A round begins at most so long after the one before it has ended; the first one behind a change of roles may
+    begin at any time. The specification lets every round, from `transactionCheckInterval` on, and so does None."""
 
 
 class PathTimer:
-    """Takes a path with the real constants, instants open.
-
-    Parameters
-    ----------
-    machine
-    constants
-        With the real times, in milliseconds.
-    habits
-    """
+    """Takes a path with the real constants, in milliseconds, and instants that are open."""
 
     def __init__(self, machine: Machine, constants: object, habits: Habits) -> None:
         self.constants = constants
@@ -168,13 +150,7 @@ class PathTimer:
     ) -> TimedPath | NoInstantsError:
         """The earliest instants at which the steps may happen.
 
-        Parameters
-        ----------
-        path
-        preferred
-            For each step how its comparisons should come out.
-        more
-            Rounds to put in.
+        `preferred` says for each step how its comparisons should come out, `more` which rounds to put in.
         """
         try:
             if not more.count:
@@ -345,3 +321,83 @@ def place_of_clock(state: MachineState) -> int:
 def _moment(oracle: Ticks | Milliseconds, instant: int, offset: int) -> int:
     """The clock's reading at a numbered instant; the specification takes it for a number."""
     return cast("int", Moment(oracle, {instant: 1} if instant else {}, offset))
+
+
+def decided_late(path: Sequence[Step]) -> tuple[Step, ...]:
+    """The path in which an unknown outcome is known only when a check is answered: until then others are answered so.
+
+    Nothing else asks for it, so that the path leads to the same state.
+    """
+    steps: list[Step] = []
+    waiting: list[Step] = []
+    for step in path:
+        if step.action.name in _DECISIONS:
+            waiting.append(step)
+            continue
+        if step.action.name in _ASKS:
+            steps += waiting
+            waiting = []
+        steps.append(step)
+    return (*steps, *waiting)
+
+
+def places_between_rounds(path: Sequence[Step]) -> list[int]:
+    """Where rounds may be put in: before a round begins and after one has ended, the last place first."""
+    begins = [place for place, step in enumerate(path) if step.action.event == ROUND_BEGAN]
+    ends = [place + 1 for place, step in enumerate(path) if step.action.event == ROUND_ENDED]
+    return sorted({*begins, *ends} - {0}, reverse=True)
+
+
+def silencers_of(path: Sequence[Step]) -> list[str | None]:
+    """How checks of added rounds may go on: they are lost as one is in the path, are answered, or end as one does."""
+    lost, *others = [name if any(step.action.name == name for step in path) else None for name in _SILENCERS]
+    return list(dict.fromkeys((lost, None, *others)))
+
+
+class GrowingRounds:
+    """Adds rounds at one place of a path, one after the other, and says how far each number of them comes.
+
+    The timer has room for as many copies as the most rounds make; path and preferred answers are as for
+    `PathTimer.schedule`, place and silencer as of `MoreRounds`.
+    """
+
+    def __init__(
+        self,
+        timer: PathTimer,
+        path: Sequence[Step],
+        preferred: Sequence[Sequence[bool]],
+        place: int,
+        silencer: str | None,
+    ) -> None:
+        self._timer = timer
+        self._rest = path[place:], preferred[place:]
+        self._silencer = silencer
+        self._rounds = self._oldest_copy = 0
+        self._refusal: NoInstantsError | None = None
+        try:
+            self._oldest_copy = timer.before_rounds(path[:place], preferred)
+        except NoInstantsError as refusal:
+            self._refusal = refusal
+
+    def refusal(self, rounds: int, half_slots: int) -> NoInstantsError | None:
+        """The refusal of so many rounds, no fewer than were asked about before, where there is room for so many halves.
+
+        None where nothing does, and where less room than the timer has might make a difference.
+        """
+        timer = self._timer
+        try:
+            while self._refusal is None and self._rounds < rounds:
+                timer.round(self._silencer)
+                self._rounds += 1
+        except NoInstantsError as refusal:
+            self._refusal = refusal
+        if self._refusal is not None:
+            return self._refusal if timer.most_halves <= half_slots else None
+        mark = timer.mark()
+        try:
+            timer.finish(*self._rest, self._oldest_copy)
+        except NoInstantsError as refusal:
+            return refusal if timer.most_halves <= half_slots else None
+        finally:
+            timer.back(mark)
+        return None

@@ -6,9 +6,10 @@ A schedule of fifteen equal rounds reads as the first and how many more there ar
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from files.durations import duration, moment
 from model_check.broker_conf.timed_path import ROUND_BEGAN, TICK, place_of_clock
@@ -16,15 +17,12 @@ from model_check.errors import EvaluationError
 from model_check.wording.actions import wordings
 from spec.language import NONE, Machine, Step, take
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 LEAST_FOLDED = 2
-"""Fewer rounds like the one before are told in full."""
+"""Fewer rounds like the one before are shown in full."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ScheduleLine:
     """One step that people want to read: when it happens, in milliseconds since the start, and what it is."""
 
     milliseconds: int
@@ -44,25 +42,17 @@ class Told:
         }
 
 
-def tell(machine: Machine, constants: object, path: Sequence[Step], times: Sequence[int]) -> tuple[Told, ...]:
+def schedule_lines(
+    machine: Machine, constants: object, path: Sequence[Step], times: Sequence[int]
+) -> tuple[ScheduleLine, ...]:
     """The steps in words; that time passes and that a round ends as it should is left out.
 
-    Parameters
-    ----------
-    machine
-    constants
-        In milliseconds.
-    path, times
-        A schedule, as `model_check.broker_conf.answer` accepts it.
-
-    Raises
-    ------
-    EvaluationError
-        When a guard refuses a step.
+    The schedule is one that `model_check.broker_conf.answer` accepts, with constants in milliseconds. Raises
+    `EvaluationError` when a guard refuses a step.
     """
     state = machine.initial(constants)
     clock = place_of_clock(state)
-    told = []
+    lines: list[ScheduleLine] = []
     for step, time in zip(path, times, strict=True):
         if step.action.event == TICK:
             state.memory.values[clock] = state.horizon + time
@@ -73,8 +63,8 @@ def tell(machine: Machine, constants: object, path: Sequence[Step], times: Seque
             raise EvaluationError(msg)
         sentence = wordings()[step.action.name].sentence
         if sentence is not None:
-            told.append(Told(time, step, _filled(sentence, step, state.show(), constants)))
-    return tuple(told)
+            lines.append(ScheduleLine(time, step, _filled(sentence, step, state.show(), constants)))
+    return tuple(lines)
 
 
 def _filled(sentence: str, step: Step, shown: dict[str, str], constants: object) -> str:
@@ -116,20 +106,13 @@ def _count(times: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FoldedRounds:
-    """Rounds that are like the one told before them.
-
-    Attributes
-    ----------
-    count : int
-    milliseconds : int
-        When the last of them begins.
-    steps : tuple of Told
-        All of their steps.
-    """
+    """Rounds that are like the one before them."""
 
     count: int
     milliseconds: int
-    steps: tuple[Told, ...]
+    """When the last of them begins."""
+    steps: tuple[ScheduleLine, ...]
+    """All of their steps."""
 
     @property
     def words(self) -> str:
@@ -137,17 +120,17 @@ class FoldedRounds:
         return f"{self.count} more rounds like this, up to here"
 
 
-def folded(told: Sequence[Told]) -> list[Told | FoldedRounds]:
+def folded(lines: Sequence[ScheduleLine]) -> list[ScheduleLine | FoldedRounds]:
     """The steps, with each run of rounds that only differ in their numbers folded behind the first of them.
 
     A round goes from its begin to the next one's; two are alike when the same happens in them at the same distances.
     """
-    starts = [number for number, step in enumerate(told) if step.step.action.event == ROUND_BEGAN]
+    starts = [number for number, step in enumerate(lines) if step.step.action.event == ROUND_BEGAN]
     if not starts:
-        return list(told)
-    ends = [*starts[1:], len(told)]
-    rounds = [tuple(told[start:end]) for start, end in zip(starts, ends, strict=True)]
-    shown: list[Told | FoldedRounds] = list(told[: starts[0]])
+        return list(lines)
+    ends = [*starts[1:], len(lines)]
+    rounds = [tuple(lines[start:end]) for start, end in zip(starts, ends, strict=True)]
+    shown: list[ScheduleLine | FoldedRounds] = list(lines[: starts[0]])
     for _, alike in groupby(rounds, key=_shape):
         first, *more = alike
         shown.extend(first)
@@ -158,7 +141,7 @@ def folded(told: Sequence[Told]) -> list[Told | FoldedRounds]:
     return shown
 
 
-def _shape(steps: Sequence[Told]) -> tuple[tuple[int, str], ...]:
+def _shape(steps: Sequence[ScheduleLine]) -> tuple[tuple[int, str], ...]:
     """What happens in a round, and how long after its begin; numbers of halves and checks aside."""
     began = steps[0].milliseconds
     return tuple((step.milliseconds - began, re.sub(r"\d+", "n", step.words)) for step in steps)

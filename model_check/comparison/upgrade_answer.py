@@ -1,4 +1,4 @@
-"""What it means to go from one release to another: what is new, what is mended, and what stays broken, gravest first.
+"""An upgrade from one release to another: what is new, what is mended, and what stays broken, gravest first.
 
 The clauses on which searches speak, and with them every defect of the catalogue that one of the two has: also those
 that no clause shows, as a core that spins.
@@ -6,6 +6,7 @@ that no clause shows, as a core that spins.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,53 +14,36 @@ from model_check.clauses import name_of
 from model_check.defects.affected import affects, arises, possible_with
 from model_check.defects.catalogue import catalogue
 from model_check.defects.resemblance import is_repaired
-from model_check.remedies.advice import remedy, remedy_of
-from model_check.remedies.situation import Situation
-from model_check.remedies.upgrades import by_gravity, gravity_of, is_always_there
+from model_check.remedies.advice import Situation, by_gravity, gravity_of, is_always_there, remedy, remedy_of
 from model_check.wording.clauses import meaning_of
-from model_check.world import Environment
+from model_check.world import Asked, Environment
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from model_check.asked import Asked
     from model_check.comparison.differences import Comparison, ProfileVerdict
     from spec.language import Property
 
 
 @dataclass(frozen=True, slots=True)
 class UpgradeEntry:
-    """One thing that is wrong.
-
-    Attributes
-    ----------
-    clause : Property or None
-        That is broken; none for a defect that no clause shows in what is asked.
-    defects : tuple of str
-        Those that the clause shows, or the one.
-    happens : str
-        What a user sees, in a sentence without a full stop.
-    remedy : str
-        What to do; empty for what is mended.
-    needs : Environment
-        The faults that the catalogue's search of the defect needs.
-    is_always_there : bool
-        Whether a defect needs none, and shows in every run or in the quiet world.
-    gravity : int
-        0 is the gravest.
-    after_ms : int or None
-        Of a configuration: when it is broken.
-    """
+    """One thing that is wrong."""
 
     clause: Property | None
+    """That is broken; none for a defect that no clause shows in what is asked."""
     defects: tuple[str, ...]
+    """Those that the clause shows, or the one."""
     happens: str
+    """What a user sees, in a sentence without a full stop."""
     remedy: str
+    """What to do; empty for what is mended."""
     needs: Environment
+    """The faults that the catalogue's search of the defect needs."""
     is_always_there: bool
+    """Whether a defect needs none, and shows in every run or in the quiet world."""
     gravity: int
+    """0 is the gravest."""
     after_ms: int | None = None
+    """Of a configuration: when it is broken."""
 
     @property
     def name(self) -> str:
@@ -82,16 +66,12 @@ class UpgradeEntry:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeAnswer:
-    """Three groups, each gravest first.
-
-    Attributes
-    ----------
-    new, mended, both : tuple of Entry
-        What the later one has and the earlier one has not, or not for certain; the other way round; what both have.
-    """
+    """Three groups, each gravest first."""
 
     new: tuple[UpgradeEntry, ...]
+    """What the later one has and the earlier one has not, or not for certain."""
     mended: tuple[UpgradeEntry, ...]
+    """The other way round."""
     both: tuple[UpgradeEntry, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -102,11 +82,7 @@ class UpgradeAnswer:
 def upgrade_answer(found: Comparison, times: Mapping[str, int] | None = None) -> UpgradeAnswer:
     """Sort what is broken, and what the catalogue knows, into what an upgrade brings, mends and leaves.
 
-    Parameters
-    ----------
-    found
-    times
-        Of a configuration that both were judged with (`Situation`).
+    `times` are those of a configuration with which both were judged (`Situation`).
     """
     before, after = found.before, found.after
     situation = Situation.of(after.asked.profile, after.environment, release=after.asked.release, times=times)

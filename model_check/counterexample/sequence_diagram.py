@@ -12,43 +12,25 @@ from textwrap import wrap
 from model_check.counterexample.steps import Event
 from model_check.wording.actions import StepKind, wordings
 
-PARTICIPANTS = (
-    "Operator",
-    "Producer",
-    "Broker",
-    "Half queue",
-    "Op queue",
-    "Check service",
-    "Consumer",
-    "Other broker",
-)
+PARTICIPANTS = ("Operator", "Producer", "Broker", "Half queue", "Op queue", "Check service", "Consumer", "Other broker")
 """From left to right; a diagram shows those that take part."""
 
 
 @dataclass(frozen=True)
 class DiagramStep:
-    """One step of the drawing.
-
-    Attributes
-    ----------
-    number
-        The step's number in the counterexample.
-    source, target
-        Names of participants; equal for something that happens in one place.
-    label
-        A few words on the arrow or in the box.
-    kind
-        How it is drawn.
-    is_violation
-        Whether this is the step that breaks the property; it is drawn in the colour of violations.
-    """
+    """One step of the drawing."""
 
     number: int
+    """The step's number in the counterexample."""
     source: str
     target: str
+    """The name of a participant, as `source`; equal for something that happens in one place."""
     label: str
+    """A few words on the arrow or in the box."""
     kind: StepKind = StepKind.MESSAGE
+    """How it is drawn."""
     is_violation: bool = False
+    """Whether this is the step that breaks the property; it is drawn in the colour of violations."""
 
 
 def drawn_path(events: Sequence[Event]) -> tuple[DiagramStep, ...]:
@@ -168,8 +150,8 @@ def draw(steps: Sequence[DiagramStep], title: str, name: str, *, is_alone: bool 
     lives = "".join(
         f'<line class="life" x1="{x:.0f}" x2="{x:.0f}" y1="{_HEAD + 4}" y2="{bottom:.0f}"/>' for x in places
     )
-    told = "; ".join(f"{step.number}. {step.source} to {step.target}: {step.label}" for step in steps)
-    words = f'<desc id="{name}-desc">{escape(told)}</desc><style>{STYLE}</style>' if is_alone else ""
+    description = "; ".join(f"{step.number}. {step.source} to {step.target}: {step.label}" for step in steps)
+    words = f'<desc id="{name}-desc">{escape(description)}</desc><style>{STYLE}</style>' if is_alone else ""
     labels = f"{name}-title {name}-desc" if is_alone else f"{name}-title"
     return (
         f'<svg class="sequence" xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{total:.0f}" '

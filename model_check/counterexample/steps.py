@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from model_check.did_you_mean import meant
 from model_check.errors import ModelCheckError
 from model_check.instances import instance_names, load_instance
-from model_check.world import World
+from model_check.world import Environment, Profile, World
 from spec.language import Machine, Property, Step, holds, is_witnessed, take
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from model_check.world import Environment, Profile
     from spec.constants import Instance
+
+TICKS: Final = {"time_passed": 1, "clock_stepped_back": -1}
+"""By how many ticks an event moves the broker's clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +33,15 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One step of a path.
-
-    Attributes
-    ----------
-    number : int
-        Place in the path, from 1.
-    step : Step
-    time : int
-        Ticks of the broker's clock since the start.
-    changes : tuple of Change
-        Fields that the step changed.
-    """
+    """One step of a path."""
 
     number: int
+    """Place in the path, from 1."""
     step: Step
     time: int
+    """Ticks of the broker's clock since the start."""
     changes: tuple[FieldChange, ...]
+    """Fields that the step changed."""
 
     def to_json(self) -> dict[str, Any]:
         """The event as plain data."""
@@ -74,12 +67,8 @@ class Replay:
 def replay(machine: Machine, constants: object, path: Sequence[Step]) -> Replay:
     """Take the steps one by one from the initial state; clauses are judged after each.
 
-    Raises
-    ------
-    ModelCheckError
-        When a guard refuses a step; names the step, its number and the conjunct.
-    SpecificationError
-        When a step writes a value outside its field's declared range.
+    Raises `ModelCheckError`, which names the step, its number and the conjunct, when a guard refuses a step, and
+    `SpecificationError` when one writes a value outside its field's declared range.
     """
     state = machine.initial(constants)
     start = state.horizon
@@ -116,10 +105,7 @@ def write_path(path: Iterable[Step]) -> str:
 def read_path(machine: Machine, constants: object, text: str) -> list[Step]:
     """The path that a text as `write_path` gives it means.
 
-    Raises
-    ------
-    ModelCheckError
-        When a step is not one of the machine's in this instance; names it and what there is.
+    Raises `ModelCheckError`, which names a step that is not one of the machine's in this instance, and what there is.
     """
     known = {str(step): step for step in machine.steps(constants)}
     path = []
@@ -145,10 +131,8 @@ def _meant(action: str, known: Iterable[str]) -> str:
 def instance_that_takes(machine: Machine, profile: Profile, environment: Environment, text: str) -> Instance:
     """The smallest instance that comes with the specification in which the steps of a text can be taken.
 
-    Raises
-    ------
-    ModelCheckError
-        When there is none: why not in the smallest that knows all the steps, or else in the smallest one.
+    Raises `ModelCheckError` when there is none: why not in the smallest that knows all the steps, or else in the
+    smallest one.
     """
     first: ModelCheckError | None = None
     knows_the_steps = False

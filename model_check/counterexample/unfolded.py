@@ -7,18 +7,16 @@ when it came; and the instance gets room for all of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from model_check.errors import EvaluationError
-from spec.language import Step, take
+from spec.language import Machine, Step, take
 from spec.language.fields import RecordDeclaration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from spec.constants import Instance
-    from spec.language import Machine
 
     InstanceT = TypeVar("InstanceT", bound=Instance)
 
@@ -29,29 +27,19 @@ MOST_PLACES = 62
 
 @dataclass(frozen=True, slots=True)
 class Unfolded:
-    """A path as it is without forgetting.
-
-    Attributes
-    ----------
-    steps : tuple of Step
-    sizes : mapping
-        Of an instance that has room for all of it.
-    numbers : mapping
-        What each place of each array is called at the end of the path, by the array's length.
-    """
+    """A path as it is without forgetting."""
 
     steps: tuple[Step, ...]
     sizes: Mapping[str, int]
+    """Of an instance that has room for all of it."""
     numbers: Mapping[str, tuple[int, ...]]
+    """The names of the places of each array at the end of the path, by the array's length."""
 
 
 def unfolded(machine: Machine, constants: Instance, path: Sequence[Step]) -> Unfolded:
     """The steps of the path as they are without forgetting, in an instance that has room for them.
 
-    Raises
-    ------
-    EvaluationError
-        When a step of the path cannot be taken.
+    Raises `EvaluationError` when a step of the path cannot be taken.
     """
     arrays = {m.length for m in machine.state.members.values() if isinstance(m, RecordDeclaration) and m.length}
     room = {array: int(getattr(constants, array)) for array in arrays}
@@ -60,7 +48,7 @@ def unfolded(machine: Machine, constants: Instance, path: Sequence[Step]) -> Unf
     state = machine.initial(constants)
     removals: list[tuple[str, int]] = []
     state.memory.removals = removals
-    told: list[Step] = []
+    plain: list[Step] = []
     for step in path:
         larger: dict[str, Any] = {array: room[array] + gone[array] for array in arrays}
         grown = replace(constants, **larger)
@@ -72,7 +60,7 @@ def unfolded(machine: Machine, constants: Instance, path: Sequence[Step]) -> Unf
             else value
             for choices, value in zip(step.action.parameters.values(), step.arguments, strict=True)
         )
-        told.append(Step(step.action, tuple(arguments)))
+        plain.append(Step(step.action, tuple(arguments)))
         refused = take(state, constants, step)
         if refused is not None:
             message = f"{step}, on a path that a search gave, cannot be taken: {refused}"
@@ -84,7 +72,7 @@ def unfolded(machine: Machine, constants: Instance, path: Sequence[Step]) -> Unf
             gone[array] += 1
         removals.clear()
     sizes = {array: room[array] + gone[array] for array in arrays}
-    return Unfolded(tuple(told), sizes, {array: tuple(names) for array, names in numbers.items()})
+    return Unfolded(tuple(plain), sizes, {array: tuple(names) for array, names in numbers.items()})
 
 
 def with_room_for(instance: InstanceT, path: str) -> InstanceT:

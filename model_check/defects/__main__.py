@@ -7,34 +7,34 @@ Writes `findings.toml`, `lasso_findings.toml` and `docs/generated/defects.md`; w
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from files.writing import write_whole
 from model_check.defects import page
-from model_check.defects.catalogue import catalogue, defect_called
+from model_check.defects.catalogue import DefectSearch, LassoSearch, catalogue, defect_called
 from model_check.defects.findings import (
-    FILE,
-    LASSO_FILE,
+    BROKER_FINDINGS,
+    LASSO_FINDINGS,
+    SEARCH_FINDINGS,
+    FindingsFile,
+    Record,
     finding_of,
     lasso_finding_of,
-    read_broker_findings,
-    read_findings,
-    read_lasso_findings,
-    write_findings,
-    write_lasso_findings,
 )
-from model_check.defects.lasso_search import engines_that_agree, find_lasso
-from model_check.defects.search import engines_that_agree_on_its_absence, engines_that_agree_on_its_depth, find
+from model_check.defects.search import (
+    engines_that_agree_on_its_absence,
+    engines_that_agree_on_its_depth,
+    engines_that_agree_on_the_lasso,
+    find,
+    find_lasso,
+)
 from model_check.errors import ModelCheckError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from model_check.defects.findings import DefectFinding, LassoFinding
-    from model_check.defects.question import DefectSearch, LassoSearch
 
 Q = TypeVar("Q")
-T = TypeVar("T")
 
 
 def questions() -> Iterator[tuple[str, str, DefectSearch]]:
@@ -45,14 +45,14 @@ def questions() -> Iterator[tuple[str, str, DefectSearch]]:
 
 
 def lassos() -> Iterator[tuple[str, str, LassoSearch]]:
-    """What is asked of endless runs, likewise."""
+    """Each search of endless runs, likewise."""
     for defect in catalogue().values():
         if defect.lasso is not None:
             yield defect.identifier, defect.identifier, defect.lasso
 
 
 def searched(search: DefectSearch) -> DefectFinding:
-    """What a search finds, by all engines."""
+    """The finding of a search, by all engines."""
     found = find(search)
     depth, absence = engines_that_agree_on_its_depth(search, found), engines_that_agree_on_its_absence(search, found)
     return finding_of(found, depth, absence)
@@ -61,27 +61,24 @@ def searched(search: DefectSearch) -> DefectFinding:
 def searched_for_a_lasso(search: LassoSearch) -> LassoFinding:
     """The same of endless runs."""
     found = find_lasso(search)
-    return lasso_finding_of(found, engines_that_agree(search, found))
+    return lasso_finding_of(found, engines_that_agree_on_the_lasso(search, found))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Search, record, write the page; what is not found is told on stderr, and the exit code is 75 then."""
     wanted = {defect_called(name).identifier for name in arguments}
-    findings, failed = _answered(questions(), searched, wanted, read_findings() if FILE.exists() else {})
-    write_findings(findings)
-    endless, failed_too = _answered(
-        lassos(), searched_for_a_lasso, wanted, read_lasso_findings() if LASSO_FILE.exists() else {}
-    )
-    write_lasso_findings(endless)
-    write_whole(page.FILE, page.page(catalogue(), findings, read_broker_findings(), endless))
+    findings, failed = _answered(questions(), searched, wanted, SEARCH_FINDINGS)
+    endless, failed_too = _answered(lassos(), searched_for_a_lasso, wanted, LASSO_FINDINGS)
+    write_whole(page.FILE, page.page(catalogue(), findings, BROKER_FINDINGS.read(), endless))
     return failed or failed_too
 
 
 def _answered(
-    asked: Iterable[tuple[str, str, Q]], answer: Callable[[Q], T], wanted: set[str], recorded: Mapping[str, T]
-) -> tuple[dict[str, T], int]:
-    """What is found of the wanted defects, and what is on record of the others; the exit code."""
-    findings: dict[str, T] = {}
+    asked: Iterable[tuple[str, str, Q]], answer: Callable[[Q], Record], wanted: set[str], file: FindingsFile[Record]
+) -> tuple[dict[str, Record], int]:
+    """Record new findings of the wanted defects beside the old ones of the others; all of them, and the exit code."""
+    recorded = file.read() if file.path.exists() else {}
+    findings: dict[str, Record] = {}
     failed = 0
     for name, identifier, question in asked:
         if wanted and identifier not in wanted:
@@ -94,6 +91,7 @@ def _answered(
             print(f"{name}: {error}", file=sys.stderr)
             continue
         print(f"{name}: {findings[name]}", flush=True)
+    file.write(findings)
     return findings, failed
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from model_check.defects.catalogue import catalogue
+from model_check.defects.catalogue import Defect, catalogue
 from model_check.errors import BadFile
 from model_check.releases import profile_for
 from spec.constants import SWITCHES
 from spec.profiles import PROFILES, VERSIONS
 from spec.releases.broker_defaults import NEWEST_RELEASE, release_numbers
-
-if TYPE_CHECKING:
-    from model_check.defects.catalogue import Defect
 
 RELEASE: Final = r"\d+\.\d+\.\d+"
 _BACK: Final = re.compile(r"from (\d+\.\d+) back to")
@@ -101,10 +98,7 @@ def possible_with(identifier: str, switches: object) -> bool:
 def is_in(defect: Defect, release: str) -> bool | None:
     """Whether a release has a defect; None where that is not known, as its source has not been read.
 
-    Raises
-    ------
-    ModelCheckError
-        When the text names no release of 4.3.0 and later.
+    Raises `ModelCheckError` when the text names no release of 4.3.0 and later.
 
     Examples
     --------
@@ -120,12 +114,8 @@ def defects_in(release: str) -> tuple[Defect, ...]:
     """The defects that a release has, those of clients and proxies of its time included.
 
     Also what shows only on the way back to it, which `affects` leaves out. A release that is newer than the newest one
-    that was read has those that were open in that one.
-
-    Raises
-    ------
-    ModelCheckError
-        When the text names no release of 4.3.0 and later.
+    that was read has those that were open in that one. Raises `ModelCheckError` when the text names no release of 4.3.0
+    and later.
 
     Examples
     --------
@@ -163,16 +153,11 @@ def is_newer_than_read(release: str) -> bool:
 
 
 class ReleaseRange(NamedTuple):
-    """Releases in a row.
-
-    Attributes
-    ----------
-    first, last : str
-        The last is empty where the defect is open.
-    """
+    """Releases in a row."""
 
     first: str
     last: str
+    """Empty where the defect is open."""
 
     def has(self, release: str) -> bool:
         """Whether a release is one of them."""
@@ -183,10 +168,7 @@ class ReleaseRange(NamedTuple):
 def ranges_of(defect: Defect) -> tuple[ReleaseRange, ...]:
     """The releases that have a defect; none where no release has it.
 
-    Raises
-    ------
-    BadFile
-        Its versions are no ranges, and its entry has no `in_releases` that says them.
+    Raises `BadFile` if its versions are no ranges, and its entry has no `in_releases` that says them.
 
     Examples
     --------

@@ -7,16 +7,15 @@ code (B01 …). What the searches found of them is in `findings.toml` (`model_ch
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from enum import Enum
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from files.content import parse_toml
-from model_check.clauses import clauses_by_name
-from model_check.defects.question import DefectQuestion, DefectSearch, LassoSearch
+from files.content import read_toml
+from model_check.clauses import clauses_by_name, name_of
 from model_check.did_you_mean import require_known
 from model_check.errors import BadFile, ModelCheckError
 from model_check.instances import load_instance
@@ -24,18 +23,96 @@ from model_check.world import Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping
-
     from _typeshed import DataclassInstance
 
     from spec.constants import Instance
     from spec.language import Property, Response
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefectQuestion:
+    """The part that all questions about defects have."""
+
+    world: World
+    """Where the defect is. In the catalogue, `profile`, `instance` and `faults`."""
+    repaired_in: Profile | None = None
+    """The profile in which it is gone, on the same instance in the same environment, if there is one."""
+    shows: tuple[str, ...] = ()
+    """Steps that make what is found one of this defect, in their order: names of actions, with all their parameters or
+    with none, such as `put_back_immune_half` or `store_real_message h=2`; `write_op | buffer_op` is either."""
+    takes_long: bool = False
+    """The searches take more than 20 s: `make defects` makes them, the tests do not."""
+
+    @property
+    def subject(self) -> str:
+        """The name of the property that is asked about."""
+        raise NotImplementedError
+
+    @property
+    def command(self) -> str:
+        """The command that asks it of the affected profile."""
+        return f"halfcheck check {self.world.options} --property {self.subject}"
+
+    @property
+    def other_world(self) -> World | None:
+        """Where the second search is made, if there is one: in the profile that is rid of it."""
+        return None if self.repaired_in is None else self.world.in_profile(self.repaired_in)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefectSearch(DefectQuestion):
+    """The question whose answer is a defect."""
+
+    clause: Property
+    """The clause that is violated."""
+    shows: tuple[str, ...]
+    also_in: tuple[Profile, ...] = ()
+    """Other profiles in which the same clause is violated, on the same instance in the same environment."""
+    also_repaired_in: tuple[Profile, ...] = ()
+    """Other profiles in which it is gone, by other repairs; `tests/model_check/test_switches.py` searches them."""
+    most_states: int | None = None
+    """Where the repaired profile's search is cut short."""
+    later_on: Instance | None = None
+    """Where it is not a profile that is rid of it but a larger instance that shows it later: the same profile breaks
+    the clause there, too, with more steps."""
+
+    @property
+    def subject(self) -> str:
+        """The name of the clause."""
+        return name_of(self.clause)
+
+    @property
+    def other_world(self) -> World | None:
+        """Where the second search is made, if there is one: where it is repaired, or where it shows later."""
+        if self.repaired_in is not None:
+            return self.world.in_profile(self.repaired_in)
+        return None if self.later_on is None else self.world.on(self.later_on)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LassoSearch(DefectQuestion):
+    """A defect as a run for ever, or why it is none; `shows` are steps of the cycle.
+
+    The instance forgets, and its runs are endless: a name, or a file with its path in the repository; `endless` if none
+    is given.
+    """
+
+    response: Response
+    """The response that never comes: such as `P8.halves`."""
+    vanishes: str = ""
+    """Why no run for ever shows the defect, in a sentence; the response holds then. Empty where there is a lasso."""
+
+    @property
+    def subject(self) -> str:
+        """The name of the response."""
+        return self.response.name
+
+
 FILES = ("reported.toml", "latent.toml")
 
 
 class Where(Enum):
-    """What finds a defect: a search of the specification, only the reference broker, or nothing here.
+    """Where a defect is found: by a search of the specification, only on the reference broker, or nowhere here.
 
     The broker shows some of the first kind, too (`model_check.defects.findings`).
     """
@@ -47,83 +124,59 @@ class Where(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongRepair:
-    """A repair that was proposed and breaks something.
-
-    Attributes
-    ----------
-    source : str
-        The pull request or commit.
-    proposal, breaks : str
-        What it does, and what becomes wrong.
-    search : DefectSearch or None
-        The question that shows it: its `profile` has the wrong repair, its `repaired_in` does without, or with the
-        right one.
-    why : str
-        Where no search shows it: the reason, in one line.
-    """
+    """A repair that was proposed and breaks something."""
 
     source: str
+    """The pull request or commit."""
     proposal: str
+    """What it does."""
     breaks: str
+    """What becomes wrong."""
     search: DefectSearch | None = None
+    """The question that shows it: its `profile` has the wrong repair, its `repaired_in` does without, or with the right
+    one."""
     why: str = ""
+    """Where no search shows it: the reason, in one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:
-    """What is known of one defect.
-
-    Attributes
-    ----------
-    identifier, name : str
-        The stable id, and a few words.
-    issues : tuple of str
-        Issues and pull requests: `1544` of apache/rocketmq, `rocketmq-clients#688` of another repository of apache,
-        `0fff4a8d84` for a commit.
-    affected, fixed : str
-        The first and last version that have it, and the first that has not; `fixed` is empty while it is open.
-    in_releases : str or None
-        The releases that have it as ranges, `4.3.0–4.5.2, 5.0.0–5.0.0`, where `affected` is in words or does not say
-        the last one; `5.1.1–` is open, and empty is none (`model_check.defects.affected`).
-    effect : str
-        What a user sees.
-    properties : tuple of str
-        The guarantees that it breaks (`S1` …), the weightiest first.
-    evidence : tuple of str
-        `X` the algorithm was run, `C` the code was read, `R` it is known from a report.
-    mechanism : str
-        How it comes about.
-    java : tuple of str
-        The classes and methods that have it, `Class#method`, as far as no rule names them in whose docstring its id
-        stands (`make releases`).
-    repair : str
-        What repairs it, or why nothing in the broker does; empty if nothing is known.
-    where : Where
-    why : str
-        For a defect that no search finds: the reason, in one line.
-    search : DefectSearch or None
-        The question that finds it; absent also while the specification does not bear it.
-    lasso : LassoSearch or None
-        The question of endless runs, where the defect stops something for ever, or seems to.
-    wrong_repairs : tuple of WrongRepair
-    """
+    """A defect, and all that is known of it."""
 
     identifier: str
+    """The stable id."""
     name: str
+    """A few words."""
     issues: tuple[str, ...] = ()
+    """Issues and pull requests: `1544` of apache/rocketmq, `rocketmq-clients#688` of another repository of apache,
+    `0fff4a8d84` for a commit."""
     affected: str
+    """The first and last version that have it."""
     fixed: str = ""
+    """The first that has not; empty while it is open."""
     in_releases: str | None = None
+    """The releases that have it as ranges, `4.3.0–4.5.2, 5.0.0–5.0.0`, where `affected` is in words or does not say the
+    last one; `5.1.1–` is open, and empty is none (`model_check.defects.affected`)."""
     effect: str
+    """What a user sees."""
     properties: tuple[str, ...]
+    """The guarantees that it breaks (`S1` …), the weightiest first."""
     evidence: tuple[str, ...]
+    """`X` the algorithm was run, `C` the code was read, `R` it is known from a report."""
     mechanism: str
+    """How it comes about."""
     java: tuple[str, ...] = ()
+    """The classes and methods that have it, `Class#method`, as far as no rule names them in whose docstring its id
+    stands (`make releases`)."""
     repair: str = ""
+    """What repairs it, or why nothing in the broker does; empty if nothing is known."""
     where: Where
     why: str = ""
+    """For a defect that no search finds: the reason, in one line."""
     search: DefectSearch | None = None
+    """The question that finds it; absent also while the specification does not bear it."""
     lasso: LassoSearch | None = None
+    """The question of endless runs, where the defect stops something for ever, or seems to."""
     wrong_repairs: tuple[WrongRepair, ...] = ()
 
     @property
@@ -158,15 +211,12 @@ class Defect:
 def catalogue() -> Mapping[str, Defect]:
     """All defects by their ids, A before B.
 
-    Raises
-    ------
-    BadFile
-        When an entry lacks a field or has one that is not known; names the file, the id and the field.
+    Raises `BadFile`, which names the file, the id and the field, when an entry lacks a field or has one that is not
+    known.
     """
     found: dict[str, Defect] = {}
     for file in FILES:
-        content = parse_toml(resources.files("model_check.defects").joinpath(file).read_text(encoding="utf-8"))
-        for identifier, given in content.items():
+        for identifier, given in read_toml(Path(__file__).with_name(file)).items():
             found[identifier] = _defect(f"{file}: {identifier}", identifier, given)
     return found
 
@@ -174,10 +224,7 @@ def catalogue() -> Mapping[str, Defect]:
 def defect_called(identifier: str) -> Defect:
     """A defect by its id, in capitals or not.
 
-    Raises
-    ------
-    ModelCheckError
-        When there is none; names the nearest ids by their number, and which there are.
+    Raises `ModelCheckError`, which names the nearest ids by their number, and which there are, when there is none.
     """
     known = catalogue()
     wanted = identifier.strip().upper()
@@ -303,4 +350,4 @@ _FROM_TEXT: Final[Mapping[str, Callable[[Any], object]]] = {
     "response": _response,
     "vanishes": str,
 }
-"""What a field of a question is made of."""
+"""Field of a question → the parser of its text."""

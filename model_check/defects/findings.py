@@ -1,4 +1,4 @@
-"""What is on record of the catalogue: of the searches, of those for runs that never end, and of the reference broker.
+"""Findings on record for the catalogue: of searches, of searches for endless runs, and of the reference broker.
 
 `findings.toml` and `lasso_findings.toml` are written by `python -m model_check.defects`, `broker_findings.toml` by
 `python -m fuzz.defects`: the broker is not known here, who plays the scenarios is above this package, and the file is
@@ -8,117 +8,80 @@ what the two share.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from files.content import read_toml
 from files.writing import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from _typeshed import DataclassInstance
 
-    from model_check.defects.lasso_search import FoundLasso
-    from model_check.defects.search import FoundDefect
+    from model_check.defects.search import FoundDefect, FoundLasso
 
-FILE = Path(__file__).with_name("findings.toml")
-LASSO_FILE = Path(__file__).with_name("lasso_findings.toml")
-BROKER_FILE = Path(__file__).with_name("broker_findings.toml")
-
-_HEAD = "# Written by `make defects`: what the searches of reported.toml and latent.toml found. Edit those, not this.\n"
-_LASSO_HEAD = (
-    "# Written by `make defects`: what the lassos of reported.toml and latent.toml are. Edit those, not this.\n"
-)
-_BROKER_HEAD = "# Written by `make defects`: what the scenarios in fuzz/defects/ have shown. Edit those, not this.\n"
+Record = TypeVar("Record", bound="DataclassInstance")
 
 
 @dataclass(frozen=True, slots=True)
 class DefectFinding:
-    """The figures of one defect.
-
-    Attributes
-    ----------
-    depth : int
-        Steps of the shortest schedule.
-    seconds : float
-        Of the search in the affected profile up to that depth, made ready before.
-    states : int
-        Distinct states of that search.
-    engines : tuple of str
-        Those that gave this depth: `numba`, `cpython`, `z3`; `replay` of a schedule that CPython has taken only.
-    repaired : str
-        `holds`, up to how many steps there is no violation, or after how many there is one on a larger instance; empty
-        where there is no second search.
-    repaired_states, repaired_depth : int
-        Distinct states and depth of the search in the repaired profile, or on the larger instance; 0 where there is
-        none.
-    repaired_engines : tuple of str
-        Those that found as many states in that search, and the same.
-    """
+    """The figures of one defect."""
 
     depth: int
+    """Steps of the shortest schedule."""
     seconds: float
+    """Of the search in the affected profile up to that depth, made ready before."""
     states: int
+    """Distinct states of that search."""
     engines: tuple[str, ...]
+    """Those that gave this depth: `numba`, `cpython`, `z3`; `replay` of a schedule that CPython has taken only."""
     repaired: str = ""
+    """`holds`, up to how many steps there is no violation, or after how many there is one on a larger instance; empty
+    where there is no second search."""
     repaired_states: int = 0
+    """Distinct states of the search in the repaired profile, or on the larger instance; 0 where there is none."""
     repaired_depth: int = 0
+    """The depth of that search."""
     repaired_engines: tuple[str, ...] = ()
+    """Those that found as many states in that search, and the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class LassoFinding:
-    """What was found of a defect in runs that never end.
-
-    Attributes
-    ----------
-    stem, cycle : int
-        Steps of the shortest way into a cycle that was found, and round it; 0 where the response holds.
-    states, repaired_states : int
-        Distinct states in the affected profile, and in the repaired one; 0 where there is none.
-    seconds : float
-        Of the search in the affected profile, made ready before.
-    engines : tuple of str
-        The engines that agree on the verdicts; CPython has taken each lasso twice round in any case.
-    """
+    """The lasso of a defect, in figures."""
 
     stem: int
+    """Steps of the shortest way into a cycle that was found; 0 where the response holds."""
     cycle: int
+    """Steps of the shortest way round it; 0 where the response holds."""
     states: int
+    """Distinct states in the affected profile."""
     repaired_states: int
+    """Distinct states in the repaired profile; 0 where there is none."""
     seconds: float
+    """Of the search in the affected profile, made ready before."""
     engines: tuple[str, ...]
+    """The engines that agree on the verdicts; CPython has taken each lasso twice round in any case."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerFinding:
-    """What the reference broker has shown of one defect.
-
-    Attributes
-    ----------
-    story : str
-        What happened, in a sentence.
-    property_id : str
-        The guarantee that was broken.
-    affected, repaired_in : str
-        The profiles that were compared.
-    also_in : tuple of str
-        Other profiles in which the same story ends badly.
-    test : str
-        The test that asks for it.
-    seen : tuple of (str, str, str)
-        Each fact, with its value in the affected and in the repaired profile.
-    """
+    """A defect as the reference broker has shown it."""
 
     story: str
+    """What happened, in a sentence."""
     property_id: str
+    """The guarantee that was broken."""
     affected: str
     repaired_in: str
+    """The profile with which `affected` was compared."""
     also_in: tuple[str, ...]
+    """Other profiles in which the same story ends badly."""
     test: str
+    """The test that asks for it."""
     seen: tuple[tuple[str, str, str], ...]
+    """Each fact, with its value in the affected and in the repaired profile."""
 
 
 def finding_of(found: FoundDefect, engines: tuple[str, ...], repaired_engines: tuple[str, ...]) -> DefectFinding:
@@ -137,57 +100,49 @@ def finding_of(found: FoundDefect, engines: tuple[str, ...], repaired_engines: t
 
 
 def lasso_finding_of(found: FoundLasso, engines: tuple[str, ...]) -> LassoFinding:
-    """The figures of a lasso, or of none (`model_check.defects.lasso_search`)."""
+    """The figures of a lasso, or of none (`model_check.defects.search`)."""
     affected, repaired = found.affected.numbers, 0 if found.repaired is None else found.repaired.numbers.distinct
     return LassoFinding(*found.lengths, affected.distinct, repaired, round(affected.seconds, 6), engines)
 
 
-def read_findings(path: Path = FILE) -> dict[str, DefectFinding]:
-    """The recorded figures: of a defect under its id, of a wrong repair under its id and source, `A21 #8004`."""
-    return read_records(DefectFinding, path)
+@dataclass(frozen=True, slots=True)
+class FindingsFile(Generic[Record]):
+    """A file of findings, by the ids of the defects; of a wrong repair by the id and its source, `A21 #8004`."""
+
+    kind: type[Record]
+    path: Path
+    content: str
+    """The words for it in the head of the file."""
+
+    def read(self) -> dict[str, Record]:
+        """The findings on record; lists become tuples."""
+        return {
+            name: self.kind(**{field: _frozen(value) for field, value in given.items()})
+            for name, given in read_toml(self.path).items()
+        }
+
+    def write(self, findings: Mapping[str, Record]) -> None:
+        """Write a table a finding, rows on lines of their own; the file appears whole or not at all."""
+        text = f"# Written by `make defects`: {self.content}. Edit those, not this.\n"
+        for name, finding in findings.items():
+            rows = "".join(f"{field} = {_toml(value)}\n" for field, value in asdict(finding).items())
+            text += f"\n[{name if name.isalnum() else json.dumps(name)}]\n{rows}"
+        write_whole(self.path, text)
 
 
-def write_findings(findings: Mapping[str, DefectFinding], path: Path = FILE) -> None:
-    """Write the figures; the file appears whole or not at all."""
-    write_records(_HEAD, findings, path)
+def _beside(name: str) -> Path:
+    return Path(__file__).with_name(name)
 
 
-def read_lasso_findings(path: Path = LASSO_FILE) -> dict[str, LassoFinding]:
-    """What is on record of endless runs, by the ids of the defects."""
-    return read_records(LassoFinding, path)
-
-
-def write_lasso_findings(findings: Mapping[str, LassoFinding], path: Path = LASSO_FILE) -> None:
-    """Write the figures; the file appears whole or not at all."""
-    write_records(_LASSO_HEAD, findings, path)
-
-
-def read_broker_findings(path: Path = BROKER_FILE) -> dict[str, BrokerFinding]:
-    """What is on record, by the ids of the defects."""
-    return read_records(BrokerFinding, path)
-
-
-def write_broker_findings(findings: Mapping[str, BrokerFinding], path: Path = BROKER_FILE) -> None:
-    """Write the file; it appears whole or not at all."""
-    write_records(_BROKER_HEAD, findings, path)
-
-
-Record = TypeVar("Record", bound="DataclassInstance")
-
-
-def read_records(kind: type[Record], path: Path) -> dict[str, Record]:
-    """What `write_records` has written; lists become tuples."""
-    content = read_toml(path)
-    return {name: kind(**{field: _frozen(value) for field, value in given.items()}) for name, given in content.items()}
-
-
-def write_records(head: str, records: Mapping[str, Record], path: Path) -> None:
-    """Write a table a record, rows on lines of their own; the file appears whole or not at all."""
-    text = head
-    for name, record in records.items():
-        rows = "".join(f"{field} = {_toml(value)}\n" for field, value in asdict(record).items())
-        text += f"\n[{name if name.isalnum() else json.dumps(name)}]\n{rows}"
-    write_whole(path, text)
+SEARCH_FINDINGS = FindingsFile(
+    DefectFinding, _beside("findings.toml"), "what the searches of reported.toml and latent.toml found"
+)
+LASSO_FINDINGS = FindingsFile(
+    LassoFinding, _beside("lasso_findings.toml"), "what the lassos of reported.toml and latent.toml are"
+)
+BROKER_FINDINGS = FindingsFile(
+    BrokerFinding, _beside("broker_findings.toml"), "what the scenarios in fuzz/defects/ have shown"
+)
 
 
 def _frozen(value: Any) -> Any:

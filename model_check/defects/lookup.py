@@ -1,43 +1,40 @@
-"""What words on the command line mean in the catalogue: a defect, a clause, a switch, a release, or a symptom."""
+"""Look-up of words in the catalogue: a defect, a clause, a switch, a release, or a symptom in a user's words."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from files.content import read_toml
 from model_check.clauses import clauses_by_name, name_of
 from model_check.defects.affected import defects_in, is_newer_than_read
-from model_check.defects.catalogue import catalogue, defect_called
-from model_check.defects.symptoms import defects_of, named_in_the_text, symptoms_called
+from model_check.defects.catalogue import Defect, catalogue, defect_called
 from model_check.did_you_mean import require_known
 from model_check.switches import switch_records
 from spec.releases.broker_defaults import NEWEST_RELEASE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from model_check.defects.catalogue import Defect
     from spec.language import Property
+
+FILE: Final = Path(__file__).with_name("symptoms.toml")
+_SHORTEST_WORD: Final = 3
+_SHORTEST_CHINESE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The answer to a word.
-
-    Attributes
-    ----------
-    title : str
-        What the defects have to do with it; empty for a defect that was named itself.
-    defects : tuple of Defect
-        In the order of the catalogue.
-    by_symptom : bool
-        Whether the word is one of a user's, to whom the searches say nothing.
-    """
+    """The answer to a word."""
 
     title: str
+    """The relation of the defects to the word; empty for a defect that was named itself."""
     defects: tuple[Defect, ...]
+    """In the order of the catalogue."""
     by_symptom: bool = False
+    """Whether the word is one of a user's, to whom the searches say nothing."""
 
     def of_release(self, release: str) -> Lookup:
         """Those that a release has."""
@@ -47,17 +44,18 @@ class Lookup:
 
 
 def look_up_all(words: Sequence[str]) -> list[Lookup]:
-    """What each word means; those that are no names are one phrase, and where that says nothing, words again.
+    """The answers to some words; those that are no names are one phrase, and where that says nothing, words again.
 
-    Raises
-    ------
-    ModelCheckError
-        A word means nothing; names what may have been meant.
+    Raises `ModelCheckError`, which names what may have been meant, when a word means nothing.
 
     Examples
     --------
     >>> [answer.title for answer in look_up_all(["delivered", "twice"])]
     ['what shows as “delivered twice”']
+    >>> for answer in look_up_all(["s1.immune_half", "heeds_settled_originals"]):
+    ...     print(answer.title, [defect.identifier for defect in answer.defects])
+    S1.immune_half is broken by ['B01']
+    heeds_settled_originals mends ['A15', 'B01', 'B47']
     """
     named = [answer for word in words if (answer := _named(word)) is not None]
     rest = [word for word in words if _named(word) is None]
@@ -65,28 +63,8 @@ def look_up_all(words: Sequence[str]) -> list[Lookup]:
     return [*named, *(phrase or [answer for word in rest for answer in (_described(word) or [_refused(word)])])]
 
 
-def look_up(word: str) -> Lookup:
-    """A defect by its id, the defects that break a property or a clause, those that a switch mends or makes.
-
-    Also all that a release has.
-
-    Raises
-    ------
-    ModelCheckError
-        When it is none of these; names what may have been meant.
-
-    Examples
-    --------
-    >>> [defect.identifier for defect in look_up("s1.immune_half").defects], look_up("heeds_settled_originals").title
-    (['B01'], 'heeds_settled_originals mends')
-    >>> [defect.identifier for defect in look_up("heeds_settled_originals").defects]
-    ['A15', 'B01', 'B47']
-    """
-    return _named(word) or _refused(word)
-
-
 def _named(word: str) -> Lookup | None:
-    """What has a name; None for other words."""
+    """The answer to a name; None for other words."""
     if re.fullmatch(r"[A-Za-z]?\d{1,3}[A-Za-z]?", word.strip()) and word.strip()[0].upper() not in "SLR":
         return Lookup("", (defect_called(word),))
     if re.fullmatch(r"\d+(\.\d+)+", word.strip()):
@@ -105,13 +83,7 @@ def _named(word: str) -> Lookup | None:
 
 
 def in_release(release: str) -> Lookup:
-    """The defects that a release has.
-
-    Raises
-    ------
-    ModelCheckError
-        When it is no release of 4.3.0 and later.
-    """
+    """The defects that a release has; raises `ModelCheckError` when it is no release of 4.3.0 and later."""
     found = defects_in(NEWEST_RELEASE if is_newer_than_read(release) else release)
     count = f"has {len(found)} of {len(catalogue())} known defects"
     return Lookup(f"RocketMQ {_read(release, count)}", found, by_symptom=True)
@@ -164,3 +136,104 @@ def _of_switch(name: str) -> Lookup:
     named = {*record.defects, *(one.name for one in on_record(name) if one.mends)}
     verb = "mends" if record.kind == "repair" else "makes or mends"
     return Lookup(f"{name} {verb}", tuple(defect for defect in catalogue().values() if defect.identifier in named))
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """One thing that a user may see."""
+
+    name: str
+    """As the answer is headed."""
+    english: tuple[str, ...]
+    """The words for it, whatever their capitals and blanks."""
+    chinese: tuple[str, ...]
+    defects: tuple[str, ...]
+    """The ids of the defects that it may be, in the order of the catalogue."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All words, as they are compared."""
+        return tuple(map(plain, (self.name, *self.english, *self.chinese)))
+
+
+@cache
+def symptoms() -> tuple[Symptom, ...]:
+    """All symptoms, the gravest first."""
+    given = read_toml(FILE)["symptom"]
+    return tuple(
+        Symptom(one["name"], tuple(one["english"]), tuple(one["chinese"]), tuple(one["defects"])) for one in given
+    )
+
+
+def plain(text: str) -> str:
+    """A text without capitals, and without blanks beside Chinese letters.
+
+    Examples
+    --------
+    >>> plain("CPU  飙高"), plain("Delivered  Twice ")
+    ('cpu飙高', 'delivered twice')
+    """
+    lowered = " ".join(text.lower().split())
+    return re.sub(r"(?<=[^\x00-\x7f]) | (?=[^\x00-\x7f])", "", lowered)
+
+
+def symptoms_called(text: str) -> tuple[Symptom, ...]:
+    """Those that have the text for a word; or else those of which a word is in the text, or the text in a word.
+
+    Examples
+    --------
+    >>> [symptom.name for symptom in symptoms_called("重复消费")]
+    ['delivered twice']
+    >>> [symptom.name for symptom in symptoms_called("Duplicates after a restart")]
+    ['delivered twice', 'after a restart or a stop']
+    """
+    asked = plain(text)
+    if not asked:
+        return ()
+    same = tuple(symptom for symptom in symptoms() if asked in symptom.words)
+    if same:
+        return same
+    inside = tuple(symptom for symptom in symptoms() if any(_has(asked, word) for word in symptom.words))
+    if inside:
+        return inside
+    return tuple(symptom for symptom in symptoms() if any(_has(word, asked) for word in symptom.words))
+
+
+def named_in_the_text(text: str) -> tuple[Defect, ...]:
+    """The defects of which the description has every word of a text, or whose reports have its number.
+
+    Examples
+    --------
+    >>> [defect.identifier for defect in named_in_the_text("removeMap opMsgMap")]
+    ['B49']
+    """
+    words = plain(text).replace("#", "").split()
+    return tuple(
+        defect for defect in catalogue().values() if words and all(_has(_description(defect), word) for word in words)
+    )
+
+
+def symptoms_of(identifier: str) -> tuple[str, ...]:
+    """The names of the symptoms that a defect shows."""
+    return tuple(symptom.name for symptom in symptoms() if identifier in symptom.defects)
+
+
+def defects_of(ids: Iterable[str]) -> tuple[Defect, ...]:
+    """The defects of some ids, in the order of the catalogue."""
+    wanted = frozenset(ids)
+    return tuple(defect for identifier, defect in catalogue().items() if identifier in wanted)
+
+
+@cache
+def _description(defect: Defect) -> str:
+    texts = (defect.name, defect.effect, defect.mechanism, defect.repair, *defect.java, *defect.issues)
+    return plain(" ".join(texts))
+
+
+def _has(text: str, word: str) -> bool:
+    """Whether a word is in a text; one in Latin letters where a word of the text begins."""
+    if not word.isascii():
+        return len(word) >= _SHORTEST_CHINESE and word in text
+    if len(word) < _SHORTEST_WORD:
+        return False
+    return re.search(rf"(?<![a-z0-9]){re.escape(word)}", text) is not None

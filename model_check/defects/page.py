@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from document.markdown import markdown
-from document.parts import Heading, Paragraph, prose, tabulated
-from model_check.defects.catalogue import Where
+from document.parts import Heading, Paragraph, Part, prose, tabulated
+from model_check.defects.catalogue import Defect, DefectQuestion, DefectSearch, Where, WrongRepair
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from document.parts import Part
-    from model_check.defects.catalogue import Defect, WrongRepair
     from model_check.defects.findings import BrokerFinding, DefectFinding, LassoFinding
-    from model_check.defects.question import DefectQuestion, DefectSearch
 
 FILE = Path(__file__).parents[2] / "docs" / "generated" / "defects.md"
 

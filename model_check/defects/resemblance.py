@@ -7,22 +7,17 @@ that is rid of B01 is still broken through an op batch that is late (B05, A16).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from model_check.defects.affected import possible_with
-from model_check.defects.catalogue import catalogue
+from model_check.defects.catalogue import Defect, catalogue
 from model_check.world import Profile
 from spec.chapters import end_transaction, op_batch
 from spec.constants import Constants
-from spec.language import holds, take
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from model_check.defects.catalogue import Defect
-    from spec.language import Machine, Property, Step
+from spec.language import Machine, Property, Step, holds, take
 
 Turns = dict[str, bool]
 """Switches, and how they stand with a repair."""
@@ -33,7 +28,7 @@ def repairs_of(identifier: str) -> tuple[Turns, ...]:
     """The repairs of a defect that a search has shown, each as the switches that it turns; none where none is known.
 
     That by which the profile of its search differs from those in which a search finds it gone. What the entry of a
-    switch says of itself is a claim, and no repair (`model_check.defects.claims`).
+    switch says of itself is a claim, and no repair (`model_check.defects.switch_effects`).
 
     Examples
     --------
@@ -79,12 +74,7 @@ def resembled(machine: Machine, constants: object, clause: Property, path: Seque
     whose own steps (`DefectSearch.shows`) it takes; else those of which a repair stops it, those whose own faults may
     occur before all others; else those whose steps it takes, together with the defects of other clauses that break the
     property, whose steps it takes, too, and of which a repair stops it. Where nothing decides, all whose faults may
-    occur, if there are any.
-
-    Parameters
-    ----------
-    machine, constants
-        What the path is of; a machine that has no profile resembles what its clause says.
+    occur, if there are any. A machine that has no profile resembles what its clause says.
     """
     if not isinstance(constants, Constants):
         return clause.resembles

@@ -1,4 +1,8 @@
-"""A defect is found where it is, and gone where it is repaired: two searches and what they must say, by two engines."""
+"""A defect is found where it is, and gone where it is repaired: two searches and what they must say, by two engines.
+
+A defect that stops something for ever is a run without end where it is, and none where it is repaired; or it is none
+anywhere, for a reason.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from model_check.check import check
 from model_check.defects.resemblance import first_step_missing
-from model_check.engines import COMPILED, CPYTHON, Z3
+from model_check.engines import COMPILED, CPYTHON, Z3, Engine
 from model_check.errors import EvaluationError
-from model_check.finding import Holds, Violated
+from model_check.finding import Finding, Holds, Verdict, Violated
+from model_check.liveness.by_networkx import has_a_fair_run
+from model_check.liveness.check import LivenessFinding, UnfoldedLasso, check_responses
+from model_check.liveness.graph import compiled_graph
 from model_check.question import Question
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from model_check.defects.question import DefectSearch
-    from model_check.engines import Engine
+    from model_check.defects.catalogue import DefectSearch, LassoSearch
     from model_check.explicit.exploration import Report
-    from model_check.finding import Finding
     from model_check.world import World
 
 CPYTHON_STATES: Final = 300_000
@@ -29,24 +35,20 @@ ABSENT_STATES: Final = 90_000
 Z3_STATES: Final = 10_000_000
 """With more states than this on the way, bounded model checking does not come to an end either."""
 
+NETWORKX_STATES: Final = 70_000
+"""Up to so many states networkx decides them again; it takes a quarter of a minute."""
+
 
 @dataclass(frozen=True, slots=True)
 class FoundDefect:
-    """What the two searches of a defect have found.
-
-    Attributes
-    ----------
-    affected : Finding
-        The search in the profile that has the defect, up to the depth at which it shows.
-    violated : Violated
-        The clause in it, with the first shortest schedule.
-    repaired : Finding or None
-        The search in the profile that is rid of it, or on the instance that shows it later, if there is one.
-    """
+    """The findings of the two searches of a defect."""
 
     affected: Finding
+    """The search in the profile that has the defect, up to the depth at which it shows."""
     violated: Violated
+    """The clause in it, with the first shortest schedule."""
     repaired: Finding | None
+    """The search in the profile that is rid of it, or on the instance that shows it later, if there is one."""
 
     @property
     def depth(self) -> int:
@@ -55,7 +57,7 @@ class FoundDefect:
 
     @property
     def absence(self) -> str:
-        """What the second search says: `holds`, the depth up to which it found nothing, or the later violation.
+        """The verdict of the second search: `holds`, the depth up to which it found nothing, or the later violation.
 
         `holds` of a search of all reachable states; of one that was cut short, the depth up to which all were seen: its
         deepest level is not complete, those before it are. Of one that found a violation, its steps.
@@ -73,13 +75,9 @@ def find(
 ) -> FoundDefect:
     """Search for a defect in the affected profile and, if there is one, in the repaired profile or on `later_on`.
 
-    Raises
-    ------
-    EvaluationError
-        It is not found where it should be, its schedule lacks a step that makes it this defect, it is found where it
-        should be gone, or no later where it should be found later.
-    KeyboardInterrupt
-        Ctrl-C ended a search.
+    Raises `EvaluationError` if it is not found where it should be, its schedule lacks a step that makes it this defect,
+    it is found where it should be gone, or no later where it should be found later, and `KeyboardInterrupt` if Ctrl-C
+    ended a search.
     """
     ask = partial(_ask_about, search, engine=engine, threads=threads, report=report)
     affected = ask(search.world, until=(search.clause,))
@@ -109,12 +107,8 @@ def engines_that_agree_on_its_depth(
     """The engines that agree on the depth of a defect: CPython where the states on the way are few, else Z3.
 
     CPython also has to find as many states up to that depth. Where the states are too many for both, CPython has only
-    taken the schedule step by step (`replay`): that it is one is known in two ways, that none is shorter in one.
-
-    Raises
-    ------
-    EvaluationError
-        The second engine finds another depth, another number of states, or no violation.
+    taken the schedule step by step (`replay`): that it is one is known in two ways, that none is shorter in one. Raises
+    `EvaluationError` if the second engine finds another depth, another number of states, or no violation.
     """
     states = found.affected.numbers.distinct
     if states <= most_states:
@@ -134,10 +128,7 @@ def engines_that_agree_on_its_absence(
 ) -> tuple[str, ...]:
     """The engines that agree that a defect is gone; CPython is asked where the repaired profile has few states.
 
-    Raises
-    ------
-    EvaluationError
-        CPython finds a violation, or another number of states.
+    Raises `EvaluationError` if CPython finds a violation, or another number of states.
     """
     repaired = found.repaired
     if repaired is None:
@@ -156,13 +147,7 @@ def without_repair(search: DefectSearch) -> DefectSearch:
 
 
 def _ask_about(
-    search: DefectSearch,
-    world: World,
-    *,
-    engine: Engine,
-    threads: int = 1,
-    report: Report | None = None,
-    **limits: Any,
+    search: DefectSearch, world: World, *, engine: Engine, threads: int = 1, report: Report | None = None, **limits: Any
 ) -> Finding:
     """Ask for the clause of a search in a world; the limits are those of `Question`."""
     question = Question(world=world, clauses=(search.clause,), **limits)
@@ -219,3 +204,69 @@ def _require_agreement(search: DefectSearch, world: World, engine: Engine, their
         where = f"{search.subject} in {world.profile} on {search.world.instance.name}"
         msg = f"{where}: {COMPILED.name} finds {ours}, {engine.name} finds {theirs}"
         raise EvaluationError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLasso:
+    """The findings in the affected profile, and in the repaired one if there is one."""
+
+    affected: LivenessFinding
+    lasso: UnfoldedLasso | None
+    """None where the defect vanishes."""
+    repaired: LivenessFinding | None
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Steps of the stem, and of the cycle; none where the response holds."""
+        return (0, 0) if self.lasso is None else (len(self.lasso.stem), len(self.lasso.cycle))
+
+
+def find_lasso(search: LassoSearch, report: Report | None = None) -> FoundLasso:
+    """Search for a lasso in the affected profile, and see that the repaired one has none.
+
+    Raises `EvaluationError` if there is none where one should be, its cycle lacks a step that makes it this defect, or
+    there is one where none should be.
+    """
+    affected = _asked(search, search.world, Verdict.HOLDS if search.vanishes else Verdict.VIOLATED, report)
+    lasso = affected.rows[0].lasso
+    if lasso is None:
+        return FoundLasso(affected, None, None)
+    round_it = [event.step for event in lasso.cycle]
+    missing = first_step_missing(round_it * 2, search.shows)
+    if missing is not None:
+        msg = (
+            f"the cycle in which {search.subject} never comes in {search.world.title} has no step {missing!r} where it "
+            f"is expected; in order it should show {', '.join(search.shows)}"
+        )
+        raise EvaluationError(msg)
+    other = search.other_world
+    return FoundLasso(affected, lasso, None if other is None else _asked(search, other, Verdict.HOLDS, report))
+
+
+def engines_that_agree_on_the_lasso(search: LassoSearch, found: FoundLasso) -> tuple[str, ...]:
+    """The engines that agree on the verdicts; networkx is asked of each profile that has few states.
+
+    Raises `EvaluationError` if it says something else.
+    """
+    results = [one for one in (found.affected, found.repaired) if one is not None]
+    if any(one.numbers.distinct > NETWORKX_STATES for one in results):
+        return ("numba",)
+    promises = [TRANSACTIONAL_MESSAGES.fairness[name] for name in search.response.under]
+    for one in results:
+        graph, _ = compiled_graph(TRANSACTIONAL_MESSAGES, one.world.constants, [search.response])
+        verdict = one.rows[0].verdict
+        if has_a_fair_run(graph, search.response, promises) != (verdict is Verdict.VIOLATED):
+            msg = f"{search.subject} in {one.world.title}: networkx disagrees with {verdict.value}"
+            raise EvaluationError(msg)
+    return ("numba", "networkx")
+
+
+def _asked(search: LassoSearch, world: World, wanted: Verdict, report: Report | None) -> LivenessFinding:
+    """The finding in a world, where the verdict is the one that is wanted."""
+    result = check_responses([world], [search.response], report=report)
+    (row,) = result.rows
+    if row.verdict is not wanted:
+        because = f": {row.why}" if row.why else ""
+        msg = f"{search.subject} is {row.verdict.value} in {world.title}, not {wanted.value}{because}"
+        raise EvaluationError(msg)
+    return result

@@ -1,47 +1,45 @@
-"""What a switch breaks and mends: the clauses on which searches with it and without it do not agree."""
+"""Effects of a switch: the clauses on which searches with it and without it do not agree, and what it claims to repair.
+
+The entry of a repair switch is written by whoever proposes the repair. A defect counts as repaired only where the
+catalogue names the profile that is rid of it (`repaired_in`, `also_repaired_in`), which a test searches; else it is a
+claim, which is searched here.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from model_check.check import check
 from model_check.clauses import name_of
-from model_check.defects.catalogue import catalogue
-from model_check.defects.findings import read_findings
+from model_check.defects.catalogue import DefectSearch, catalogue
+from model_check.defects.findings import SEARCH_FINDINGS
+from model_check.defects.resemblance import repairs_of
 from model_check.question import Question
-from model_check.switches import switch_records
+from model_check.switches import SwitchRecord, switch_records
 from model_check.world import Environment, Profile, World
-from spec.constants import FAULTS
+from spec.constants import FAULTS, Instance
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from model_check.defects.question import DefectSearch
     from model_check.finding import Finding
-    from model_check.switches import SwitchRecord
     from model_check.verdicts.searches import Searches
-    from spec.constants import Instance
     from spec.language import Property
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseEffect:
-    """A clause on which two searches differ.
-
-    Attributes
-    ----------
-    release : Profile
-        Where: `4.9.7`.
-    without, with_it : int or None
-        Steps of the shortest violation; None where there is none.
-    """
+    """A clause on which two searches differ."""
 
     clause: Property
     release: Profile
+    """Where: `4.9.7`."""
     environment: Environment
     without: int | None
+    """Steps of the shortest violation without the switch; None where there is none."""
     with_it: int | None
+    """The same with it."""
 
     @property
     def change(self) -> str:
@@ -64,24 +62,16 @@ class ClauseEffect:
 
 @dataclass(frozen=True, slots=True)
 class EffectOnRecord:
-    """What a search of the catalogue has found of a switch: its two profiles differ in it alone.
-
-    Attributes
-    ----------
-    name : str
-        The defect, or the wrong repair of it (`A21 #8004`).
-    says : str
-        What it is.
-    mends : bool
-        Whether the switch mends the defect as it stands in `repaired_in`; else it is about a wrong repair.
-    search : DefectSearch
-        Its clause is violated in its world after `depth` steps; `absence` says what was found where it is repaired.
-    """
+    """A finding of the catalogue about a switch: the two profiles of its search differ in it alone."""
 
     name: str
+    """The defect, or the wrong repair of it (`A21 #8004`)."""
     says: str
+    """The defect, or what the wrong repair breaks, in words."""
     mends: bool
+    """Whether the switch mends the defect as it stands in `repaired_in`; else it is about a wrong repair."""
     search: DefectSearch
+    """Its clause is violated in its world after `depth` steps; `absence` says what was found where it is repaired."""
     depth: int
     absence: str
 
@@ -110,37 +100,29 @@ class EffectOnRecord:
 
 @dataclass(frozen=True, slots=True)
 class SwitchEffects:
-    """What was searched, and what came of it.
-
-    Attributes
-    ----------
-    releases : tuple of Profile
-        Where the switch can do something.
-    effects : tuple of ClauseEffect
-        In the order of the clauses; in an environment with a fault only what the quiet world does not show.
-    still_broken : dict
-        Clause that it mends somewhere, to the releases in which the same environment breaks it with the switch, too.
-    cut_short : tuple of World
-        Searches that were, so that what they do not violate counts as neither.
-    """
+    """The effects of a switch on the clauses, and the searches that show them."""
 
     record: SwitchRecord
     instance: Instance
     releases: tuple[Profile, ...]
+    """Where the switch can do something."""
     effects: tuple[ClauseEffect, ...]
+    """In the order of the clauses; in an environment with a fault only what the quiet world does not show."""
     still_broken: dict[Property, tuple[Profile, ...]]
+    """Clause that it mends somewhere, to the releases in which the same environment breaks it with the switch, too."""
     cut_short: tuple[World, ...]
+    """Searches that were, so that what they do not violate counts as neither."""
 
 
 def on_record(name: str) -> tuple[EffectOnRecord, ...]:
-    """What the catalogue has found of a switch: the searches whose two profiles differ in it and in nothing else.
+    """The findings of the catalogue about a switch: of searches whose two profiles differ in it and in nothing else.
 
     Examples
     --------
     >>> [(one.name, one.where, one.depth, one.absence) for one in on_record("heeds_settled_originals")][0]
     ('B01', 'S1.immune_half in 4.9.7, quiet, tiny', 16, 'holds')
     """
-    findings, found = read_findings(), []
+    findings, found = SEARCH_FINDINGS.read(), []
     for defect in catalogue().values():
         wrong = {defect.recorded_as(one): one.breaks for one in defect.wrong_repairs}
         for title, search in defect.questions:
@@ -182,15 +164,8 @@ def find_effects(
 ) -> SwitchEffects:
     """Search each release with and without the switch, in the quiet world and under each fault alone.
 
-    Parameters
-    ----------
-    releases
-        All versions of RocketMQ when none is given.
-
-    Raises
-    ------
-    EvaluationError, KeyboardInterrupt
-        See `Searches.run`.
+    Raises `EvaluationError` and `KeyboardInterrupt` as `Searches.run` does. The releases are all versions of RocketMQ
+    when none is given.
     """
     around = {
         release: profiles
@@ -235,3 +210,79 @@ def _effect(
     before, after = without[clause].depth, with_it[clause].depth
     is_known = all(depth is not None or side.numbers.complete for depth, side in ((before, without), (after, with_it)))
     return ClauseEffect(clause, release, environment, before, after) if before != after and is_known else None
+
+
+@dataclass(frozen=True, slots=True)
+class RepairClaim:
+    """The claim of a switch that it repairs a defect, tried where the catalogue finds the defect."""
+
+    switch: str
+    defect: str
+    world: World | None = None
+    """The world in which the catalogue finds the defect, with the switch; None where no search of the catalogue is
+    about it."""
+    clause: Property | None = None
+    """The clause that was searched there."""
+    depth: int | None = None
+    """Steps after which the clause is broken there all the same."""
+
+    def __str__(self) -> str:
+        says = f"{self.switch} says that it repairs {self.defect}"
+        if self.world is None or self.clause is None:
+            return f"{says}, which no search finds"
+        world = self.world
+        where = f"{name_of(self.clause)} in {world.profile}, {world.environment.name}, on {world.instance.name}"
+        if self.depth is None:
+            return f"{says}, and is not on record for it; {where}: not broken"
+        return f"{says}, and does not; {where}: broken after {self.depth} steps"
+
+    def to_json(self) -> dict[str, Any]:
+        """The claim as plain data."""
+        world = self.world
+        return {
+            "switch": self.switch,
+            "defect": self.defect,
+            "profile": "" if world is None else world.profile.name,
+            "instance": "" if world is None else world.instance.name,
+            "environment": "" if world is None else world.environment.name,
+            "clause": "" if self.clause is None else name_of(self.clause),
+            "depth": self.depth,
+        }
+
+
+def unshown_claims(switch: str) -> tuple[str, ...]:
+    """The defects that the entry of a switch names as repaired by it, although no search on record has shown that.
+
+    Examples
+    --------
+    >>> unshown_claims("heeds_settled_originals"), unshown_claims("keeps_check_open")
+    ((), ())
+    """
+    record = switch_records()[switch]
+    if record.kind != "repair":
+        return ()
+    mine = dict.fromkeys((*_needed(switch), switch), True)
+    return tuple(one for one in record.defects if not any(turns.items() <= mine.items() for turns in repairs_of(one)))
+
+
+def searched_claims(clause: Property, profile: Profile) -> tuple[RepairClaim, ...]:
+    """The claims of the switches that a profile turns on, about defects that the clause resembles, each searched."""
+    before, after = asdict(Profile.of(profile.unturned).switches), asdict(profile.switches)
+    turned = [name for name in after if after[name] and not before[name]]
+    return tuple(
+        _searched(name, defect) for name in turned for defect in unshown_claims(name) if defect in clause.resembles
+    )
+
+
+def _searched(switch: str, defect: str) -> RepairClaim:
+    search = catalogue()[defect].search
+    if search is None:
+        return RepairClaim(switch, defect)
+    world = search.world.in_profile(search.world.profile.turn(*(f"+{name}" for name in (*_needed(switch), switch))))
+    found = check(Question(world=world, clauses=(search.clause,), until=(search.clause,)))
+    return RepairClaim(switch, defect, world, search.clause, found[search.clause].depth)
+
+
+def _needed(switch: str) -> list[str]:
+    """The repairs without which it does nothing."""
+    return [name for name in switch_records()[switch].needs if switch_records()[name].kind == "repair"]

@@ -19,15 +19,13 @@ import numpy as np
 from files.content import parse_json, read_json
 from files.writing import write_whole
 from model_check.errors import BadFile, ModelCheckError, OutOfRoom
-from model_check.explicit.state_store.resources import EXACT
-from model_check.explicit.state_store.state_files import make_folder
+from model_check.explicit.state_store.regions import Counts, make_folder
+from model_check.explicit.state_store.resources import EXACT, Resources
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from model_check.explicit.code_generation.compile import Compiled
-    from model_check.explicit.state_store.regions import Counts
-    from model_check.explicit.state_store.resources import Resources
     from model_check.explicit.state_store.store import StateStore
 
 FORMAT = 1
@@ -36,35 +34,16 @@ FILE = "checkpoint.json"
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The position of a search between two calls of the kernel.
+    """The position of a search between two calls of the kernel."""
 
-    Attributes
-    ----------
-    counts : list of int
-        States in each region.
-    levels : list of list of int
-        The start of each level in each region; one more at the end.
-    claimed : int
-        Parents of the last level that are expanded.
-    generated : int
-    seen : int
-        The verdict bits of all states found, joined.
-    seen_at : list of int or None
-        The depth at which each bit was first seen.
-    seconds : float
-        The time of the search.
-    checksums : list of int
-        CRC-32 of each region's words.
-    """
-
-    counts: list[int]
-    levels: list[list[int]]
-    claimed: int
+    counts: list[int]  # states in each region
+    levels: list[list[int]]  # the start of each level in each region; one more at the end
+    claimed: int  # parents of the last level that are expanded
     generated: int
-    seen: int
-    seen_at: list[int | None]
-    seconds: float
-    checksums: list[int]
+    seen: int  # the verdict bits of all states found, joined
+    seen_at: list[int | None]  # the depth at which each bit was first seen
+    seconds: float  # the time of the search
+    checksums: list[int]  # CRC-32 of each region's words
 
     @property
     def distinct(self) -> int:
@@ -80,14 +59,7 @@ class Position:
 class Checkpoints:
     """The checkpoints of one search, in a folder that no other search uses at the same time.
 
-    Parameters
-    ----------
-    resources : Resources
-        With the folder.
-    compiled : Compiled
-    constants : object
-    title : str
-        The name of the search, for people.
+    `title` is the name of the search, for people.
 
     Raises
     ------
@@ -140,13 +112,7 @@ class Checkpoints:
             self.write(store, position)
 
     def write(self, store: StateStore, position: Position) -> None:
-        """Write a checkpoint.
-
-        Raises
-        ------
-        OutOfRoom
-            When the disk is full; the last checkpoint stays.
-        """
+        """Write a checkpoint; `OutOfRoom` when the disk is full, where the last one stays."""
         files = store.regions.save()
         try:
             files.sync()
@@ -169,13 +135,7 @@ class Checkpoints:
 
 
 def read_checkpoint(file: Path) -> tuple[dict[str, Any], Position]:
-    """The identity of a search, and its position.
-
-    Raises
-    ------
-    BadFile
-        When the file is no checkpoint.
-    """
+    """The identity of a search, and its position; `BadFile` when the file is no checkpoint."""
     try:
         content = read_json(file)
         if content["format"] != FORMAT:

@@ -1,53 +1,47 @@
-"""The result of a search, and its progress."""
+"""The result of a search, its progress, and two estimates: of the states to come, and of the states missed.
+
+The sizes of levels grow at first by a factor that falls from level to level, until it is below one. The logarithm of
+this factor falls about linearly; a line is fitted to the last levels and followed until a level would be empty. Where
+the levels shrink but the line rises, they are taken to shrink by the last factor from then on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import exp, expm1, log
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from model_check.explicit.checkpoint import Position
-from model_check.explicit.collisions import collision_probability
 from model_check.explicit.paths import first_shortest_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from model_check.explicit.code_generation.compile import Compiled
     from model_check.explicit.state_store.store import StateStore
     from spec.language import Step
 
 
+LEAST_LEVELS = 12  # levels before which there is no estimate
+FITTED = 6  # growth factors to which the line is fitted
+MOST_GROWTH = 1.2  # while levels grow by more than this factor, the end is not in sight
+
+MOST_LEVELS = 1000
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a search.
+    """The progress of a search."""
 
-    Attributes
-    ----------
-    distinct, generated : int
-        States found, and successors looked at (the initial state included in both).
-    depth : int
-        Steps from the initial state to the states that are being expanded.
-    queue : int
-        States found but not yet expanded.
-    seconds : float
-        Since the search began, compiling excluded.
-    expected : int or None
-        States in all, estimated from the sizes of the levels; None when it is too early to say.
-    seconds_left : float or None
-        The time left, if the estimate is right.
-    """
-
-    distinct: int
-    generated: int
-    depth: int
-    queue: int
-    seconds: float
-    expected: int | None = None
-    seconds_left: float | None = None
+    distinct: int  # states found, the initial one included
+    generated: int  # successors looked at, the initial state included
+    depth: int  # steps from the initial state to the states that are being expanded
+    queue: int  # states found but not yet expanded
+    seconds: float  # since the search began, compiling excluded
+    expected: int | None = None  # states in all, estimated from the levels; None when it is too early to say
+    seconds_left: float | None = None  # the time left, if the estimate is right
 
 
 Report = Callable[[Progress], None]
@@ -56,41 +50,22 @@ Report = Callable[[Progress], None]
 
 @dataclass
 class Exploration:
-    """The states that a search has found, its levels and its depths.
-
-    Attributes
-    ----------
-    store : StateStore
-        The states and the hash table.
-    levels : list of array, shape (regions,)
-        The start of each level in each region; one more at the end.
-    claimed : array, shape (16,)
-        The first element: parents of the last level that are expanded.
-    seen_at : tuple of int or None
-        For each clause the depth at which it is first violated, for each witness the depth at which it is first seen.
-    complete : bool
-        Whether every reachable state was expanded.
-    seconds : float
-        Of the search, those before a checkpoint from which it was resumed included.
-    resumed_from : int
-        States of that checkpoint; 0 without one.
-    peak_bytes : int
-        Most bytes of states and hash table in memory at a time.
-    """
+    """The states that a search has found, its levels and its depths."""
 
     compiled: Compiled
     constants: object
-    store: StateStore
-    levels: list[npt.NDArray[np.int64]]
+    store: StateStore  # the states and the hash table
+    levels: list[npt.NDArray[np.int64]]  # shape (regions,): the start of each level in each region; one more at the end
+    # the first element: parents of the last level that are expanded
     claimed: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(16, dtype=np.int64))
     distinct: int = 1
     generated: int = 1
-    seen_at: tuple[int | None, ...] = ()
-    complete: bool = True
-    seconds: float = 0.0
+    seen_at: tuple[int | None, ...] = ()  # for each clause and witness the depth at which it is first violated or seen
+    complete: bool = True  # whether every reachable state was expanded
+    seconds: float = 0.0  # of the search, those before a checkpoint from which it was resumed included
     compile_seconds: float = 0.0
-    resumed_from: int = 0
-    peak_bytes: int = 0
+    resumed_from: int = 0  # states of that checkpoint; 0 without one
+    peak_bytes: int = 0  # most bytes of states and hash table in memory at a time
 
     @property
     def depth(self) -> int:
@@ -155,3 +130,73 @@ class Exploration:
             seconds,
             [],
         )
+
+
+# --- estimates --------------------------------------------------------------------------------------------------------
+
+
+def expected_states(sizes: Sequence[int]) -> int | None:
+    """States in all, from the sizes of the finished levels; None when it is too early to say.
+
+    Examples
+    --------
+    >>> binomial = [1]
+    >>> for i in range(20):
+    ...     binomial.append(binomial[-1] * (20 - i) // (i + 1))
+    >>> expected_states(binomial[:8]) is None
+    True
+    >>> [round((expected_states(binomial[:n]) or 0) / 2**20, 2) for n in (12, 16, 21)]
+    [0.99, 1.0, 1.0]
+    """
+    if len(sizes) < LEAST_LEVELS or min(sizes[-FITTED - 1 :]) < 1:
+        return None
+    growth = [log(b / a) for a, b in zip(sizes[-FITTED - 1 :], sizes[-FITTED:], strict=False)]
+    slope, last = _line(growth)
+    if last > log(MOST_GROWTH) or (slope >= 0 and last >= 0):
+        return None
+    slope = min(slope, 0.0)
+    states, size = float(sum(sizes)), float(sizes[-1])
+    for _ in range(MOST_LEVELS):
+        last += slope
+        size *= exp(last)
+        if size < 1:
+            break
+        states += size
+    return round(states)
+
+
+def _line(values: Sequence[float]) -> tuple[float, float]:
+    """The least squares line through values at 0, 1, …: its slope, and its value at the last."""
+    n = len(values)
+    mean = sum(values) / n
+    middle = (n - 1) / 2
+    slope = sum((i - middle) * value for i, value in enumerate(values)) / sum((i - middle) ** 2 for i in range(n))
+    return slope, mean + slope * (n - 1 - middle)
+
+
+def collision_probability(distinct: int, bits: int) -> float:
+    """The probability that some two of so many states have the same fingerprint, at most.
+
+    Any two states have the same fingerprint with probability 2^-bits (see `hashing.py`), so that n(n - 1)/2^(bits + 1)
+    pairs are expected to; n²/2^65 for 64 bits. States are counted as they were found: one that collides is not counted,
+    so that the bound is of use while it is small.
+
+    Examples
+    --------
+    >>> f"{collision_probability(300_000_000, 64):.2g}"
+    '0.0024'
+    >>> collision_probability(1, 64)
+    0.0
+    """
+    return -expm1(-expected_collisions(distinct, bits))
+
+
+def expected_collisions(distinct: int, bits: int) -> float:
+    """Pairs of so many states that are expected to have the same fingerprint.
+
+    Examples
+    --------
+    >>> round(expected_collisions(8_832, 20), 1)
+    37.2
+    """
+    return distinct * (distinct - 1) / 2.0 ** (bits + 1)

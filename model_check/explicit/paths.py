@@ -13,14 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from model_check.errors import EvaluationError
-from spec.language import holds, is_witnessed, successors
+from spec.language import Machine, MachineState, Step, holds, is_witnessed, successors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from model_check.explicit.state_store.regions import Counts
     from model_check.explicit.state_store.store import StateStore
-    from spec.language import Machine, MachineState, Step
 
 _Bytes = npt.NDArray[np.uint8]
 

@@ -7,11 +7,13 @@ actions and parameters is given, in whatever order the states were found.
 
 from __future__ import annotations
 
+import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,19 +21,15 @@ from model_check.errors import DiskFull, EvaluationError, OutOfRoom
 from model_check.explicit.checkpoint import Checkpoints, Position
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.code_generation.runs import RUN
-from model_check.explicit.expected_states import expected_states
-from model_check.explicit.exploration import Exploration, Progress, Report
-from model_check.explicit.interruption import interruption
+from model_check.explicit.exploration import Exploration, Progress, Report, expected_states
 from model_check.explicit.kernel_texts.records import BAD_STATE, BAD_STEP, GENERATED
-from model_check.explicit.state_store.regions import MOST_STATES
+from model_check.explicit.state_store.regions import MOST_STATES, Counts
 from model_check.explicit.state_store.resources import EXACT, Resources
 from model_check.explicit.state_store.store import StateStore
 from spec.language import Machine, Refused, SpecificationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from model_check.explicit.state_store.regions import Counts
+    from collections.abc import Callable, Collection, Iterator
 
 __all__ = ["Exploration", "Progress", "explore"]
 
@@ -307,3 +305,31 @@ def _out_of_range(exploration: Exploration, number: int, step: int) -> str:
     except (SpecificationError, Refused) as error:
         return f"{compiled.steps[step]}: {error}"
     return f"{compiled.steps[step]}: a value left its declared range in the compiled engine only"
+
+
+@contextmanager
+def interruption() -> Iterator[Callable[[], None]]:
+    """Defer Ctrl-C to where a search is whole, between two calls of the kernels.
+
+    Gives a function that raises KeyboardInterrupt if Ctrl-C was pressed since; until it is called, nothing does.
+    Where another handler was set, or outside of the main thread, nothing is changed.
+    """
+    pressed: list[int] = []
+
+    def raise_if_pressed() -> None:
+        if pressed:
+            pressed.clear()
+            raise KeyboardInterrupt
+
+    def note(number: int, _frame: Any) -> None:
+        pressed.append(number)
+
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield raise_if_pressed
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield raise_if_pressed
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

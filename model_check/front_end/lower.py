@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.front_end import open_terms
 from model_check.front_end.open_functions import shared_reader
-from model_check.front_end.source import source_of
+from model_check.front_end.source import Origin, source_of
 from model_check.front_end.terms import (
     EMPTY,
     FALSE,
@@ -21,6 +21,7 @@ from model_check.front_end.terms import (
     Let,
     LocalTerm,
     LoweredAction,
+    Operator,
     Path,
     Read,
     Remove,
@@ -31,15 +32,12 @@ from model_check.front_end.terms import (
     apply,
     statements_of,
 )
-from spec.language import LONG_AGO, Kind
+from spec.language import LONG_AGO, Kind, Machine, Property, Step
 from spec.language.fields import Field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from model_check.front_end.source import Origin
-    from model_check.front_end.terms import Operator
-    from spec.language import Machine, Property, Step
 
 Meaning = dict[str, Expression]
 
@@ -49,14 +47,7 @@ class _NeverEnabledError(Exception):
 
 
 class Lowering:
-    """Lowers the functions of a machine in one instance.
-
-    Parameters
-    ----------
-    machine : Machine
-    constants : object
-        The instance; the machine's switches are left open.
-    """
+    """Lowers the functions of a machine in one instance, with the machine's switches left open."""
 
     def __init__(self, machine: Machine, constants: object) -> None:
         self.machine = machine
@@ -127,8 +118,8 @@ class Lowering:
                 known = self._value(value, meaning)
                 meaning[name] = known if isinstance(known, Int) else self._let(name, known)
             case open_terms.OpenWrite(path=path, index=index, value=value):
-                written = self._value(value, meaning)
-                self._out[-1].append(Write(path, self._place(path, index, statement.at, meaning), written))
+                assigned = self._value(value, meaning)
+                self._out[-1].append(Write(path, self._place(path, index, statement.at, meaning), assigned))
             case open_terms.OpenIf(test=test, then=then, otherwise=otherwise):
                 self._if(self._value(test, meaning), then, otherwise, meaning)
             case open_terms.Loop(variable=variable, low=low, high=high, body=body):

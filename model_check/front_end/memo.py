@@ -25,13 +25,7 @@ MOST_INSTANCES = 16
 
 
 class MemoCache(Generic[T]):
-    """A memo cache of the values that were wanted last; for several threads, of which one makes a value.
-
-    Parameters
-    ----------
-    size : int
-        Values that it holds.
-    """
+    """A memo cache of so many values, those wanted last; for several threads, of which one makes a value."""
 
     def __init__(self, size: int) -> None:
         self._size = size

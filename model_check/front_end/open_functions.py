@@ -99,11 +99,7 @@ class Scope:
 class OpenReader:
     """Reads the functions of a machine; each of them once.
 
-    Parameters
-    ----------
-    machine : Machine
-    constants : object
-        An instance: it says which constants there are, not what their values shall be.
+    The instance says which constants there are, not what their values shall be.
     """
 
     def __init__(self, machine: Machine, constants: object) -> None:
@@ -115,10 +111,7 @@ class OpenReader:
     def function(self, function: Callable[..., Any]) -> OpenFunction:
         """The open terms of a function.
 
-        Raises
-        ------
-        NotInTheLanguage
-            When its source uses something that is not part of the language; names the file and the line.
+        `NotInTheLanguage` when its source uses something that is not part of the language; names the file and the line.
         """
         with self._lock:
             if function in self._known:

@@ -259,25 +259,13 @@ Statement = OpenLet | OpenWrite | OpenIf | Loop | Run | Tick | OpenRemove | Open
 
 @dataclass(frozen=True, slots=True)
 class OpenFunction:
-    """A function of the specification.
-
-    Attributes
-    ----------
-    parameters : tuple of Bound
-        Without the state and the constants.
-    guard : tuple of Statement
-        Its conjuncts, in order, the names and the calls between them included.
-    effect : tuple of Statement
-        The statements behind its guard.
-    value : Term or None
-        The value that it returns.
-    """
+    """A function of the specification."""
 
     function: Callable[..., Any]
-    parameters: tuple[OpenBound, ...]
-    guard: tuple[Statement, ...]
-    effect: tuple[Statement, ...]
-    value: Term | None
+    parameters: tuple[OpenBound, ...]  # without the state and the constants
+    guard: tuple[Statement, ...]  # its conjuncts, in order, the names and the calls between them included
+    effect: tuple[Statement, ...]  # the statements behind its guard
+    value: Term | None  # the value that it returns
 
     @property
     def name(self) -> str:

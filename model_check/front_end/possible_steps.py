@@ -27,28 +27,18 @@ from model_check.front_end.terms import (
     statements_of,
     with_values,
 )
-from spec.language import Kind
+from spec.language import Kind, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from spec.language import Slot
-
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """The conditions of a step that hold in all states or in none; with equal ones, steps share their environments.
+    """The conditions of a step that hold in all states or in none; with equal ones, steps share their environments."""
 
-    Attributes
-    ----------
-    conditions : tuple of Expression
-        Conjuncts that do not depend on the state.
-    needs : frozenset of frozenset of int
-        Sets of step numbers: of each, one step must be possible.
-    """
-
-    conditions: tuple[Expression, ...] = ()
-    needs: frozenset[frozenset[int]] = frozenset()
+    conditions: tuple[Expression, ...] = ()  # conjuncts that do not depend on the state
+    needs: frozenset[frozenset[int]] = frozenset()  # sets of step numbers: of each, one step must be possible
 
 
 def allowed_steps(occasions: Sequence[Occasion], switches: Mapping[str, int]) -> set[int]:
@@ -71,18 +61,10 @@ def possible_steps(occasions: Sequence[Occasion], switches: Mapping[str, int]) -
 
 @dataclass(frozen=True, slots=True)
 class GuardParts:
-    """Parts of the steps whose guards are evaluated together: those of a part are possible in the same environments.
+    """Parts of the steps whose guards are evaluated together: those of a part are possible in the same environments."""
 
-    Attributes
-    ----------
-    occasions : tuple of Occasion
-        One a step.
-    parts : tuple of tuple of int
-        The numbers of the steps of each part.
-    """
-
-    occasions: tuple[Occasion, ...]
-    parts: tuple[tuple[int, ...], ...]
+    occasions: tuple[Occasion, ...]  # one a step
+    parts: tuple[tuple[int, ...], ...]  # the numbers of the steps of each part
 
     @classmethod
     def of(cls, occasions: tuple[Occasion, ...], most: int) -> GuardParts:
@@ -102,15 +84,7 @@ class GuardParts:
 def occasions_of(
     actions: Sequence[LoweredAction], forgetting: Iterable[Statement], slots: Iterable[Slot]
 ) -> tuple[Occasion, ...]:
-    """The occasions of some steps, whatever the switches.
-
-    Parameters
-    ----------
-    forgetting
-        The statements that follow each step.
-    slots
-        Those of the state.
-    """
+    """The occasions of some steps, each followed by `forgetting`, whatever the switches."""
     fixed = _fixed_values(slots, forgetting)
     writes = [frozenset(_written_by(action.effect, fixed)) for action in actions]
     always = _possible_everywhere(actions, writes, fixed)

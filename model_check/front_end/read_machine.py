@@ -7,28 +7,19 @@ nobody has declared, or any other Python; and go on from states that the machine
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
 
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.lower import Lowering
 from model_check.front_end.memo import memoized_by_instance
-from spec.language import Kind
-from spec.language.fields import Field
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spec.language import Machine, MachineState
+from model_check.front_end.source import declared_fields
+from spec.language import Kind, Machine, MachineState
 
 
 @memoized_by_instance
 def read_machine(machine: Machine, constants: object) -> None:
     """Read each action with all its parameters, the forgetting and each claim; once for an instance.
 
-    Raises
-    ------
-    NotInTheLanguage
-        When some source uses something that is not part of the language; names the file and the line.
+    `NotInTheLanguage` when some source uses something that is not part of the language; names the file and the line.
     """
     refuse_missing_constants(machine.state, constants)
     lowering = Lowering(machine, constants)
@@ -41,15 +32,10 @@ def read_machine(machine: Machine, constants: object) -> None:
 
 
 def refuse_missing_constants(state: type[MachineState], constants: object) -> None:
-    """Refuse a field whose declaration names a constant that the instance lacks.
-
-    Raises
-    ------
-    NotInTheLanguage
-        Names the field and the constant, and what there is.
-    """
+    """Refuse a field whose declaration names a constant that the instance lacks: `NotInTheLanguage` names both."""
     clocks, instants = [], False
-    for name, field, length in _declared(state):
+    for path, field, length in declared_fields(state):
+        name = ".".join(path)
         ends = (field.low.constant, field.high.constant, field.ahead, field.slack, field.length, length)
         clocks += [name] if field.kind is Kind.CLOCK else []
         instants = instants or field.kind is Kind.INSTANT
@@ -67,12 +53,3 @@ def _refuse(state: type[MachineState], field: str, constants: object, why: str) 
     where = f"{inspect.getsourcefile(state)}:{first}: {state.__name__}.{field}"
     msg = f"{where}: {type(constants).__name__} has {why}; it has {', '.join(given) or 'none'}"
     raise NotInTheLanguage(msg)
-
-
-def _declared(state: type[MachineState]) -> Iterator[tuple[str, Field, str | None]]:
-    """Each field with its path, and the constant that is the length of the records that it is part of."""
-    for name, member in state.members.items():
-        if isinstance(member, Field):
-            yield name, member, None
-        else:
-            yield from ((f"{name}.{inner}", field, member.length) for inner, field in member.kind.fields.items())

@@ -10,14 +10,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from model_check.errors import NotInTheLanguage
-from spec.language import Kind, assume, require, within
+from spec.language import Kind, MachineState, Refused, assume, require, within
 from spec.language.fields import Field
 from spec.language.rules import ASSUME, REQUIRE, WITHIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spec.language import MachineState, Refused
+    from model_check.front_end.terms import Path
+
 
 CONJUNCTS: Final = {require: REQUIRE, assume: ASSUME, within: WITHIN}
 """The functions whose calls are conjuncts of a guard, and the kinds of these."""
@@ -80,13 +81,7 @@ class Origin:
 
 @cache
 def source_of(function: Callable[..., Any]) -> Source:
-    """Read a function's source.
-
-    Raises
-    ------
-    NotInTheLanguage
-        When it is not a plain function whose source can be read.
-    """
+    """Read a function's source; `NotInTheLanguage` when it is not a plain function whose source can be read."""
     try:
         lines, first_line = inspect.getsourcelines(function)
     except (OSError, TypeError) as error:
@@ -101,28 +96,26 @@ def source_of(function: Callable[..., Any]) -> Source:
 
 def without_slack(state: type[MachineState]) -> str | None:
     """The first instant of a state that has no slack, so that the clock may not step back; None when all have."""
+    stiff = (path for path, field, _ in declared_fields(state) if field.kind is Kind.INSTANT and field.slack is None)
+    return next((".".join(path) for path in stiff), None)
+
+
+def declared_fields(state: type[MachineState]) -> Iterator[tuple[Path, Field, str | None]]:
+    """Each field of the state with its path, in the order of declaration, and the length of its array of records."""
     for name, member in state.members.items():
-        for field_name, field in [("", member)] if isinstance(member, Field) else member.kind.fields.items():
-            if field.kind is Kind.INSTANT and field.slack is None:
-                return f"{name}.{field_name}" if field_name else name
-    return None
+        if isinstance(member, Field):
+            yield (name,), member, None
+        else:
+            yield from (((name, inner), field, member.length) for inner, field in member.kind.fields.items())
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenConjunct:
-    """A conjunct in the source.
+    """A conjunct in the source."""
 
-    Attributes
-    ----------
-    kind, rule : str
-        `require`, `assume` or `within`, and its words.
-    place : tuple of int
-        The line in the action's file, then the line in each function that the action calls for it.
-    """
-
-    kind: str
-    rule: str
-    place: tuple[int, ...]
+    kind: str  # `require`, `assume` or `within`
+    rule: str  # its words
+    place: tuple[int, ...]  # the line in the action's file, then the line in each function that the action calls for it
 
 
 def written_guard(function: Callable[..., Any]) -> tuple[WrittenConjunct, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
-from operator import eq, ge, gt, le, lt, ne
+from operator import add, eq, ge, gt, le, lt, ne, not_, or_, sub
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -19,6 +19,18 @@ Operator = Literal[
     "+", "-", "==", "!=", "<", "<=", ">", ">=", "and", "or", "not", "if", "has", "only", "is_empty", "union", "minus"
 ]
 COMPARISONS: dict[str, Callable[[int, int], bool]] = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+FUNCTIONS: dict[str, Callable[..., int]] = {
+    **COMPARISONS,
+    "+": add,
+    "-": sub,
+    "not": not_,
+    "has": lambda members, member: members >> member & 1 if member >= 0 else 0,
+    "is_empty": not_,
+    "union": or_,
+    "minus": lambda left, right: left & ~right,
+}
+"""Operators on known numbers, but for those that are lazy, and for `only`."""
+
 BOOLEAN: frozenset[str] = frozenset({*COMPARISONS, "and", "or", "not", "has", "is_empty"})
 
 
@@ -146,7 +158,7 @@ def apply(operator: Operator, *arguments: Expression) -> Expression:
             return then if test.value else otherwise
         return then if then == otherwise else Apply("if", arguments)
     if operator != "only" and all(isinstance(a, Int) for a in arguments):
-        return Int(_compute(operator, [a.value for a in arguments if isinstance(a, Int)]))
+        return Int(int(FUNCTIONS[operator](*(a.value for a in arguments if isinstance(a, Int)))))
     if operator == "not" and isinstance(arguments[0], Apply) and arguments[0].operator == "not":
         return arguments[0].arguments[0]
     if operator in ("+", "-") and arguments[1] == ZERO:
@@ -168,28 +180,6 @@ def _fold_logic(operator: Literal["and", "or"], arguments: tuple[Expression, ...
     if not unknown:
         return neutral
     return unknown[0] if len(unknown) == 1 else Apply(operator, tuple(unknown))
-
-
-def _compute(operator: Operator, values: list[int]) -> int:
-    if operator in COMPARISONS:
-        return int(COMPARISONS[operator](*values))
-    match operator, values:
-        case "+", [a, b]:
-            return a + b
-        case "-", [a, b]:
-            return a - b
-        case "not", [a]:
-            return int(not a)
-        case "has", [a, b]:
-            return a >> b & 1 if b >= 0 else 0
-        case "is_empty", [a]:
-            return int(a == 0)
-        case "union", [a, b]:
-            return a | b
-        case "minus", [a, b]:
-            return a & ~b
-    msg = f"{operator} with {len(values)} arguments"
-    raise AssertionError(msg)
 
 
 def with_values(term: Expression, known: Mapping[Any, int]) -> Expression:

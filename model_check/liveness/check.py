@@ -17,16 +17,14 @@ from model_check.finding import Numbers, Verdict
 from model_check.instances import load_instance
 from model_check.liveness.fair_cycles import fair_components
 from model_check.liveness.graph import all_states, graph_of
-from model_check.liveness.lasso import require_lasso, shortest_lasso
-from model_check.world import World
+from model_check.liveness.lasso import Lasso, require_lasso, shortest_lasso
+from model_check.world import Environment, Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from model_check.explicit.exploration import Report
-    from model_check.liveness.lasso import Lasso
-    from model_check.world import Environment, Profile
     from spec.constants import Instance
     from spec.language import Fairness, Machine, Response, Step
 
@@ -39,28 +37,15 @@ ARRAYS = {"half_slots": "half", "op_slots": "op"}
 
 @dataclass(frozen=True, slots=True)
 class UnfoldedLasso:
-    """A violation in the queue offsets of a broker.
+    """A violation in the queue offsets of a broker."""
 
-    Attributes
-    ----------
-    stem, cycle : tuple of Event
-        Up to the cycle, and round it for the first time.
-    owed_from : int
-        Steps after which the response is owed.
-    renaming : mapping
-        What a half or an op message of the cycle's beginning is called when the cycle begins anew: `half` → {3: 4}.
-    world : World
-        On an instance that forgets nothing, and has room for the cycle twice.
-    again : tuple of Step
-        Stem and cycle twice.
-    """
-
-    stem: tuple[Event, ...]
-    cycle: tuple[Event, ...]
-    owed_from: int
+    stem: tuple[Event, ...]  # up to the cycle
+    cycle: tuple[Event, ...]  # round it for the first time
+    owed_from: int  # steps after which the response is owed
+    # the name of a half or an op message when the cycle begins anew: `half` → {3: 4}
     renaming: Mapping[str, Mapping[int, int]]
-    world: World
-    again: tuple[Step, ...]
+    world: World  # on an instance that forgets nothing, and has room for the cycle twice
+    again: tuple[Step, ...]  # stem and cycle twice
 
     @property
     def command(self) -> str:
@@ -70,22 +55,12 @@ class UnfoldedLasso:
 
 @dataclass(frozen=True, slots=True)
 class ResponseRow:
-    """The verdict on one response.
-
-    Attributes
-    ----------
-    promises : tuple of Fairness
-        Under which it was asked.
-    lasso : UnfoldedLasso or None
-        The violation with the shortest stem.
-    why : str
-        Why the verdict is unknown; empty otherwise.
-    """
+    """The verdict on one response."""
 
     response: Response
-    promises: tuple[Fairness, ...]
-    lasso: UnfoldedLasso | None
-    why: str = ""
+    promises: tuple[Fairness, ...]  # under which it was asked
+    lasso: UnfoldedLasso | None  # the violation with the shortest stem
+    why: str = ""  # why the verdict is unknown; empty otherwise
 
     @property
     def verdict(self) -> Verdict:
@@ -113,7 +88,7 @@ class ResponseRow:
 
 @dataclass(frozen=True, slots=True)
 class LivenessFinding:
-    """What was found in a world, in the order of the machine's responses."""
+    """The verdicts in a world, in the order of the machine's responses."""
 
     world: World
     rows: tuple[ResponseRow, ...]
@@ -121,7 +96,7 @@ class LivenessFinding:
 
     @property
     def violated(self) -> tuple[ResponseRow, ...]:
-        """What does not come in some run."""
+        """The responses that do not come in some run."""
         return tuple(row for row in self.rows if row.verdict is Verdict.VIOLATED)
 
     @property
@@ -149,10 +124,7 @@ def is_response(machine: Machine, name: str) -> bool:
 def chosen_responses(machine: Machine, wanted: Sequence[str]) -> tuple[Response, ...]:
     """The responses that are named by their ids or as `P1.settled`; all when none is named.
 
-    Raises
-    ------
-    ModelCheckError
-        When one is unknown; names what there is.
+    `ModelCheckError`, which names what there is, when one is unknown.
     """
     known = {name.lower(): name for one in machine.responses for name in (one.identifier, one.name)}
     for name in wanted:
@@ -162,13 +134,7 @@ def chosen_responses(machine: Machine, wanted: Sequence[str]) -> tuple[Response,
 
 
 def chosen_promises(machine: Machine, wanted: Sequence[str]) -> tuple[Fairness, ...]:
-    """The promises of these names.
-
-    Raises
-    ------
-    ModelCheckError
-        When one is unknown; names what there is.
-    """
+    """The promises of these names; `ModelCheckError`, which names what there is, when one is unknown."""
     for name in wanted:
         require_known("fairness", name, machine.fairness)
     return tuple(machine.fairness[name] for name in wanted)
@@ -232,10 +198,7 @@ def check_responses(
 def require_endless_runs(sizes: Instance) -> None:
     """Refuse an instance of which runs end, or in which transactions change places.
 
-    Raises
-    ------
-    ModelCheckError
-        Says what to give instead.
+    `ModelCheckError` says what to give instead.
     """
     if not (sizes.forgets and sizes.endless):
         message = f"instance {sizes.name} has no endless runs: give {USUAL_INSTANCES[0]}, or one with forgets = 1 and "

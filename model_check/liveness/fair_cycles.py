@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
@@ -25,14 +25,6 @@ if TYPE_CHECKING:
     from spec.language import Action, Fairness, Response
 
     Bits = npt.NDArray[np.uint32]
-    Components = Callable[[npt.NDArray[np.int32], npt.NDArray[np.int32], int], npt.NDArray[np.int32]]
-    """Sources and targets of edges among so many states → the component of each state."""
-
-
-def by_scipy(sources: npt.NDArray[np.int32], targets: npt.NDArray[np.int32], states: int) -> npt.NDArray[np.int32]:
-    """Pearce's algorithm, as SciPy has it."""
-    labels: npt.NDArray[np.int32] = connected_components(_matrix(sources, targets, states), connection="strong")[1]
-    return labels
 
 
 def _matrix(sources: npt.NDArray[np.int32], targets: npt.NDArray[np.int32], states: int) -> csr_array:
@@ -68,9 +60,7 @@ def never_wanted(graph: Graph, response: Response) -> Flags:
     return reached
 
 
-def fair_components(
-    graph: Graph, response: Response, promises: Sequence[Fairness], components: Components = by_scipy
-) -> npt.NDArray[np.int32]:
+def fair_components(graph: Graph, response: Response, promises: Sequence[Fairness]) -> npt.NDArray[np.int32]:
     """For each state the number of its fair component, in which the response never comes; -1 where there is none."""
     may_recur = np.array([step.action.event not in response.once for step in graph.steps])
     keeps, allowed = promised(graph, promises)
@@ -80,7 +70,8 @@ def fair_components(
     part = _Part.of(graph, states, keeps, may_recur[graph.labels], allowed[states])
     numbers = np.full(graph.states, -1, dtype=np.int64)
     while True:
-        labels = components(part.sources, part.targets, len(part.states))
+        matrix = _matrix(part.sources, part.targets, len(part.states))
+        labels = connected_components(matrix, connection="strong")[1]
         fair = part.fair(labels, promises)
         if fair.all():
             break
@@ -106,23 +97,13 @@ def _joined(keeps: Bits, graph: Graph) -> Bits:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some states of a graph and the edges among them, which are numbered as these states are.
+    """Some states of a graph and the edges among them, which are numbered as these states are."""
 
-    Attributes
-    ----------
-    states : array, shape (n,)
-        Their numbers in the graph.
-    allows : array, shape (n,)
-        The promises of which each allows a step, a bit each.
-    sources, targets, keeps : array, shape (edges,)
-        Each edge, in the order of its source, and of which promises it is a step.
-    """
-
-    states: npt.NDArray[np.int64]
-    allows: Bits
-    sources: npt.NDArray[np.int32]
+    states: npt.NDArray[np.int64]  # shape (n,): their numbers in the graph
+    allows: Bits  # shape (n,): the promises of which each allows a step, a bit each
+    sources: npt.NDArray[np.int32]  # shape (edges,): each edge, in the order of its source
     targets: npt.NDArray[np.int32]
-    keeps: Bits
+    keeps: Bits  # of which promises it is a step
 
     @staticmethod
     def of(graph: Graph, states: npt.NDArray[np.int64], keeps: Bits, may_recur: Flags, allows: Bits) -> _Part:
@@ -143,15 +124,15 @@ class _Part:
         is_fair = _among(of_edge, labels)[labels]
         for number, promise in enumerate(promises):
             bit = np.uint32(1 << number)
-            kept, is_free = _among(of_edge[keeps & bit != 0], labels), self.allows & bit == 0
+            has_step, is_free = _among(of_edge[keeps & bit != 0], labels), self.allows & bit == 0
             if promise.is_strong:
-                is_fair &= kept[labels] | is_free
+                is_fair &= has_step[labels] | is_free
             else:
-                is_fair &= (kept | _among(labels[is_free], labels))[labels]
+                is_fair &= (has_step | _among(labels[is_free], labels))[labels]
         return is_fair
 
     def without(self, gone: Flags, labels: npt.NDArray[np.int32]) -> _Part:
-        """What is left when some states go, and all edges between components."""
+        """The rest without some states, and without all edges between components."""
         place = (np.cumsum(~gone) - 1).astype(np.int32)
         inside = (labels[self.sources] == labels[self.targets]) & ~gone[self.sources] & ~gone[self.targets]
         return _Part(

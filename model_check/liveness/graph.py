@@ -12,7 +12,6 @@ import numpy.typing as npt
 from model_check.errors import EvaluationError
 from model_check.explicit.search import explore
 from model_check.explicit.state_store.resources import Resources
-from spec.language import is_witnessed, successors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,33 +27,19 @@ EDGES_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """States in the order in which they were found, the initial one first.
-
-    Attributes
-    ----------
-    starts : array, shape (states + 1,)
-        Where each state's edges begin.
-    targets : array, shape (edges,)
-        The state that each edge leads to; -1 for one that was not found, as the search was cut short.
-    labels : array, shape (edges,)
-        The number of the step of each edge.
-    levels : array, shape (states,)
-        Steps from the initial state.
-    given, wanted : mapping
-        Of each response the states where it is; see `spec.language.Response`.
-    at_the_edge : array, shape (states,)
-        States with a full queue, or not expanded: what can happen next is not all known.
-    """
+    """States in the order in which they were found, the initial one first."""
 
     machine: Machine
     constants: object
     steps: tuple[Step, ...]
-    starts: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]  # shape (states + 1,): where each state's edges begin
+    # shape (edges,): the state that each edge leads to; -1 for one that a search cut short has not found
     targets: npt.NDArray[np.int32]
-    labels: npt.NDArray[np.int32]
-    levels: npt.NDArray[np.int32]
-    given: Mapping[Response, Flags]
+    labels: npt.NDArray[np.int32]  # shape (edges,): the number of the step of each edge
+    levels: npt.NDArray[np.int32]  # shape (states,): steps from the initial state
+    given: Mapping[Response, Flags]  # of each response the states where it is; see `spec.language.Response`
     wanted: Mapping[Response, Flags]
+    # shape (states,): those with a full queue, or not expanded: what can happen next is not all known
     at_the_edge: Flags
     seconds: float
 
@@ -70,7 +55,7 @@ class Graph:
 
 
 def _predicates(responses: Sequence[Response]) -> tuple[Property, ...]:
-    """What is asked of each state: given and wanted of each response, one after the other."""
+    """The predicates of the responses on a state: given and wanted of each, one after the other."""
     return tuple(predicate for one in responses for predicate in (one.giving, one.wanting) if predicate is not None)
 
 
@@ -103,10 +88,7 @@ def all_states(
 ) -> Exploration:
     """The states of the graph, numbered in the order in which one thread finds them.
 
-    Raises
-    ------
-    EvaluationError
-        When a step leaves a declared range.
+    `EvaluationError` when a step leaves a declared range.
     """
     asked = replace(machine, clauses=(), witnesses=_predicates(responses))
     found = explore(
@@ -132,7 +114,7 @@ def graph_of(found: Exploration, machine: Machine, responses: Sequence[Response]
 
 
 def _truths(found: Exploration) -> npt.NDArray[np.bool_]:
-    """What is true of each state, a row a witness of the machine."""
+    """The truth of each witness of the machine, a row each, in all states."""
     kernels, words = found.compiled.module, found.compiled.verdict_words
     count = int(found.store.counts[0])
     into, verdict = np.zeros(count * words, dtype=np.int64), np.zeros(words, dtype=np.int64)
@@ -163,33 +145,3 @@ def _rows(found: Exploration) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int
         first, total = reached, total + n
     starts = np.concatenate([np.zeros(1, dtype=np.int64), ends])
     return starts, np.concatenate(targets), np.concatenate(labels)
-
-
-def cpython_graph(machine: Machine, constants: object, responses: Sequence[Response]) -> Graph:
-    """The same graph by the slow judge: its states are numbered otherwise."""
-    predicates = _predicates(responses)
-    steps = machine.steps(constants)
-    number = {step: place for place, step in enumerate(steps)}
-    state, forgetting = machine.initial(constants), machine.initial(constants)
-    states = {state.canonical(): 0}
-    queue, levels = list(states), [0]
-    starts, targets, labels, truths = [0], [], [], []
-    full: list[bool] = []
-    for place, values in enumerate(queue):
-        state.load(values)
-        truths.append([is_witnessed(state, constants, predicate) for predicate in predicates])
-        full.append(any(getattr(state, name) >= machine.room(constants, name) for name in machine.queues))
-        for step, after in successors(state, constants, steps):
-            kept = machine.forgotten(forgetting, constants, after)
-            if kept not in states:
-                states[kept] = len(queue)
-                queue.append(kept)
-                levels.append(levels[place] + 1)
-            targets.append(states[kept])
-            labels.append(number[step])
-        starts.append(len(targets))
-    given, wanted = _by_response(responses, np.array(truths, dtype=np.bool_).reshape(len(queue), -1).T)
-    return Graph(
-        machine, constants, steps, np.array(starts), np.array(targets, dtype=np.int32),
-        np.array(labels, dtype=np.int32), np.array(levels, dtype=np.int32), given, wanted, np.array(full), 0.0,
-    )  # fmt: skip

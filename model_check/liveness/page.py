@@ -1,21 +1,21 @@
-"""The verdicts on endless runs of all profiles in some environments, as the page `docs/generated/liveness.md`."""
+"""The verdicts on endless runs of all profiles in some environments, as a page: `make liveness`."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from document.markdown import markdown
-from document.parts import Heading, Paragraph, tabulated
-from model_check.liveness.check import check_responses, usual_worlds
+from document.parts import Heading, Paragraph, Part, tabulated
+from files.writing import write_whole
+from model_check.liveness.check import LivenessFinding, ResponseRow, check_responses, usual_worlds
 from model_check.world import Environment, Profile
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from document.parts import Part
-    from model_check.liveness.check import LivenessFinding, ResponseRow
 
 ENVIRONMENTS = tuple(map(Environment.named, ("quiet", "crash", "lose_check", "offline_producer", "slow_round")))
 """That of each table."""
@@ -63,3 +63,8 @@ def _verdict(row: ResponseRow) -> str:
     if row.lasso is None:
         return "?" if row.why else "holds"
     return f"**{len(row.lasso.stem)} + {len(row.lasso.cycle)}**"
+
+
+if __name__ == "__main__":
+    results = searched(lambda what: print(what, file=sys.stderr, flush=True))
+    write_whole(Path("docs/generated/liveness.md"), page(results))

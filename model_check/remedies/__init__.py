@@ -1,1 +1,1 @@
-"""What to do about a broken clause or a defect, for whoever asks: by release, by what may go wrong, by settings."""
+"""Remedies for a broken clause or a defect, for whoever asks: by release, by what may go wrong, by settings."""

@@ -1,8 +1,8 @@
 """Bounded model checking: is a clause violated after 0, 1, 2 … steps? The first yes is a shortest counterexample.
 
 What is asked at a depth is only whether the clause fails there; that it holds at all lesser depths is known by then,
-and the solver is told. Of all shortest counterexamples the first in the order of declared actions and parameters is
-given, which is the one that the explicit search gives; the CPython engine takes each path that is given step by step.
+and is a fact to the solver. Of all shortest counterexamples the first in the order of declared actions and parameters
+is given, as by the explicit search; the CPython engine takes each path that is given step by step.
 """
 
 from __future__ import annotations
@@ -16,16 +16,13 @@ import z3
 
 from model_check.counterexample.steps import replay
 from model_check.errors import EvaluationError, ModelCheckError
-from model_check.symbolic.relation import relation_of
+from model_check.symbolic.relation import Relation, relation_of
 from model_check.symbolic.unrolling import Unrolling
 from model_check.symbolic.values import Truth, disjunction
-from spec.language import SpecificationError, holds, successors
+from spec.language import Machine, Property, SpecificationError, Step, holds, successors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from model_check.symbolic.relation import Relation
-    from spec.language import Machine, Property, Step
 
 
 class BoundedVerdict(Enum):
@@ -38,46 +35,21 @@ class BoundedVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BoundedResult:
-    """What a search to a bound has found.
-
-    Attributes
-    ----------
-    verdict : BoundedVerdict
-    depth : int
-        Steps of the shortest violation; without one, the depth up to which there is none (-1 when not even that of the
-        initial state is known).
-    path : list of Step or None
-        The first shortest violation.
-    seconds : float
-        Of the whole search, making the formulas included.
-    reason : str or None
-        Why the verdict is unknown.
-    """
+    """The result of a search to a bound."""
 
     verdict: BoundedVerdict
-    depth: int
-    path: list[Step] | None
-    seconds: float
-    reason: str | None = None
+    depth: int  # steps of the shortest violation; without one, the depth up to which there is none, or -1
+    path: list[Step] | None  # the first shortest violation
+    seconds: float  # of the whole search, making the formulas included
+    reason: str | None = None  # why the verdict is unknown
 
 
 def search(
-    machine: Machine,
-    constants: object,
-    clause: Property,
-    most_steps: int,
-    report: Callable[[int], None] | None = None,
+    machine: Machine, constants: object, clause: Property, most_steps: int, report: Callable[[int], None] | None = None
 ) -> BoundedResult:
     """Look for a shortest violation of a clause, of at most `most_steps` steps.
 
-    Parameters
-    ----------
-    machine, clause
-        One of the machine's clauses.
-    constants : object
-        The instance, with the switches of a profile and an environment.
-    report : callable or None
-        Called after each depth at which the clause holds; after Ctrl-C the verdict is unknown.
+    `report` is called after each depth at which the clause holds; after Ctrl-C the verdict is unknown.
 
     Raises
     ------
@@ -137,18 +109,9 @@ def _ask(runs: Unrolling, question: Truth) -> z3.CheckSatResult:
 
 
 def _agreed_path(runs: Unrolling, clause: Property) -> list[Step]:
-    """Of all runs that the solver holds, the first in the order of declared actions and parameters.
+    """Of all violations of the clause that the solver has just found, the first in the declared order; uses `runs` up.
 
-    Parameters
-    ----------
-    runs : Unrolling
-        Whose solver was just asked for a violation of the clause, and has found one. Used up by this.
-    clause : Property
-
-    Raises
-    ------
-    EvaluationError
-        When the CPython engine refuses a step, or sees no violation at the end of the path or one before.
+    `EvaluationError` when the CPython engine refuses a step, or sees no violation at the end of the path or one before.
     """
     name = f"{clause.identifier}.{clause.clause}"
     machine, constants = runs.relation.machine, runs.relation.constants
@@ -189,14 +152,9 @@ def _first_of_all(runs: Unrolling) -> list[Step]:
 
 
 def _what_goes_wrong(relation: Relation, taken: Sequence[int], clause: Property) -> str:
-    """What the CPython engine says of a run that leads to a value out of its range, or to an index of no element.
+    """The CPython engine's error in a run that leads to a value out of its range, or to an index of no element.
 
-    Parameters
-    ----------
-    relation : Relation
-    taken : sequence of int
-        The numbers of the relation's steps; one of those that may follow, or the judgement of the clause, goes wrong.
-    clause : Property
+    `taken` are the steps to it, by their numbers; a step that may follow, or the judgement of the clause, goes wrong.
     """
     machine, constants = relation.machine, relation.constants
     path = [relation.steps[k].step for k in taken]

@@ -59,40 +59,20 @@ State = dict[Path, tuple[Value, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one step does in a state.
+    """The effect of one step in a state."""
 
-    Attributes
-    ----------
-    guard : Truth
-        Whether the step is enabled.
-    after : State
-        The state after it, where it is enabled and goes wrong nowhere.
-    wrong : Truth
-        Whether it reads or writes where there is nothing, or writes a value out of its declared range.
-    """
-
-    guard: Truth
-    after: State
-    wrong: Truth
+    guard: Truth  # whether the step is enabled
+    after: State  # the state after it, where it is enabled and goes wrong nowhere
+    wrong: Truth  # whether it reads or writes where there is nothing, or writes a value out of its declared range
 
 
 @dataclass
 class Conversion:
-    """Turns terms into formulas over one symbolic state.
+    """Turns terms into formulas over one symbolic state."""
 
-    Parameters
-    ----------
-    slots : mapping
-        The slots of each field, in the order of its elements.
-    switches : mapping
-        The value of each switch.
-    state : State
-        The state that the terms read; replaced, never changed, by what they write.
-    """
-
-    slots: Mapping[Path, tuple[Slot, ...]]
-    switches: Mapping[str, bool]
-    state: State
+    slots: Mapping[Path, tuple[Slot, ...]]  # the slots of each field, in the order of its elements
+    switches: Mapping[str, bool]  # the value of each switch
+    state: State  # the state that the terms read; replaced, never changed, by what they write
     _locals: dict[str, Value] = field(default_factory=dict)
     _reached: Truth = True
     _wrong: list[Truth] = field(default_factory=list)
@@ -133,8 +113,7 @@ class Conversion:
             case Tick(is_back):
                 for path, slots in self.slots.items():
                     if slots and slots[0].kind is Kind.INSTANT:
-                        aged = _one_tick_younger if is_back else _one_tick_older
-                        values = tuple(aged(as_number(v), slots[0].low) for v in self.state[path])
+                        values = tuple(_aged(as_number(v), slots[0].low, is_back) for v in self.state[path])
                         self.state = {**self.state, path: tuple(self._in_range(path, v) for v in values)}
 
     def _if(self, test: Truth, then: tuple[Statement, ...], otherwise: tuple[Statement, ...]) -> None:
@@ -161,13 +140,13 @@ class Conversion:
         given = self._in_range(path, self.value(value))
         elements = self.state[path]
         at = known(0) if index is None else self._index(path, index)
-        written = tuple(
+        changed = tuple(
             either(at.cases[i], given, element) if i in at.cases else element for i, element in enumerate(elements)
         )
-        self.state = {**self.state, path: written}
+        self.state = {**self.state, path: changed}
 
     def _in_range(self, path: Path, value: Value) -> Value:
-        """What is stored of a value; what is out of the declared range is wrong."""
+        """The value as the field stores it; one out of the declared range is wrong."""
         slot = self.slots[path][0]
         if slot.kind is Kind.BITS:
             size = slot.high.bit_length()
@@ -280,11 +259,6 @@ class Conversion:
         raise AssertionError(msg)
 
 
-def _one_tick_older(instant: Number, low: int) -> Number:
-    """The clock stays where it is, so that instants move back, as far as they are told apart."""
-    return instant.mapped(lambda value: max(value - 1, low))
-
-
-def _one_tick_younger(instant: Number, _: int) -> Number:
-    """The clock stays where it is when it steps back, too."""
-    return instant.mapped(lambda value: value + 1)
+def _aged(instant: Number, low: int, is_back: bool) -> Number:
+    """The clock stays where it is, so that instants move: a tick back as far as `low`, or on where it steps back."""
+    return instant.mapped(lambda value: value + 1 if is_back else max(value - 1, low))

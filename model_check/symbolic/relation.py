@@ -27,51 +27,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicStep:
-    """An action with its parameters chosen, as formulas over the variables of the state before.
-
-    Attributes
-    ----------
-    guard : Truth
-        Whether it is enabled.
-    updates : mapping
-        Number of a variable → its value afterwards, for those that the step may change.
-    wrong : Truth
-        Whether trying it would leave a declared range, or the bounds of an array. False where no state within the
-        declared ranges can make it so.
-    """
+    """An action with its parameters chosen, as formulas over the variables of the state before."""
 
     step: Step
-    guard: Truth
-    updates: Mapping[int, Truth]
-    wrong: Truth
+    guard: Truth  # whether it is enabled
+    updates: Mapping[int, Truth]  # number of a variable → its value afterwards, for those that the step may change
+    wrong: Truth  # whether trying it would leave a declared range, or the bounds of an array
 
 
 @dataclass(frozen=True)
 class Relation:
-    """The steps of a machine in an instance, under the switches of a profile and an environment.
-
-    Attributes
-    ----------
-    state : State
-        A state, each element over its variables.
-    variables : tuple
-        The Boolean variables of a state, in the order of its slots.
-    initial : tuple of bool
-        Their values in the initial state.
-    steps : tuple of SymbolicStep
-        In the order of the machine's actions and parameters, without those that cannot be enabled under these switches.
-    context : z3.Context
-        Where all formulas live: one of its own, so that answers do not depend on what was asked before.
-    """
+    """The steps of a machine in an instance, under the switches of a profile and an environment."""
 
     machine: Machine
     constants: object
     slots: Mapping[Path, tuple[Slot, ...]]
-    state: State
-    variables: tuple[Formula, ...]
-    initial: tuple[bool, ...]
+    state: State  # a state, each element over its variables
+    variables: tuple[Formula, ...]  # the Boolean variables of a state, in the order of its slots
+    initial: tuple[bool, ...]  # their values in the initial state
+    # in the order of the machine's actions and parameters, without those that these switches never enable
     steps: tuple[SymbolicStep, ...]
-    context: z3.Context
+    context: z3.Context  # one of its own, so that answers do not depend on what was asked before
 
     def violated(self, claim: Property) -> tuple[Truth, Truth]:
         """Whether a clause is false for some choice of its parameters, and whether judging it goes wrong."""
@@ -116,18 +92,7 @@ class Relation:
 def relation_of(machine: Machine, constants: object, conversion: type[Conversion] = Conversion) -> Relation:
     """Convert every step of a machine in an instance.
 
-    Parameters
-    ----------
-    machine : Machine
-    constants : object
-        The instance, with the switches of a profile and an environment.
-    conversion : type of Conversion
-        What turns terms into formulas.
-
-    Raises
-    ------
-    NotInTheLanguage
-        When the specification's source uses something that is not part of the language.
+    `NotInTheLanguage` when the specification's source uses something that is not part of the language.
     """
     context = z3.Context()
     slots: dict[Path, tuple[Slot, ...]] = {}

@@ -25,27 +25,14 @@ class Unrolling:
     step of the relation, of which exactly one is true. Only variables of the state that some guard or question depends
     on, at once or by way of other variables, are unrolled.
 
-    Parameters
-    ----------
-    relation : Relation
-    questions : iterable of Truth
-        The conditions that will be asked, over the variables of the relation.
-
-    Attributes
-    ----------
-    solver : z3.Solver
-        Holds the runs; questions may be pushed to it.
-    picks : list of list
-        For each step of the runs, the variables that say which step of the relation it is.
-    states : list of list
-        For each state of the runs, the values of the relation's variables.
+    `questions` are the conditions that will be asked, over the variables of the relation.
     """
 
     def __init__(self, relation: Relation, questions: Iterable[Truth]) -> None:
         self.relation = relation
-        self.solver = z3.SolverFor("QF_FD", ctx=relation.context)
+        self.solver = z3.SolverFor("QF_FD", ctx=relation.context)  # holds the runs; questions may be pushed to it
         self.solver.set("random_seed", SEED)
-        self.picks: list[list[Formula]] = []
+        self.picks: list[list[Formula]] = []  # for each step of the runs, the variables that say which step it is
         self.states: list[list[Formula]] = [[z3.BoolVal(value, relation.context) for value in relation.initial]]
         self._unrolled = _cone(relation, questions)
         self._pick = [z3.Bool(f"step {k}", relation.context) for k in range(len(relation.steps))]
@@ -62,8 +49,8 @@ class Unrolling:
             writers = [
                 (p, s.updates[i]) for p, s in zip(self._pick, self.relation.steps, strict=True) if i in s.updates
             ]
-            kept = both(self.relation.variables[i], negation(disjunction(p for p, _ in writers)))
-            rules.append(after == disjunction([*(both(p, value) for p, value in writers), kept]))
+            unchanged = both(self.relation.variables[i], negation(disjunction(p for p, _ in writers)))
+            rules.append(after == disjunction([*(both(p, value) for p, value in writers), unchanged]))
         return z3.And(rules)
 
     def go_on(self) -> None:

@@ -17,24 +17,15 @@ from spec.language import SpecificationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-Formula = Any
-"""A Z3 expression of sort Bool."""
-
-Truth = bool | Formula
-"""A condition: known (`bool`) or a formula."""
+Formula = Any  # a Z3 expression of sort Bool
+Truth = bool | Formula  # a condition: known (`bool`) or a formula
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """An integer: exactly one of the conditions holds.
+    """An integer: exactly one of the conditions holds."""
 
-    Attributes
-    ----------
-    cases : dict
-        Value → condition.
-    """
-
-    cases: dict[int, Truth]
+    cases: dict[int, Truth]  # value → condition
 
     def where(self, accepts: Callable[[int], bool]) -> Truth:
         """Whether the value is one that `accepts` says yes to."""
@@ -115,30 +106,24 @@ def choice(test: Truth, then: Truth, otherwise: Truth) -> Truth:
 
 def _open_ones(conditions: Iterable[Truth], *, absorbing: bool) -> list[Formula] | None:
     """The formulas among the conditions, each once; None when one is known to decide the whole."""
-    kept: dict[int, Formula] = {}
+    formulas: dict[int, Formula] = {}
     for condition in conditions:
         if isinstance(condition, bool):
             if condition is absorbing:
                 return None
         else:
-            kept[condition.get_id()] = condition
-    for condition in kept.values():
-        if z3.is_not(condition) and condition.arg(0).get_id() in kept:
+            formulas[condition.get_id()] = condition
+    for condition in formulas.values():
+        if z3.is_not(condition) and condition.arg(0).get_id() in formulas:
             return None
-    return list(kept.values())
+    return list(formulas.values())
 
 
 # --- one kind as another ----------------------------------------------------------------------------------------------
 
 
 def as_number(value: Value) -> Number:
-    """The value as a number: 1 and 0 for a condition.
-
-    Raises
-    ------
-    SpecificationError
-        When it is a set.
-    """
+    """The value as a number: 1 and 0 for a condition; `SpecificationError` when it is a set."""
     if isinstance(value, Number):
         return value
     if isinstance(value, Members):
@@ -155,13 +140,7 @@ def as_truth(value: Value) -> Truth:
 
 
 def as_members(value: Value) -> Members:
-    """The value as a set: a number is its mask.
-
-    Raises
-    ------
-    SpecificationError
-        When it is a condition.
-    """
+    """The value as a set: a number is its mask; `SpecificationError` when it is a condition."""
     if isinstance(value, Members):
         return value
     if isinstance(value, Number):

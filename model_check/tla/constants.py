@@ -20,12 +20,9 @@ def given_constants(constants: object) -> dict[str, Any]:
 
 
 def config_value(name: str, value: object) -> str:
-    """What a configuration writes behind the name of a constant.
+    """The text behind the name of a constant in a configuration.
 
-    Raises
-    ------
-    NotInTheLanguage
-        When a configuration cannot write it.
+    `NotInTheLanguage` when a configuration cannot write it.
     """
     if isinstance(value, bool):
         return "= TRUE" if value else "= FALSE"
@@ -45,11 +42,7 @@ def config_value(name: str, value: object) -> str:
 class Derived:
     """Derived constants: properties of the class of the constants, read from their source.
 
-    Parameters
-    ----------
-    constants
-    constant, note
-        What other constants, and what the definitions that every module may have, are called.
+    `constant` and `note` name other constants, and the definitions that every module may have.
     """
 
     def __init__(self, constants: object, constant: Callable[[str], str], note: Callable[[str], str]) -> None:
@@ -58,12 +51,9 @@ class Derived:
         self._note = note
 
     def expression(self, name: str) -> str:
-        """What a derived constant is.
+        """The text of a derived constant.
 
-        Raises
-        ------
-        NotInTheLanguage
-            When it is more than sums, products and maxima of other constants.
+        `NotInTheLanguage` when it is more than sums, products and maxima of other constants.
         """
         derived = getattr(type(self._constants), name, None)
         if not isinstance(derived, property) or derived.fget is None:

@@ -8,27 +8,19 @@ from typing import TYPE_CHECKING
 from model_check.front_end.open_terms import Constant, Named, OpenNumber
 from model_check.tla.layout import Block, hang, indented, junction, separated
 from model_check.tla.values import Range
-from model_check.tla.vocabulary import enumerations, records
-from spec.language import NONE, Kind
+from model_check.tla.vocabulary import Vocabulary, enumerations, records
+from spec.language import NONE, Kind, Machine
 from spec.language.fields import Bound, Field, RecordDeclaration
 
 if TYPE_CHECKING:
     from model_check.tla.printing import Printer
-    from model_check.tla.vocabulary import Vocabulary
-    from spec.language import Machine
 
 
 class Declarations:
-    """Writes what follows from the declaration of the state.
-
-    Attributes
-    ----------
-    members : dict
-        The members of the state but the clock, which stands still.
-    """
+    """Writes what follows from the declaration of the state."""
 
     def __init__(self, machine: Machine, names: Vocabulary, printer: Printer) -> None:
-        self.members = {
+        self.members = {  # those of the state but the clock, which stands still
             name: member
             for name, member in machine.state.members.items()
             if not (isinstance(member, Field) and member.kind is Kind.CLOCK)
@@ -71,7 +63,7 @@ class Declarations:
     # --- what a field may be ------------------------------------------------------------------------------------------
 
     def member_set(self, member: Field | RecordDeclaration) -> str:
-        """What a member of the state may be."""
+        """The set of the values of a member of the state."""
         if isinstance(member, Field):
             return self._field_set(member)
         own = self._names.kind(member.kind)
@@ -116,7 +108,7 @@ class Declarations:
     # --- what it is at first ------------------------------------------------------------------------------------------
 
     def first_of(self, member: Field | RecordDeclaration) -> Block:
-        """What it is at first."""
+        """The initial value of a member of the state."""
         if isinstance(member, Field):
             return [self._first_of_field(member)]
         fields = [[f"{name} |-> {self._first_of_field(field)}"] for name, field in member.kind.fields.items()]

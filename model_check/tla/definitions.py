@@ -1,8 +1,9 @@
-"""One function of the specification as one definition of the module."""
+"""One function of the specification as one definition of the module, with the names of a LET that are worth it."""
 
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,20 +17,19 @@ from model_check.front_end.open_terms import (
     Run,
     Statement,
 )
+from model_check.front_end.terms import parts
 from model_check.tla.effects import TlaEffect
 from model_check.tla.layout import WIDTH, Block, comment, filled, hang, indented, junction
-from model_check.tla.tidying import tidied
-from model_check.tla.values import TlaLocal, Value
-from model_check.tla.vocabulary import LocalNames
+from model_check.tla.values import Binding, LetIn, TlaLocal, Use, Value, replace, with_local
+from model_check.tla.vocabulary import LocalNames, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from model_check.front_end.open_functions import OpenReader
     from model_check.tla.expressions import Meaning
     from model_check.tla.printing import Printer
     from model_check.tla.uses import Uses
-    from model_check.tla.vocabulary import Vocabulary
 
 _KINDS: Final = {"require": "", "assume": "environment: ", "within": "instance: "}
 ROOM: Final = WIDTH - 8
@@ -93,7 +93,7 @@ class Definer:
         if term is None:
             raise AssertionError(opened)
         body = self.printer.block(point.value(term, meaning), ROOM)
-        return self.printer.let(point.bindings, body) if point.bindings else body
+        return self.printer.let(point.bindings, body)
 
     # --- a guard and an effect ----------------------------------------------------------------------------------------
 
@@ -162,8 +162,8 @@ class Definer:
 
     def _unchanged(self, point: TlaEffect, changed: dict[str, Value]) -> list[Block]:
         written = {path[0] for use in point.uses_of_effects for path in self.uses.writes(use.function)}
-        kept = [v for v in point.pending if v not in changed and v not in written and v not in clocks(self.reader)]
-        return [filled(kept, "UNCHANGED <<", ">>")] if kept else []
+        unchanged = [v for v in point.pending if v not in changed and v not in written and v not in clocks(self.reader)]
+        return [filled(unchanged, "UNCHANGED <<", ">>")] if unchanged else []
 
 
 def _refuse_rules(statements: Iterable[Statement]) -> None:
@@ -181,3 +181,61 @@ def clocks(reader: OpenReader) -> frozenset[str]:
     """The members of the state that are no variables, since the clock stands still."""
     members = reader.machine.state.members.items()
     return frozenset(name for name, member in members if getattr(getattr(member, "kind", None), "name", "") == "CLOCK")
+
+
+# --- names of a LET ---------------------------------------------------------------------------------------------------
+
+
+def tidied(
+    bindings: Sequence[Binding],
+    changed: dict[str, Value],
+    made_up: Collection[str],
+    uses_of_effects: Sequence[Use] = (),
+) -> tuple[list[Binding], dict[str, Value]]:
+    """Without names that nothing uses, and with what has no name in the source in the one place that uses it."""
+    needed = list(bindings)
+    for binding in reversed(bindings):
+        used = Counter(p for v in [*changed.values(), *(b.value for b in needed)] for p in parts(v))[
+            TlaLocal(binding.name)
+        ]
+        arguments = Counter(p for use in uses_of_effects for p in parts(use))[TlaLocal(binding.name)]
+        if used + arguments == 0:
+            needed.remove(binding)
+        elif (
+            used == 1
+            and arguments == 0
+            and binding.name in made_up
+            and binding.variable is None
+            and not _is_bound_around_it(binding, [*changed.values(), *(b.value for b in needed)])
+        ):
+            needed.remove(binding)
+            changed = {name: with_local(value, binding.name, binding.value) for name, value in changed.items()}
+            needed = [
+                Binding(b.name, with_local(b.value, binding.name, binding.value), b.variable, b.domain) for b in needed
+            ]
+    return needed, changed
+
+
+def _is_bound_around_it(binding: Binding, values: Sequence[Value]) -> bool:
+    """Whether a variable that its value binds is bound where its name stands, too: TLA+ has no name twice."""
+    own = {variable for part in parts(binding.value) if (variable := getattr(part, "variable", None))}
+    return any(
+        getattr(part, "variable", None) in own and TlaLocal(binding.name) in parts(part)
+        for value in values
+        for part in parts(value)
+    )
+
+
+def tidied_within(value: Value, made_up: Collection[str]) -> Value:
+    """A value of which each LET in it is tidy."""
+
+    def tidy(part: Value) -> Value | None:
+        if not isinstance(part, LetIn):
+            return None
+        bindings, changed = tidied(part.bindings, {"": part.body}, made_up)
+        body = replace(changed[""], tidy)
+        if not bindings:
+            return body
+        return LetIn(tuple(Binding(b.name, replace(b.value, tidy), b.variable, b.domain) for b in bindings), body)
+
+    return replace(value, tidy)

@@ -15,6 +15,7 @@ from model_check.front_end.open_terms import (
     Constant,
     Loop,
     Now,
+    OpenFunction,
     OpenIf,
     OpenLet,
     OpenNumber,
@@ -24,11 +25,12 @@ from model_check.front_end.open_terms import (
     Statement,
 )
 from model_check.front_end.source import source_of
-from model_check.front_end.terms import Tick
+from model_check.front_end.terms import Path, Tick
 from model_check.tla.expressions import Meaning, Point
 from model_check.tla.loops import carry_out_loop
 from model_check.tla.pending import Pending, decided, merged
 from model_check.tla.values import (
+    Accessors,
     Aged,
     Binding,
     Except,
@@ -52,10 +54,6 @@ from spec.language.fields import Field
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from model_check.front_end.open_terms import OpenFunction
-    from model_check.front_end.terms import Path
-    from model_check.tla.values import Accessors
-
     Aging = Callable[[Value, Field], Value]
 
 LARGE = 9
@@ -63,17 +61,11 @@ LARGE = 9
 
 
 class TlaEffect(Point):
-    """Carries out statements.
-
-    Attributes
-    ----------
-    uses_of_effects : list of Use
-        Calls that stay uses of definitions.
-    """
+    """Carries out statements."""
 
     def __init__(self, *given: object) -> None:
         super().__init__(*given)  # type: ignore[arg-type]
-        self.uses_of_effects: list[Use] = []
+        self.uses_of_effects: list[Use] = []  # calls that stay uses of definitions
         self._has_ticked = False
 
     def carry_out(
@@ -125,7 +117,7 @@ class TlaEffect(Point):
     def write(self, path: Path, index: Value | None, field: Field, value: Value) -> None:
         """Assign to a field."""
         if field.kind is Kind.INSTANT:
-            value = kept(value, field)
+            value = cut_at_floor(value, field)
         self.note_index(path, index)
         self.pending[path[0]] = self.pending[path[0]].written(self.accessors(path, index), value, self.places)
 
@@ -135,7 +127,7 @@ class TlaEffect(Point):
         statement.at.refuse("a step removes no record; only what a machine forgets is removed")
 
     def _let_time_pass(self, aged: Aging) -> None:
-        """Each instant is a tick further back, down to the oldest that is kept of it; or a tick less far back."""
+        """Each instant is a tick further back, down to its floor; or a tick less far back."""
         for name, member in self.reader.machine.state.members.items():
             if isinstance(member, Field):
                 if member.kind is Kind.INSTANT and member.length is None:
@@ -204,7 +196,7 @@ class TlaEffect(Point):
                 self.name_variable(name)
 
     def _name_large_values(self, statement: OpenIf) -> None:
-        """What a branch reads or may leave as it is would be written more than once."""
+        """Name what a branch reads or may leave as it is: it would be written more than once."""
         reads, writes = self.uses.of([statement])
         fields = {self.accessors(path, None) for path in reads | writes}
         for name, pending in self.pending.items() if self.gives_names else ():
@@ -257,8 +249,8 @@ def younger(instant: Value, _: Field) -> Value:
     return plus(instant, 1)
 
 
-def kept(value: Value, field: Field) -> Value:
-    """A value as an instant that is kept no further back than its field says."""
+def cut_at_floor(value: Value, field: Field) -> Value:
+    """A value as an instant that is no further back than its field allows."""
     cut = str(field.high.constant)
     match value:
         case Now():
@@ -269,5 +261,5 @@ def kept(value: Value, field: Field) -> Value:
             if read.slack == field.slack:
                 return value
         case Operation("if", (test, then, otherwise)):
-            return operation("if", test, kept(then, field), kept(otherwise, field))
+            return operation("if", test, cut_at_floor(then, field), cut_at_floor(otherwise, field))
     return Aged("NotBefore", value, cut, field.slack)

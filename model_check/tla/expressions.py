@@ -15,10 +15,12 @@ from model_check.front_end.open_terms import (
     Now,
     OpenApply,
     OpenBound,
+    OpenFunction,
     OpenLetIn,
     OpenNumber,
     OpenRead,
     Over,
+    Statement,
     Term,
     Truth,
 )
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from model_check.front_end.open_functions import OpenReader
-    from model_check.front_end.open_terms import OpenFunction, Statement
     from model_check.front_end.terms import Path
     from model_check.tla.uses import Uses
     from model_check.tla.vocabulary import LocalNames
@@ -56,37 +57,21 @@ Meaning = dict[str, Value]
 
 
 class Point(ABC):
-    """A point of a definition: what the variables are worth, and what is known of indices.
-
-    Attributes
-    ----------
-    pending : dict
-        Each variable as it is.
-    bindings : list of Binding
-        Names that the definition gives, in order.
-    apart : set
-        Pairs of values that the guard keeps apart.
-    evaluated : set
-        Indices that an array of a length was given on the way here, so that they are known to lie in it.
-    made_up : set of str
-        Names of bindings that are not names of the source.
-    gives_names : bool
-        Whether a value may be given a name here.
-    state : Value or None
-        The state on which the variables stand, where it is one value with the variables for its fields.
-    """
+    """A point of a definition: what the variables are worth, and what is known of indices."""
 
     def __init__(self, reader: OpenReader, uses: Uses, names: LocalNames, state: Value | None = None) -> None:
         self.reader = reader
         self.uses = uses
         self.names = names
-        self.state = state
+        self.state = state  # on which the variables stand, where it is one value with the variables for its fields
+        # each variable as it is
         self.pending = {name: Pending(self.origin(name)) for name in reader.machine.state.members}
-        self.bindings: list[Binding] = []
-        self.apart: set[frozenset[Value]] = set()
+        self.bindings: list[Binding] = []  # names that the definition gives, in order
+        self.apart: set[frozenset[Value]] = set()  # pairs of values that the guard keeps apart
+        # a length, and an index that was given on the way here to an array of it
         self.evaluated: set[tuple[str, Value]] = set()
-        self.made_up: set[str] = set()
-        self.gives_names = True
+        self.made_up: set[str] = set()  # names of bindings that are not names of the source
+        self.gives_names = True  # whether a value may be given a name here
         self._is_lazy = False
 
     @abstractmethod
@@ -112,7 +97,7 @@ class Point(ABC):
 
     @property
     def places(self) -> PendingPlaces:
-        """What is known of indices."""
+        """The relations of indices."""
         return PendingPlaces(frozenset(self.apart), self.resolved)
 
     def resolved(self, value: Value) -> Value:
@@ -127,7 +112,7 @@ class Point(ABC):
     # --- terms --------------------------------------------------------------------------------------------------------
 
     def value(self, term: Term, meaning: Meaning) -> Value:
-        """What a term is worth here."""
+        """The value of a term here."""
         match term:
             case OpenNumber() | Truth() | EmptySet() | Member() | Named() | Now() | Constant():
                 return term
@@ -179,7 +164,7 @@ class Point(ABC):
     # --- the state ----------------------------------------------------------------------------------------------------
 
     def read(self, path: Path, index: Value | None, field: Field) -> Value:
-        """What a field is worth here."""
+        """The value of a field here."""
         accessors = self.accessors(path, index)
         if not self._is_lazy:
             self.note_index(path, index)

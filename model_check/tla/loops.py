@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.front_end.open_terms import Constant, Loop, OpenNumber, Truth
+from model_check.front_end.open_terms import Constant, Loop, OpenFunction, OpenNumber, Truth
 from model_check.front_end.terms import parts
 from model_check.tla.pending import AliasUnknownError, Pending
 from model_check.tla.values import (
@@ -30,7 +30,6 @@ from model_check.tla.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from model_check.front_end.open_terms import OpenFunction
     from model_check.tla.expressions import Meaning, Point
 
 
@@ -73,13 +72,13 @@ def _all_turns_at_once(
         point.names.leave()
         point.evaluated = evaluated
     after = {name: pending for name, pending in point.pending.items() if pending != before[name]}
-    written = {name: _written(before[name], pending) for name, pending in after.items()}
-    bases = {before[name].base: updates for name, updates in written.items()}
-    for name, updates in written.items():
+    writes = {name: _written(before[name], pending) for name, pending in after.items()}
+    bases = {before[name].base: updates for name, updates in writes.items()}
+    for name, updates in writes.items():
         for update in updates:
             growth = _growth(update, before[name], place)
-            _check_that_turns_keep_apart(point, update.value if growth is None else growth, written, bases, place)
-    return {name: _of_all_turns(point, name, before[name], written[name], place, domain) for name in written}
+            _check_that_turns_keep_apart(point, update.value if growth is None else growth, writes, bases, place)
+    return {name: _of_all_turns(point, name, before[name], writes[name], place, domain) for name in writes}
 
 
 def _lengths_of(domain: Range) -> list[str]:
@@ -97,7 +96,7 @@ def _written(before: Pending, after: Pending) -> tuple[Update, ...]:
 def _check_that_turns_keep_apart(
     point: Point,
     value: Value,
-    written: dict[str, tuple[Update, ...]],
+    writes: dict[str, tuple[Update, ...]],
     bases: dict[Value, tuple[Update, ...]],
     place: TlaLocal,
 ) -> None:
@@ -105,7 +104,7 @@ def _check_that_turns_keep_apart(
     looked_at = list(parts(value))
     for part in looked_at:
         match part:
-            case Use(function=function) if any(path[0] in written for path in point.uses.reads(function)):
+            case Use(function=function) if any(path[0] in writes for path in point.uses.reads(function)):
                 raise TurnsDependError
             case Select(base=base, accessors=accessors) if base in bases:
                 for other in bases[base]:
@@ -135,8 +134,8 @@ def _growth(update: Update, before: Pending, place: TlaLocal) -> Value | None:
         case Operation("union", (Select() as old, Operation("only", (member,)))):
             if member == place and _is_same_part(old, shared):
                 return Truth(value=True)
-        case Operation("if", (test, Operation("union", (Select() as old, Operation("only", (member,)))), kept)):
-            if member == place and _is_same_part(old, shared) and _is_same_part(kept, shared):
+        case Operation("if", (test, Operation("union", (Select() as old, Operation("only", (member,)))), unchanged)):
+            if member == place and _is_same_part(old, shared) and _is_same_part(unchanged, shared):
                 return test
     raise TurnsDependError
 

@@ -1,34 +1,31 @@
-"""A machine as the text of a TLA+ module, and of the configuration of TLC for one instance of it."""
+"""A machine as a TLA+ module, and the configuration of TLC for one instance of it: the texts, and their files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from files.reading import read_lines
+from files.writing import write_whole
+from model_check.errors import ModelCheckError
 from model_check.front_end.read_machine import read_machine
-from model_check.tla.forgetful.responses import TextOfResponses
-from model_check.tla.forgetful.text import TextThatForgets
-from model_check.tla.text import Text
+from model_check.tla.forgetful import TextThatForgets
+from model_check.tla.responses import TextOfResponses
+from model_check.tla.text import MARK, Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from spec.language import Machine, Property, Response
 
 
 @dataclass(frozen=True, slots=True)
 class TlaModule:
-    """A module and a configuration.
+    """A module and a configuration."""
 
-    Attributes
-    ----------
-    name : str
-        Of the module, and of both files without their suffixes.
-    module, config : str
-        The texts.
-    """
-
-    name: str
+    name: str  # of the module, and of both files without their suffixes
     module: str
     config: str
 
@@ -40,13 +37,12 @@ def export(
 
     Parameters
     ----------
-    machine : Machine
-    constants : object
+    constants
         An instance. Its values stand in the configuration; the module is the same for all instances, profiles and
         environments, but that there is one for the instances that forget, and one for the others.
-    clauses : sequence of Property, optional
+    clauses
         What TLC shall check beside the declared ranges: all clauses when not given.
-    about : str
+    about
         A line on the instance for the head of the configuration.
 
     Raises
@@ -61,19 +57,44 @@ def export(
 
 
 def export_responses(machine: Machine, constants: object, responses: Sequence[Response], about: str = "") -> TlaModule:
-    """Translate a machine that forgets, for what must happen in the end.
+    """Translate a machine that forgets, as `export` does, for responses: the module has all, TLC checks these."""
+    read_machine(machine, constants)
+    return TlaModule(*TextOfResponses(machine, constants, responses).finished((), about))
 
-    Parameters
-    ----------
-    responses : sequence of Response
-        What TLC shall check beside the declared ranges; the module has all.
-    machine, constants, about
-        As for `export`.
+
+def write_export(exported: TlaModule, folder: Path) -> tuple[Path, Path]:
+    """Write the module and its configuration; each appears whole, or not at all.
+
+    An export that is there already is replaced. What else lies in the folder is left alone.
+
+    Returns
+    -------
+    tuple of Path
+        The module, and the configuration.
 
     Raises
     ------
-    NotInTheLanguage
-        As `export` does.
+    ModelCheckError
+        When the folder is a file, or a file of one of the names is there that no export wrote.
+    OSError
+        When the folder or a file cannot be written.
     """
-    read_machine(machine, constants)
-    return TlaModule(*TextOfResponses(machine, constants, responses).finished((), about))
+    if folder.exists() and not folder.is_dir():
+        msg = f"{folder} is not a folder"
+        raise ModelCheckError(msg)
+    texts = {folder / f"{exported.name}.tla": exported.module, folder / f"{exported.name}.cfg": exported.config}
+    for path in texts:
+        if path.exists() and not _is_an_export(path):
+            msg = f"{path} was not written by an export; move it away or name another folder"
+            raise ModelCheckError(msg)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, text in texts.items():
+        write_whole(path, text)
+    module, config = texts
+    return module, config
+
+
+def _is_an_export(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    return any(MARK.encode() in line for line in islice(read_lines(path), 2))

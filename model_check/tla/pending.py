@@ -1,4 +1,4 @@
-"""What an action has made of a variable so far: the parts that changed, and when two parts are the same one."""
+"""The variable during an action: the parts that changed so far, and when two parts are the same one."""
 
 from __future__ import annotations
 
@@ -28,21 +28,13 @@ Relation = Literal["same", "apart", "covers", "unknown"]
 
 @dataclass(frozen=True)
 class PendingPlaces:
-    """What is known of the indices of an action.
+    """The relations of an action's indices."""
 
-    Attributes
-    ----------
-    apart : frozenset
-        Pairs of values that the guard keeps apart.
-    resolve : callable
-        A value with the names in it replaced by what they mean.
-    """
-
-    apart: frozenset[frozenset[Value]]
-    resolve: Callable[[Value], Value]
+    apart: frozenset[frozenset[Value]]  # pairs of values that the guard keeps apart
+    resolve: Callable[[Value], Value]  # a value with the names in it replaced by what they mean
 
     def relation(self, first: Accessors, second: Accessors) -> Relation:
-        """What writing the first part means for the second: `covers` when the second lies in the first."""
+        """The relation of a write of the first part to the second: `covers` when the second lies in the first."""
         is_unknown = False
         for a, b in zip(first, second, strict=False):
             if isinstance(a, Index) and isinstance(b, Index):
@@ -85,10 +77,7 @@ class Pending:
     def part(self, accessors: Accessors, field: Field | None, places: PendingPlaces) -> Value:
         """A part of the variable as it is now.
 
-        Raises
-        ------
-        AliasUnknownError
-            When it may or may not be a part that was written.
+        `AliasUnknownError` when it may or may not be a part that was written.
         """
         for update in reversed(self.updates):
             match places.relation(update.accessors, accessors):
@@ -102,15 +91,15 @@ class Pending:
 
     def written(self, accessors: Accessors, value: Value, places: PendingPlaces) -> Pending:
         """The variable with one part written; an earlier write that this one hides is gone."""
-        kept = list(self.updates)
-        for number in range(len(kept) - 1, -1, -1):
-            relation = places.relation(kept[number].accessors, accessors)
+        updates = list(self.updates)
+        for number in range(len(updates) - 1, -1, -1):
+            relation = places.relation(updates[number].accessors, accessors)
             if relation == "same":
-                del kept[number]
+                del updates[number]
                 break
             if relation != "apart":
                 break
-        return replace(self, updates=(*kept, Update(accessors, value)))
+        return replace(self, updates=(*updates, Update(accessors, value)))
 
     def is_touched(self, leading: Accessors) -> bool:
         """Whether some part with these leading fields (indices left out) was written."""

@@ -198,13 +198,13 @@ class Printer:
     def _updates(self, value: Except) -> list[Update]:
         """The parts of an EXCEPT, with `@` for what the part was before."""
         root, way = _chain(value.base)
-        written: list[tuple[str, ...]] = []
+        seen: list[tuple[str, ...]] = []
         updates = []
         for update in value.updates:
             names = tuple(a for a in update.accessors if isinstance(a, str))
-            own = update.value if names in written else _with_at(update.value, root, (*way, *update.accessors))
+            own = update.value if names in seen else _with_at(update.value, root, (*way, *update.accessors))
             updates.append(Update(update.accessors, own))
-            written.append(names)
+            seen.append(names)
         return updates
 
     # --- on several lines ---------------------------------------------------------------------------------------------
@@ -274,7 +274,9 @@ class Printer:
         return [prefix.rstrip(), *indented(self.right_side(update.value, room - 4))]
 
     def let(self, bindings: Sequence[Binding], body: Block, room: int = WIDTH) -> Block:
-        """Names for values, and what they are for."""
+        """Names for values, and what they are for; that alone without names."""
+        if not bindings:
+            return body
         lines: Block = []
         for number, binding in enumerate(bindings):
             head = ("LET " if number == 0 else "    ") + self._binding(binding)

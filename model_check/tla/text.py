@@ -29,14 +29,7 @@ MARK = "Written by `halfcheck export`"
 
 
 class Text:
-    """Writes a machine whose variables are the members of its state.
-
-    Parameters
-    ----------
-    machine : Machine
-    constants : object
-        An instance.
-    """
+    """Writes a machine whose variables are the members of its state."""
 
     definer: type[Definer] = Definer
     declarations: type[Declarations] = Declarations
@@ -88,10 +81,10 @@ class Text:
 
     def definitions_of(self, functions: Iterable[Callable[..., Any]]) -> Block:
         """Those of functions, and of what they use; each is written once."""
-        written = set(self._definitions)
+        earlier = set(self._definitions)
         for function in functions:
             self._define(function)
-        return self._sections(written)
+        return self._sections(earlier)
 
     def _define(self, function: Callable[..., Any]) -> None:
         if function in self._definitions:
@@ -105,12 +98,12 @@ class Text:
         for used in needed:
             self._define(used)
 
-    def _sections(self, written: Collection[Callable[..., Any]]) -> Block:
+    def _sections(self, earlier: Collection[Callable[..., Any]]) -> Block:
         """All definitions but some, each behind those that it uses, by the modules of the source."""
         ordered: dict[Callable[..., Any], None] = {}
 
         def place(function: Callable[..., Any]) -> None:
-            if function not in ordered and function not in written:
+            if function not in ordered and function not in earlier:
                 for used in self._definitions[function].uses:
                     place(used)
                 ordered[function] = None
@@ -178,7 +171,7 @@ class Text:
     def quantified(
         self, quantifier: str, parameters: Mapping[str, Choices], function: Callable[..., Any], body: str
     ) -> str:
-        """What is said with every choice of the parameters of a definition, by their names there."""
+        """A body quantified over the parameters of a definition, by their names there."""
         own = self._definitions[function].parameters
         sorts = [parameter.sort for parameter in self._reader.function(function).parameters]
         domains = [
@@ -188,7 +181,7 @@ class Text:
         return f"{quantifier} {', '.join(domains)} : {body}" if domains else body
 
     def _domain(self, choices: Choices, sort: Sort, parameters: tuple[str, ...]) -> str:
-        """What a parameter may be: numbers, or what they stand for where it is a truth value or an enumeration's."""
+        """The set of a parameter's values: numbers, or the truth values or members that they stand for."""
         if choices.listed:
             numbers = self._names.constant(choices.constant)
         elif choices.is_included:
@@ -204,7 +197,7 @@ class Text:
         return numbers
 
     def claims(self, clauses: Iterable[Property]) -> tuple[Block, list[str], list[str]]:
-        """What is claimed; the names of what is to be checked, and those of the witnesses."""
+        """The claims; the names of those to be checked, and those of the witnesses."""
         lines = [RULE, "\\* Properties, a clause each.", ""]
         names: dict[Property, str] = {}
         for clause in self._machine.clauses:
@@ -218,18 +211,18 @@ class Text:
         return lines[:-1], checked, [names[witness] for witness in self._machine.witnesses]
 
     def claim(self, name: str, claim: Property, negated: str) -> Block:
-        """What TLC is to check of a clause or a witness."""
+        """The definition that TLC is to check of a clause or a witness."""
         return [f"{name} == {self.over(EVERY, claim.parameters, claim.function, negated)}", ""]
 
     # --- head and state -----------------------------------------------------------------------------------------------
 
     def state(self) -> Block:
-        """What follows from the declaration of the state."""
+        """The section of the state."""
         own = self._declarations
         return [RULE, *own.kinds(), *own.variable_list(), "", *own.type_invariant(), "", *own.initial(), ""]
 
     def _head(self, name: str) -> Block:
-        """What the rest of the module has turned out to use."""
+        """The head of the module, with all that the rest has turned out to use."""
         names = self._names
         switches = set(self._machine.switches)
         used = {own: source for own, (source, _) in names.constants_used.items()}
@@ -278,9 +271,9 @@ class Text:
         return "\n".join(lines) + "\n"
 
     def checks(self, checked: list[str]) -> Block:
-        """What a configuration asks of all clauses that are to be checked."""
+        """The checks of all clauses in a configuration."""
         return ["INVARIANTS", "    TypeOK", *(f"    {own}" for own in checked)]
 
     def check(self, name: str) -> str:
-        """What it asks of one."""
+        """The check of one."""
         return f"INVARIANT {name}"

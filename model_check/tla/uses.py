@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from model_check.front_end.open_terms import Call, OpenApply, OpenLetIn, OpenRead, OpenRemove, OpenWrite, Over, Run
+from model_check.front_end.open_terms import (
+    Call,
+    OpenApply,
+    OpenLetIn,
+    OpenRead,
+    OpenRemove,
+    OpenWrite,
+    Over,
+    Run,
+    Statement,
+    Term,
+)
+from model_check.front_end.source import declared_fields
 from model_check.front_end.terms import Path, Tick, parts
-from spec.language import Kind
-from spec.language.fields import Field
+from spec.language import Kind, Machine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from model_check.front_end.open_functions import OpenReader
-    from model_check.front_end.open_terms import Statement, Term
-    from spec.language import Machine, MachineState
+    from spec.language.fields import Field
 
 
 class Uses:
@@ -22,8 +32,8 @@ class Uses:
 
     def __init__(self, reader: OpenReader) -> None:
         self._reader = reader
-        self._fields = tuple(declared(reader.machine.state))
-        self._instants = frozenset(path for path, field in self._fields if field.kind is Kind.INSTANT)
+        self._fields = tuple(declared_fields(reader.machine.state))
+        self._instants = frozenset(path for path, field, _ in self._fields if field.kind is Kind.INSTANT)
         self._known: dict[Callable[..., Any], tuple[frozenset[Path], frozenset[Path]]] = {}
 
     def reads(self, function: Callable[..., Any]) -> frozenset[Path]:
@@ -48,7 +58,9 @@ class Uses:
                     reads |= self._instants
                     writes |= self._instants
                 case OpenRemove(array=array):
-                    moved = {path for path, field in self._fields if is_moved(self._reader.machine, path, field, array)}
+                    moved = {
+                        path for path, field, _ in self._fields if is_moved(self._reader.machine, path, field, array)
+                    }
                     reads |= moved
                     writes |= moved
                 case Call(function=function) | Run(function=function):
@@ -59,7 +71,8 @@ class Uses:
     def removes(self, statements: Iterable[Statement]) -> bool:
         """Whether statements, or functions that they call, take places out of arrays."""
         return any(
-            isinstance(part, OpenRemove) or (isinstance(part, Run) and self.removes(self._effect(part)))
+            isinstance(part, OpenRemove)
+            or (isinstance(part, Run) and self.removes(self._reader.function(part.function).effect))
             for part in parts(tuple(statements))
         )
 
@@ -78,24 +91,11 @@ class Uses:
                 return self.branches(body)
         return isinstance(term, Over) and term.fold == "any"
 
-    def _effect(self, call: Run) -> tuple[Statement, ...]:
-        return self._reader.function(call.function).effect
-
     def _of(self, function: Callable[..., Any]) -> tuple[frozenset[Path], frozenset[Path]]:
         if function not in self._known:
             opened = self._reader.function(function)
             self._known[function] = self.of((*opened.guard, *opened.effect, opened.value))
         return self._known[function]
-
-
-def declared(state: type[MachineState]) -> Iterator[tuple[Path, Field]]:
-    """Each field of the state with its path, in the order of declaration."""
-    for name, member in state.members.items():
-        if isinstance(member, Field):
-            yield (name,), member
-        else:
-            for field_name, field in member.kind.fields.items():
-                yield (name, field_name), field
 
 
 def is_moved(machine: Machine, path: Path, field: Field, array: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a field, or a whole variable, is worth at some point of an action, told in terms of the state before it.
+"""Values of fields and of whole variables at some point of an action, in terms of the state before it.
 
 Open terms (`model_check.front_end.open_terms`) speak of the state as it is where they stand. These have no such place,
 so that they may be moved, and they have the functions and records of TLA+.
@@ -10,12 +10,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from model_check.front_end.open_terms import Constant, EmptySet, Fold, Member, Named, Now, OpenNumber, Truth
-from model_check.front_end.terms import parts
+from model_check.front_end.terms import Operator, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from model_check.front_end.terms import Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ class RecordOf:
 
 @dataclass(frozen=True, slots=True)
 class Aged:
-    """An instant that is kept no further back than the constant `cut` says, and a tick more where `slack` is on.
+    """An instant no further back than the constant `cut`, and a tick more where `slack` is on.
 
     `LongAgo` takes nothing and is the oldest one; `NotBefore` takes any instant; `Older` takes an instant and is a tick
     older.
@@ -238,19 +236,19 @@ def operation(operator: Operator, *arguments: Value) -> Value:
 
 
 def _joined(operator: Literal["and", "or"], terms: tuple[Value, ...]) -> Value:
-    kept: list[Value] = []
+    flat: list[Value] = []
     for term in terms:
         match term:
             case Truth(value=value):
                 if value != (operator == "and"):
-                    return term if not kept else Operation(operator, (*kept, term))
+                    return term if not flat else Operation(operator, (*flat, term))
             case Operation(inner, arguments) if inner == operator:
-                kept += arguments
+                flat += arguments
             case _:
-                kept.append(term)
-    if not kept:
+                flat.append(term)
+    if not flat:
         return Truth(operator == "and")
-    return kept[0] if len(kept) == 1 else Operation(operator, tuple(kept))
+    return flat[0] if len(flat) == 1 else Operation(operator, tuple(flat))
 
 
 def plus(value: Value, change: int) -> Value:

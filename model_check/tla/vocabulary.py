@@ -1,4 +1,4 @@
-"""What the things of a machine are called in its module, and which of them the module needs.
+"""The names of a machine's functions, constants and classes in its module, and which of them the module needs.
 
 Operators are in CamelCase, constants in capitals, variables and fields as in the source.
 """
@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.open_terms import Named
+from model_check.front_end.source import declared_fields
 from model_check.tla.constants import Derived, given_constants
-from model_check.tla.uses import declared
-from spec.language import NONE, Kind
+from spec.language import NONE, Action, Kind, Machine, Property, Record
 from spec.language.fields import RecordDeclaration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from enum import IntEnum
 
-    from spec.language import Action, Machine, Property, Record
 
 _WORDS = """
     ASSUME ASSUMPTION AXIOM BOOLEAN CASE CHOOSE CONSTANT CONSTANTS DOMAIN ELSE ENABLED EXCEPT EXTENDS FALSE IF IN
@@ -142,35 +141,10 @@ class LocalNames:
 
 
 class Vocabulary:
-    """Gives names; what was asked for is what the module defines.
-
-    Attributes
-    ----------
-    constants_used : dict
-        Names of the constants that the configuration gives → their names in the source.
-    derived : dict
-        Names of derived constants → what they are, each behind those that it uses.
-    index_sets : dict
-        Names of sets of places → the constant that is their number.
-    listed : dict
-        Names of sets of choices → the constants that list them: those from 0 on, and the others without their sign,
-        since a configuration of TLC knows no negative numbers.
-    numbers : dict
-        Names of numbers → the numbers.
-    removals : dict
-        Constants that are the length of arrays from which something is removed → the definitions that do.
-    notes : set
-        See `NOTES`.
-    needed : dict
-        Functions whose definitions were used since it was last emptied.
-    """
+    """Gives names; what was asked for is what the module defines."""
 
     def __init__(
-        self,
-        machine: Machine,
-        constants: object,
-        functions: Iterable[Callable[..., Any]],
-        reserved: Iterable[str] = (),
+        self, machine: Machine, constants: object, functions: Iterable[Callable[..., Any]], reserved: Iterable[str] = ()
     ) -> None:
         self._constants = constants
         self._given = given_constants(constants)
@@ -197,14 +171,17 @@ class Vocabulary:
         self._operators = {f: self.names.give(camel_case(f.__name__)) for f in functions}
         self._removals = {name: self.names.give(f"RemoveFrom{camel_case(name)}") for name in sorted(self._lengths)}
         self._named: dict[Named, str] = {}
+        # names that the configuration gives → those in the source, and values
         self.constants_used: dict[str, tuple[str, object]] = {}
-        self.derived: dict[str, str] = {}
-        self.index_sets: dict[str, str] = {}
+        self.derived: dict[str, str] = {}  # names of derived constants → what they are, each behind those that it uses
+        self.index_sets: dict[str, str] = {}  # names of sets of places → the constant that is their number
+        # names of sets of choices → the constants that list them: those from 0 on, and the others without their sign,
+        # since a configuration of TLC knows no negative numbers
         self.listed: dict[str, tuple[str, str]] = {}
-        self.numbers: dict[str, int] = {}
-        self.removals: dict[str, str] = {}
-        self.notes: set[str] = set()
-        self.needed: dict[Callable[..., Any], None] = {}
+        self.numbers: dict[str, int] = {}  # names of numbers → the numbers
+        self.removals: dict[str, str] = {}  # lengths of arrays from which something is removed → definitions
+        self.notes: set[str] = set()  # see `NOTES`
+        self.needed: dict[Callable[..., Any], None] = {}  # functions used since it was last emptied
 
     def operator(self, function: Callable[..., Any]) -> str:
         """The definition of a function."""
@@ -264,7 +241,7 @@ class Vocabulary:
 
 
 def vars_of(kind: type) -> list[tuple[str, object]]:
-    """What a class and those that it inherits from define, the oldest first."""
+    """The attributes of a class and of those that it inherits from, the oldest first."""
     found: dict[str, object] = {}
     for base in reversed(kind.__mro__[:-1]):
         found.update(vars(base))
@@ -289,7 +266,7 @@ def _lengths(machine: Machine) -> Iterable[str]:
 
 def enumerations(machine: Machine) -> dict[type[IntEnum], None]:
     """The enumerations of the state's fields, each once, in the order of declaration."""
-    return dict.fromkeys(field.choices for _, field in declared(machine.state) if field.choices is not None)
+    return dict.fromkeys(field.choices for _, field, _ in declared_fields(machine.state) if field.choices is not None)
 
 
 def records(machine: Machine) -> dict[type[Record], None]:

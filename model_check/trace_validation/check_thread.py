@@ -1,4 +1,4 @@
-"""The search for what the check service did, unseen, before a record that it wrote.
+"""The search for the steps of the check service before a record that it wrote.
 
 Rounds begin and end, op messages are pulled and settled halves are passed without a trace; only put-backs and discards
 are seen. All that a round reads beside its own memory are the two queues, which only grow: so a step that took place
@@ -8,14 +8,21 @@ view: a stretch of the log without a new op message.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from bisect import bisect_right
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.divergence import Attempt, attempt_at
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
-from model_check.trace_validation.round_choices import Manner, RoundChoices, differs, impossible, may_come_from, sources
+from model_check.trace_validation.round_choices import (
+    RoundChoices,
+    SearchStrategy,
+    differs,
+    impossible,
+    may_come_from,
+    sources,
+)
 from model_check.trace_validation.round_steps import SILENT_ENDS, RoundSteps, View, views_between
-from model_check.trace_validation.tried_states import Goal, TriedStates
 from spec.chapters import broker, check_round, putting_back, shutdown
 from spec.half import immunity
 from spec.language import Refused
@@ -33,39 +40,41 @@ TRIES_PER_EVENT = 5
 TRIES_FOR_SAVED_OFFSETS = 500
 """How many more are worth it when all records are explained, but not how far the saved offsets are."""
 
+_OWN = frozenset({"round", "pulled_op", "offsets"})
+"""The fields of the state that are the check service's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Where the search goes."""
+
+    number: int  # to this event, or to a crash right before it
+    event: ObservedEvent | None = None  # the record of the check service; None for a crash and for saved offsets
+    offsets: tuple[int, int] | None = None  # the half and the op offset that were saved; None for records and crashes
+
+    @property
+    def is_crash(self) -> bool:
+        """Whether the process is to die."""
+        return self.event is None and self.offsets is None
+
 
 class CheckThread:
     """Finds the ways to a record of the check service, one after the other.
 
-    Attributes
-    ----------
-    steps : RoundSteps
-        Takes the silent steps, and knows the instant of the latest one.
-    attempts : dict
-        Event number to the attempt at it that came closest.
-    impossible : set
-        Events that no rounds whatever explain.
-    choices : RoundChoices
-        What it chooses among.
-
-    Parameters
-    ----------
-    crashes
-        Before which events the process dies.
-    manner
-        How to search.
+    The process dies before the events `crashes`.
     """
 
     def __init__(
-        self, work: Workspace, trace: Trace, producers: ProducerSide, crashes: tuple[int, ...], manner: Manner
+        self, work: Workspace, trace: Trace, producers: ProducerSide, crashes: tuple[int, ...], strategy: SearchStrategy
     ) -> None:
         self.work = work
         self.trace = trace
         self.producers = producers
-        self.choices = RoundChoices(work, trace, producers, manner)
-        self.steps = RoundSteps(work, trace, manner.patience * (LEAST_TRIES + TRIES_PER_EVENT * len(trace.events)))
-        self.attempts: dict[int, Attempt] = {}
-        self.impossible: set[int] = set()
+        self.choices = RoundChoices(work, trace, producers, strategy)
+        # takes the silent steps, and knows the instant of the latest one
+        self.steps = RoundSteps(work, trace, strategy.patience * (LEAST_TRIES + TRIES_PER_EVENT * len(trace.events)))
+        self.attempts: dict[int, Attempt] = {}  # event number → the attempt at it that came closest
+        self.impossible: set[int] = set()  # events that no rounds whatever explain
         self._last_crash = max(crashes, default=-1)
         self._tried = TriedStates(work, trace, self._last_crash)
         self._died: dict[tuple[int, int, int], list[int]] = {}
@@ -76,12 +85,7 @@ class CheckThread:
         After each item the state stands right behind the record; before the next one is asked for, it has to stand
         there again.
 
-        Parameters
-        ----------
-        number
-            The record's event.
-        earlier
-            The check service's record before it, or the crash: an event number, -1 for the start.
+        `earlier` is the check service's record before it, or the crash: an event number, -1 for the start.
 
         Raises
         ------
@@ -314,3 +318,44 @@ class CheckThread:
         known = self.attempts.get(number)
         if known is None or rank < known.rank:
             self.attempts[number] = attempt_at(self.work, self.trace.events[number], rank, refused)
+
+
+class TriedStates:
+    """The states that a search for rounds has tried: none is tried again from which no more can follow.
+
+    Before the event `last_crash` the process dies for the last time; -1 if it does not.
+    """
+
+    def __init__(self, work: Workspace, trace: Trace, last_crash: int) -> None:
+        self._work = work
+        self._trace = trace
+        self._last_crash = last_crash
+        slots = work.state.memory.slots
+        self._own = [p for p, slot in enumerate(slots) if slot.path[0] in _OWN and slot.label != "round.started_at"]
+        self._tried: dict[tuple[object, ...], list[tuple[int, int, int]]] = {}
+
+    def is_dominated(self, goal: Goal, at: int, clock: int) -> bool:
+        """Whether the same state was tried no later: whatever can follow could have followed then.
+
+        `at` is the place of the view that the round has.
+        """
+        values = self._work.state.memory.values
+        when = (at, clock, self._work.state.round_ended_at)
+        may_be_saved = frozenset(self._work.offsets_since_crash()) if goal.number <= self._last_crash else None
+        own = (values[p] for p in self._own)
+        role = self._work.state.role
+        key = (goal.number, goal.is_crash, role, may_be_saved, self._freshness(goal.number), *own)
+        tried = self._tried.setdefault(key, [])
+        if any(all(a <= b for a, b in zip(earlier, when, strict=True)) for earlier in tried):
+            return True
+        tried.append(when)
+        return False
+
+    def _freshness(self, number: int) -> tuple[int, int, int]:
+        """The marks of a round's start: fresh halves, late op messages, and how far its time limit is."""
+        s = self._work.state
+        c, started = self._work.constants, s.round.started_at
+        fresh = next((h for h in range(s.round.cursor, s.half_length) if s.half[h].stored_at >= started), s.half_length)
+        ops = range(s.offsets.op, views_between(self._trace, number - 1, number)[-1].ops)
+        late = bisect_right(ops, started + c.timeout, key=lambda o: s.op[o].born_at)
+        return fresh, late, started // max(c.timeout, 1)

@@ -1,4 +1,4 @@
-"""What to say of an event that no path explains: the conjunct that refuses it, and what could have happened instead."""
+"""The explanation of an event that no path explains: the conjunct that refuses it, and the steps possible instead."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = (
     check_round.end_round_at_young_half,
     check_round.end_round_at_time_limit,
 )
-"""What a round may do at its cursor, pulling more op messages apart."""
+"""The steps of a round at its cursor, but for pulling more op messages."""
 
 _OF_AN_END = (
     end_transaction.store_real_message,
@@ -36,34 +36,18 @@ _OF_AN_END = (
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How near the search came to an event.
+    """How near the search came to an event."""
 
-    Attributes
-    ----------
-    rank
-        0 if the cursor stood on the right half, more if it got stuck before.
-    guard
-        The refusing conjunct.
-    nearest
-        What the specification allows where the search was stopped.
-    """
-
-    rank: int
-    guard: str
-    nearest: tuple[str, ...]
+    rank: int  # 0 if the cursor stood on the right half, more if it got stuck before
+    guard: str  # the refusing conjunct
+    nearest: tuple[str, ...]  # what the specification allows where the search was stopped
 
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The first event that no path explains.
+    """The first event that no path explains."""
 
-    Attributes
-    ----------
-    number
-        Its place in the trace: all events before it are the longest prefix that some path explains.
-    """
-
-    number: int
+    number: int  # its place in the trace: all events before it are the longest prefix that some path explains
     event: ObservedEvent
     guard: str
     nearest: tuple[str, ...]
@@ -85,17 +69,17 @@ def attempt_at(work: Workspace, event: ObservedEvent, rank: int, refused: Refuse
 
 
 def enabled_beside(work: Workspace, event: ObservedEvent) -> tuple[str, ...]:
-    """What else could have happened to the halves that a producer's record speaks of."""
+    """The steps possible instead for the halves that a producer's record names."""
     s = work.state
     halves = [event.half] if event.kind is EventKind.DELIVERED else list(event.names)
-    told = []
+    steps = []
     for h in dict.fromkeys(halves):
         if 0 <= h < s.half_length:
-            told += [
+            steps += [
                 f"{action.__name__} at half {h}"
                 for action in _OF_AN_END
                 if work.refusal(action, h, now=event.time) is None
             ]
     if event.kind is EventKind.OP_STORED and work.refusal(op_batch.write_op_batch, now=event.time) is None:
-        told.append(f"write_op_batch of {sorted(s.batch.names)}")
-    return tuple(told)
+        steps.append(f"write_op_batch of {sorted(s.batch.names)}")
+    return tuple(steps)

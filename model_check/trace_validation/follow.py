@@ -1,4 +1,4 @@
-"""Traces that name the action of each event, as walks of the specification do: each is taken as it is told.
+"""Traces that name the action of each event, as walks of the specification do: each is taken as it is named.
 
 What an event does not say (a parameter of its action) stays open: the set of all states that the events so far allow is
 carried along.
@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from model_check.clock_events import TICKS
+from model_check.counterexample.steps import TICKS
 from model_check.trace_validation.workspace import with_faults
 from model_check.world import Environment
 from spec.constants import FAULTS, Constants
@@ -31,41 +31,21 @@ _MOST_NEAREST = 8
 
 @dataclass(frozen=True, slots=True)
 class NamedEvent:
-    """An event with its action.
-
-    Attributes
-    ----------
-    time
-        The ticks since the beginning.
-    seen
-        The values of `SEEN`.
-    """
+    """An event with its action."""
 
     action: str
-    time: int
-    seen: tuple[int, ...]
+    time: int  # the ticks since the beginning
+    seen: tuple[int, ...]  # the values of `SEEN`
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """How far a trace was followed.
+    """How far a trace was followed."""
 
-    Attributes
-    ----------
-    explained
-        So many events are steps of the specification.
-    faults
-        The faults that they need, each with how often.
-    guard
-        What refuses the next event: the conjunct, with its kind before the colon; None if all are explained.
-    nearest
-        Actions that were possible instead.
-    """
-
-    explained: int
-    faults: dict[str, int]
-    guard: str | None = None
-    nearest: tuple[str, ...] = ()
+    explained: int  # so many events are steps of the specification
+    faults: dict[str, int]  # the faults that they need, each with how often
+    guard: str | None = None  # what refuses the next event, with its kind before the colon; None if all are explained
+    nearest: tuple[str, ...] = ()  # actions that were possible instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +63,7 @@ class TooManyStatesError(Exception):
 def follow(events: Iterable[NamedEvent], constants: Constants) -> Followed:
     """Take the steps that events tell of, from the initial state on.
 
-    Parameters
-    ----------
-    constants
-        The instance and the profile; faults that are off are turned on where an event needs them, and counted.
+    Faults that are off are turned on where an event needs them, and counted.
 
     Raises
     ------
@@ -131,10 +108,10 @@ class _Follower:
 
     def _take(self, way: _Way, event: NamedEvent) -> Iterable[_Way]:
         """Each step of the event's action that is possible and shows what the event says."""
-        told = dict(zip(SEEN, event.seen, strict=True))
+        event_fields = dict(zip(SEEN, event.seen, strict=True))
         for step in self._steps.get(event.action, ()):
             shown = step.action.shows
-            first = next((told[name] for name, function in shown.items() if function is itself), None)
+            first = next((event_fields[name] for name, function in shown.items() if function is itself), None)
             if first is not None and step.arguments[0] != first:
                 continue
             world = self._world(way, step)
@@ -142,9 +119,11 @@ class _Follower:
                 continue
             constants, needed = world
             gives = {name: self._shown(shown, name, step, constants) for name in SEEN}
-            differing = next((name for name in SEEN if gives[name] != told[name]), None)
+            differing = next((name for name in SEEN if gives[name] != event_fields[name]), None)
             if differing is not None:
-                self._refused[f"record: {step} gives {differing} {gives[differing]}, not {told[differing]}"] += 1
+                self._refused[
+                    f"record: {step} gives {differing} {gives[differing]}, not {event_fields[differing]}"
+                ] += 1
             elif self._clock != event.time:
                 self._refused[f"record: {step} leaves the broker's clock at {self._clock}, not {event.time}"] += 1
             else:
@@ -181,10 +160,10 @@ class _Follower:
         return refused
 
     def _guard(self, event: NamedEvent) -> str:
-        """What refused most of the ways to the event, a value that differs before a rule."""
+        """The guard that refused most of the ways to the event, a value that differs before a rule."""
         if event.action not in self._steps:
             return f"record: the specification has an action {event.action}"
-        differing = [told for told in self._refused if told.startswith("record: ")]
+        differing = [guard for guard in self._refused if guard.startswith("record: ")]
         if differing:
             return differing[0]
         if not self._refused:
@@ -200,7 +179,7 @@ class _Follower:
             for step in steps
             if self._try(way, step, self._constants) is None
         )
-        return tuple(told for told, _ in zip(possible, range(_MOST_NEAREST), strict=False))
+        return tuple(step for step, _ in zip(possible, range(_MOST_NEAREST), strict=False))
 
 
 def _counted(ways: Iterable[_Way]) -> dict[str, int]:

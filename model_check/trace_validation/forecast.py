@@ -1,4 +1,4 @@
-"""What the records tell of the END_TRANSACTIONs behind them, read ahead of the walk through the trace.
+"""The END_TRANSACTIONs behind the records, read ahead of the walk through the trace.
 
 A commit shows as the message that it delivers, and again as its half's offset in an op message; a rollback shows as
 that offset alone. Which op message holds a delivery's entry, and whether an END_TRANSACTION for a half is still to
@@ -28,7 +28,7 @@ to the op message.
 
 
 class Forecast:
-    """What is to come, by the numbers of events.
+    """The records to come, by the numbers of events.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Forecast:
             deliveries.pop(0)
 
     def _cut_short(self, waiting: dict[int, list[int]], last_op: int | None) -> None:
-        """What is handled or buffered when the process dies; if an op message lacks it, it was handled for long."""
+        """Entries handled or buffered when the process dies; one that an op message lacks was handled for long."""
         for delivery in (number for numbers in waiting.values() for number in numbers):
             if last_op is not None and last_op > delivery:
                 self.buffered_behind[delivery] = last_op
@@ -164,7 +164,7 @@ class Forecast:
         return any(number <= handled <= end for handled in self._rollbacks_of_copies.get(first, ()))
 
     def next_outcome(self, half: int, number: int, trace: Trace) -> ObservedOutcome | None:
-        """What the next END_TRANSACTION that names the half says, behind this event; None if there is none."""
+        """The outcome in the next END_TRANSACTION that names the half, behind this event; None if there is none."""
         end = self.next_end(half, number)
         if end is None:
             return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from model_check.errors import EvaluationError
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.round_steps import SILENT_ENDS, SILENT_PASSES
-from model_check.trace_validation.workspace import ASSUMABLE_FAULTS, initial_state, with_faults
+from model_check.trace_validation.workspace import ASSUMABLE_FAULTS, PathStep, initial_state, with_faults
 from model_check.world import Environment
 from spec.chapters import broker, check_round, discarding, shutdown
 from spec.language import take
@@ -19,7 +19,6 @@ from spec.language import take
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from model_check.trace_validation.workspace import PathStep
     from spec.constants import Constants
     from spec.state import State
 

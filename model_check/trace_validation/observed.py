@@ -1,4 +1,4 @@
-"""What a trace shows: the records of a store in the order of its commit log, and what its producers logged.
+"""The trace of a broker: the records of a store in the order of its commit log, and the log of its producers.
 
 Times are milliseconds of the broker's clock, as the records hold them. Transactions are numbered in the order of their
 first halves; halves and op messages by their queue offsets.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class EventKind(StrEnum):
-    """What a record of the store shows."""
+    """The kinds of records in a store."""
 
     HALF_STORED = "half_stored"
     PUT_BACK = "put_back"
@@ -31,7 +31,7 @@ class EventKind(StrEnum):
 
 
 class ObservedOutcome(StrEnum):
-    """What an END_TRANSACTION says."""
+    """The outcomes of an END_TRANSACTION."""
 
     COMMIT = "commit"
     ROLLBACK = "rollback"
@@ -73,32 +73,18 @@ class ObservedEvent:
     body_size: int = 0
 
     def __str__(self) -> str:
-        told = {
-            "transaction": self.transaction if self.transaction != NONE else None,
-            "half": self.half if self.half != NONE else None,
-            "op": self.op if self.op != NONE else None,
-            "names": list(self.names) or None,
-            "check_times": self.check_times or None,
-            "original": self.original if self.original != NONE else None,
-        }
-        return " ".join([self.kind.value, *(f"{key}={value}" for key, value in told.items() if value is not None)])
+        absent = {"transaction": NONE, "half": NONE, "op": NONE, "names": [], "check_times": 0, "original": NONE}
+        shown = {**{name: getattr(self, name) for name in absent}, "names": list(self.names)}
+        return " ".join([self.kind.value, *(f"{name}={shown[name]}" for name in absent if shown[name] != absent[name])])
 
 
 @dataclass(frozen=True, slots=True)
 class EndRequest:
-    """An END_TRANSACTION that a producer logged.
+    """An END_TRANSACTION that a producer logged."""
 
-    Attributes
-    ----------
-    not_before
-        When it was sent at the earliest, in milliseconds; 0 if the log does not say.
-    half, outcome
-        The queue offset of the half that it names, and its decision.
-    """
-
-    not_before: int
-    half: int
-    outcome: ObservedOutcome
+    not_before: int  # when it was sent at the earliest, in milliseconds; 0 if the log does not say
+    half: int  # the queue offset of the half that it names
+    outcome: ObservedOutcome  # its decision
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,6 +145,6 @@ def constants_of(trace: Trace, configuration: Configuration, switches: Switches,
 
 
 def _has_old_half(trace: Trace, reserved: int) -> bool:
-    """Whether a half of a trace grows older than messages are kept."""
+    """Whether a half of a trace grows older than files are retained."""
     end = trace.events[-1].time if trace.events else 0
     return any(event.kind is EventKind.HALF_STORED and end - event.born > reserved for event in trace.events)

@@ -11,7 +11,7 @@ left to the search.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -26,15 +26,13 @@ from model_check.trace_validation.workspace import PathStep, Workspace
 from spec.language import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from model_check.trace_validation.round_choices import Manner
+    from model_check.trace_validation.round_choices import SearchStrategy
     from spec.constants import Constants
 
 Report = Callable[[int, int], None]
 
 PAUSES = frozenset({"slow_round", "slow_dispatch"})
-"""What the quiet world does without, but no real broker: nothing takes no time. They are not counted as faults."""
+"""Faults of every real broker, in which nothing takes no time. They are not counted."""
 
 MOST_GAPS = 12
 """How many places for a crash are tried behind the last record that was explained, the longest silences first."""
@@ -55,54 +53,22 @@ _OF_THE_CHECK_SERVICE = (EventKind.PUT_BACK, EventKind.DISCARDED, EventKind.OFFS
 
 @dataclass(frozen=True, slots=True)
 class PathVerdict:
-    """What validation found.
-
-    Attributes
-    ----------
-    accepted : bool
-    is_complete : bool
-        Whether the search ran to its end; a refusal by one that was cut short says less. Even a complete search does
-        not try every path: producers' records are explained in one way each, instants and places of crashes are chosen
-        among likely ones.
-    events : int
-        How many the trace has.
-    faults : dict
-        The faults that the path needs, each with how often.
-    path : tuple of PathStep
-        The steps that explain all events, or the longest prefix.
-    divergence : Divergence or None
-        Why the trace is refused.
-    constants : Constants
-        The instance that was walked.
-    """
+    """The verdict of a validation."""
 
     accepted: bool
+    # whether the search ran to its end; even a complete one tries no more than likely instants and places of crashes
     is_complete: bool
-    events: int
-    faults: dict[str, int]
-    path: tuple[PathStep, ...]
-    divergence: Divergence | None
-    constants: Constants
+    events: int  # how many the trace has
+    faults: dict[str, int]  # the faults that the path needs, each with how often
+    path: tuple[PathStep, ...]  # the steps that explain all events, or the longest prefix
+    divergence: Divergence | None  # why the trace is refused
+    constants: Constants  # the instance that was walked
 
 
 class PathSearch:
     """One search.
 
-    Parameters
-    ----------
-    crashes
-        Before which events the process dies.
-    lingering
-        Which END_TRANSACTIONs are still handled when which op message is written (see `Forecast`).
-
-    Attributes
-    ----------
-    reached : int
-        The furthest event that was tried.
-    resumable_from : int
-        The event behind the last one of the check service that was explained then.
-    is_complete : bool
-        Whether the search ran to its end.
+    The process dies before the events `crashes`; `lingering` is that of `Forecast`.
     """
 
     def __init__(
@@ -110,23 +76,23 @@ class PathSearch:
         trace: Trace,
         constants: Constants,
         report: Report | None,
-        manner: Manner,
+        strategy: SearchStrategy,
         crashes: tuple[int, ...] = (),
         lingering: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
         self.trace = trace
         self.crashes = crashes
         self.lingering = lingering
-        self.heeds_answers = manner.heeds_answers
+        self.heeds_answers = strategy.heeds_answers
         self.accepted = False
-        self.is_complete = True
-        self.reached = -1
-        self.resumable_from = 0
+        self.is_complete = True  # whether the search ran to its end
+        self.reached = -1  # the furthest event that was tried
+        self.resumable_from = 0  # the event behind the last one of the check service that was explained then
         self._report = report
         self._work = Workspace(constants, trace.wrote_op_at)
         self._forecast = Forecast(trace, crashes, lingering)
         self._producers = ProducerSide(self._work, trace, self._forecast)
-        self._checks = CheckThread(self._work, trace, self._producers, crashes, manner)
+        self._checks = CheckThread(self._work, trace, self._producers, crashes, strategy)
         self._prefix: tuple[PathStep, ...] = ()
         self._faults: dict[str, int] = {}
         self._divergence: Divergence | None = None
@@ -204,7 +170,7 @@ class PathSearch:
 
     @property
     def still_lingering(self) -> dict[int, int] | None:
-        """What lingers if those END_TRANSACTIONs do that keep the search from going on; None if none do."""
+        """The deliveries that linger if those do that stop the search; None if none do."""
         deliveries = self._producers.lingering.get(self.reached, frozenset())
         if not deliveries or -1 in deliveries:
             return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.trace_validation.forecast import HANDLING_MS
+from model_check.trace_validation.forecast import HANDLING_MS, Forecast
 from model_check.trace_validation.observed import EventKind, ObservedEvent, ObservedOutcome, Trace
 from spec.chapters import end_transaction, network, op_batch, producer
 from spec.chapters.end_transaction import is_early_enough, is_refused_as_late, was_checked
@@ -16,7 +16,6 @@ from spec.language import Refused
 from spec.state import End, Local, Settled
 
 if TYPE_CHECKING:
-    from model_check.trace_validation.forecast import Forecast
     from model_check.trace_validation.workspace import Workspace
 
 _END = {ObservedOutcome.COMMIT: End.COMMIT, ObservedOutcome.ROLLBACK: End.ROLLBACK}
@@ -330,9 +329,9 @@ def _wrong(queue: str, end: int, claimed: int) -> Refused:
 
 
 def _batch_differs(missing: list[int], surplus: list[int]) -> str:
-    told = [
+    differences = [
         f"{name} {', '.join(map(str, halves))}"
         for name, halves in (("lacks", missing), ("holds also", surplus))
         if halves
     ]
-    return f"the op message holds what waits in the batch, which {' and '.join(told)}"
+    return f"the op message holds what waits in the batch, which {' and '.join(differences)}"

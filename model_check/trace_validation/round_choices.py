@@ -1,4 +1,4 @@
-"""What the search for rounds chooses among, and in which order: what they saw, when they began, what wrote a record."""
+"""The choices of the search for rounds, in their order: the view, the start, the action that wrote a record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from spec.chapters import discarding, putting_back
 from spec.language import NONE, Refused
-from spec.state import Role
+from spec.state import Role, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from model_check.trace_validation.round_steps import View
     from model_check.trace_validation.workspace import ActionFunction, Workspace
     from spec.constants import Constants
-    from spec.state import State
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How to search.
+class SearchStrategy:
+    """The strategy of a search: what it leaves out, and how long it goes on.
 
     Attributes
     ----------
@@ -43,20 +42,14 @@ class Manner:
 
 
 class RoundChoices:
-    """The choices of one search.
+    """The choices of one search."""
 
-    Attributes
-    ----------
-    left_out : bool
-        Whether something was not tried as an END_TRANSACTION answers the check of a copy.
-    """
-
-    def __init__(self, work: Workspace, trace: Trace, producers: ProducerSide, manner: Manner) -> None:
+    def __init__(self, work: Workspace, trace: Trace, producers: ProducerSide, strategy: SearchStrategy) -> None:
         self.work = work
         self.trace = trace
         self.producers = producers
-        self.manner = manner
-        self.left_out = False
+        self.strategy = strategy
+        self.left_out = False  # whether something was not tried as an END_TRANSACTION answers the check of a copy
         self._better_not_seen = _ops_seen_too_late(trace)
         self._last_in_a_row = _last_in_a_row(trace, work.constants.check_interval)
 
@@ -94,13 +87,13 @@ class RoundChoices:
         then the others.
         """
         places = range(len(views) - 1, at - 1, -1)
-        telling = [
+        likelier = [
             p
             for p in places[1:]
             if views[p].ops in self._better_not_seen or views[p].earliest <= likely <= views[p].latest
         ]
-        others = [p for p in places[1:] if p not in telling] if self.manner.is_thorough else []
-        return [*places[:1], *telling, *others]
+        others = [p for p in places[1:] if p not in likelier] if self.strategy.is_thorough else []
+        return [*places[:1], *likelier, *others]
 
     def ways(self, number: int, event: ObservedEvent, clock: int) -> list[tuple[ActionFunction, int]]:
         """The actions that may write the record, and the instants that favour them most, the likelier first."""
@@ -116,8 +109,8 @@ class RoundChoices:
             return [check]
         if not self.producers.is_answered(number, event.half):
             return [immune, check]
-        self.left_out = self.left_out or self.manner.heeds_answers
-        return [check] if self.manner.heeds_answers else [check, immune]
+        self.left_out = self.left_out or self.strategy.heeds_answers
+        return [check] if self.strategy.heeds_answers else [check, immune]
 
 
 # --- which halves a record may come from ------------------------------------------------------------------------------
@@ -156,7 +149,7 @@ def sources(s: State, c: Constants, event: ObservedEvent, halves: Iterable[int])
 
 
 def impossible(s: State, c: Constants, event: ObservedEvent) -> Refused | None:
-    """What refuses the record wherever rounds were: its place, the number of checks, or what its copy carries on."""
+    """The refusal of the record wherever rounds were: by its place, its number of checks, or the fields of its copy."""
     if event.kind is EventKind.PUT_BACK and event.half != s.half_length:
         return Refused(
             "record", f"the record stands at the end of the half queue: at {s.half_length}, not {event.half}"
@@ -179,14 +172,14 @@ def impossible(s: State, c: Constants, event: ObservedEvent) -> Refused | None:
 
 
 def differs(s: State, event: ObservedEvent) -> Refused | None:
-    """What a step wrote against what the record says."""
+    """The refusal of a step whose write differs from the record."""
     if event.kind is not EventKind.PUT_BACK:
         return None
     copy = s.half[event.half]
-    for name, written in (("check_times", copy.check_times), ("original", copy.original), ("born", copy.born_at)):
+    for name, found in (("check_times", copy.check_times), ("original", copy.original), ("born", copy.born_at)):
         seen = getattr(event, name)
-        if written != seen:
-            return Refused("record", f"the copy's {name} is {written}, not {seen}")
+        if found != seen:
+            return Refused("record", f"the copy's {name} is {found}, not {seen}")
     return None
 
 

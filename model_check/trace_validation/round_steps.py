@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from model_check.trace_validation.observed import EventKind
+from model_check.trace_validation.observed import EventKind, Trace
 from spec.chapters import check_round, discarding
 from spec.half import has_a_copy_ahead, is_known_as_settled, is_over_age, its_op_is_to_come
 from spec.language import NONE
 from spec.state import RolledBack
 
 if TYPE_CHECKING:
-    from model_check.trace_validation.observed import Trace
     from model_check.trace_validation.workspace import ActionFunction, Workspace
 
 SILENT_PASSES: Final = (
@@ -26,7 +25,7 @@ SILENT_PASSES: Final = (
     check_round.pass_copied_half,
     check_round.pass_half_of_waiting_op,
 )
-"""How a round passes a half without a record; where discarded halves are not kept, it does so with them, too."""
+"""How a round passes a half without a record; where discarded halves are dropped, it does so with them, too."""
 
 SILENT_ENDS: Final = (
     check_round.end_round_at_queue_end,
@@ -39,22 +38,12 @@ SILENT_ENDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a step that left no record saw of the log.
+    """The part of the log that a step without a record saw."""
 
-    Attributes
-    ----------
-    before
-        The last event that it may precede.
-    halves, ops
-        How long the queues were then.
-    earliest, latest
-        Between which instants the op queue had this length, in milliseconds.
-    """
-
-    before: int
-    halves: int
+    before: int  # the last event that it may precede
+    halves: int  # how long the queues were then
     ops: int
-    earliest: int
+    earliest: int  # between which instants the op queue had this length, in milliseconds
     latest: int
 
 
@@ -85,41 +74,24 @@ class SearchLimitError(Exception):
 
 
 class RoundSteps:
-    """Takes the check service's silent steps.
-
-    Parameters
-    ----------
-    most_tries
-        How many steps may be tried in all.
-
-    Attributes
-    ----------
-    clock : int
-        The instant of the check service's latest step.
-    """
+    """Takes the check service's silent steps, and tries so many in all."""
 
     def __init__(self, work: Workspace, trace: Trace, most_tries: int) -> None:
         self.work = work
         self.trace = trace
-        self.clock = 0
+        self.clock = 0  # the instant of the check service's latest step
         self._tries_left = most_tries
         self._hurries = False
 
     def take(self, action: ActionFunction, now: int, before: int) -> bool:
-        """Try a step at an instant.
-
-        Raises
-        ------
-        SearchLimitError
-            After too many.
-        """
+        """Try a step at an instant; `SearchLimitError` after too many."""
         self._tries_left -= 1
         if self._tries_left < 0:
             raise SearchLimitError
         return self.work.take(action, now=now, before=before) is None
 
     def allow(self, least_tries: int) -> None:
-        """Allow so many further tries at least, unless it was told to hurry."""
+        """Allow so many further tries at least, unless it hurries."""
         if not self._hurries:
             self._tries_left = max(self._tries_left, least_tries)
 

@@ -11,15 +11,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import Trace, constants_of
-from model_check.trace_validation.path_search import PathSearch
-from model_check.trace_validation.round_choices import Manner
+from model_check.trace_validation.path_search import PathSearch, PathVerdict, Report
+from model_check.trace_validation.round_choices import SearchStrategy
 from spec.faults import Faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from model_check.configuration import Configuration
-    from model_check.trace_validation.path_search import PathVerdict, Report
     from spec.constants import Constants
     from spec.switches import Switches
 
@@ -28,7 +27,9 @@ MOST_CRASHES = 6
 MOST_PREFIXES = 4
 """With how many of the searches that got furthest one more crash is tried."""
 
-MANNERS = tuple(Manner(heeds_answers, is_thorough) for heeds_answers in (True, False) for is_thorough in (False, True))
+STRATEGIES = tuple(
+    SearchStrategy(heeds_answers, is_thorough) for heeds_answers in (True, False) for is_thorough in (False, True)
+)
 
 PATIENCE = 8
 """How many times as long a search goes on that was cut short, before a crash is looked for."""
@@ -37,16 +38,9 @@ PATIENCE = 8
 def validate(
     trace: Trace, configuration: Configuration, switches: Switches, report: Report | None = None
 ) -> PathVerdict:
-    """Search for a path that leaves just the records of a trace.
+    """Search for a path that leaves just the records of a trace, which such a broker is taken to have written.
 
-    Parameters
-    ----------
-    trace
-        What to explain.
-    configuration, switches
-        Those of the broker that is taken to have written it.
-    report
-        Called now and then with the number of events explained and of all events.
+    `report` is called now and then with the number of events explained and of all events.
     """
     constants = constants_of(trace, configuration, switches, Faults())
     found, is_complete = _with_known_crashes(trace, constants, report)
@@ -73,28 +67,28 @@ def validate(
 
 
 def _how_good(search: PathSearch) -> tuple[int, int]:
-    """What came nearer is better; of what explains all, that which needs fewer faults."""
+    """The order of searches: by how near they came; of those that explain all, by how few faults they need."""
     return (search.reached, -search.needed) if search.accepted else search.nearness
 
 
 def _with_known_crashes(trace: Trace, constants: Constants, report: Report | None) -> tuple[PathSearch, bool]:
     """The search that gets furthest, and whether those that were made ran to their end."""
-    found = PathSearch(trace, constants, report, MANNERS[0], trace.crashes or ()).run()
-    cut_short = [] if found.is_complete else [MANNERS[0]]
-    for manner in MANNERS[1:]:
+    found = PathSearch(trace, constants, report, STRATEGIES[0], trace.crashes or ()).run()
+    cut_short = [] if found.is_complete else [STRATEGIES[0]]
+    for strategy in STRATEGIES[1:]:
         if found.accepted:
             break
-        is_laxer_in_vain = not (manner.heeds_answers or found.may_be_laxer)
-        is_thorough_in_vain = manner.is_thorough and not found.depends_on_rounds
+        is_laxer_in_vain = not (strategy.heeds_answers or found.may_be_laxer)
+        is_thorough_in_vain = strategy.is_thorough and not found.depends_on_rounds
         if not (is_laxer_in_vain or is_thorough_in_vain):
-            search = PathSearch(trace, constants, report, manner, trace.crashes or ()).run()
-            cut_short += [] if search.is_complete else [manner]
+            search = PathSearch(trace, constants, report, strategy, trace.crashes or ()).run()
+            cut_short += [] if search.is_complete else [strategy]
             found = max(found, search, key=_how_good)
     is_complete = True
-    for manner in cut_short:
+    for strategy in cut_short:
         if found.accepted:
             break
-        patient = replace(manner, patience=PATIENCE)
+        patient = replace(strategy, patience=PATIENCE)
         search = PathSearch(trace, constants, report, patient, trace.crashes or ()).run()
         is_complete &= search.is_complete
         found = max(found, search, key=_how_good)
@@ -109,11 +103,11 @@ def _with_one_more_misfortune(sofar: PathSearch, report: Report | None) -> Itera
     ways = [(tuple(sorted({*sofar.crashes, *gaps})), sofar.lingering) for gaps in sofar.places_for_a_crash]
     ways += [] if lingering is None else [(sofar.crashes, lingering)]
     may_be_laxer = is_explained = False
-    for manner in MANNERS:
-        if is_explained or not (manner.heeds_answers or may_be_laxer):
+    for strategy in STRATEGIES:
+        if is_explained or not (strategy.heeds_answers or may_be_laxer):
             break
         for crashes, still in ways:
-            search = PathSearch(sofar.trace, sofar.constants, report, manner, crashes, still).run()
+            search = PathSearch(sofar.trace, sofar.constants, report, strategy, crashes, still).run()
             is_explained |= search.accepted
             may_be_laxer |= search.may_be_laxer
             yield search

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -14,8 +14,6 @@ from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spec.constants import Constants
 
 ActionFunction = Callable[..., None]
@@ -47,24 +45,13 @@ _SETTLING: Final = frozenset({end_transaction.store_real_message, end_transactio
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """A step of the specification on the way.
+    """A step of the specification on the way."""
 
-    Attributes
-    ----------
-    before
-        The event that it precedes or explains; a later step of the same thread never has a smaller one.
-    now
-        The instant at which its guard was evaluated.
-    offsets
-        The half and the op offset of the check service after it.
-    follows
-        The place in the path of the step right behind which it was taken, if that is not the one before it.
-    """
-
-    before: int
-    now: int
+    before: int  # the event that it precedes or explains; a later step of the same thread never has a smaller one
+    now: int  # the instant at which its guard was evaluated
     step: Step
-    offsets: tuple[int, int]
+    offsets: tuple[int, int]  # the half and the op offset of the check service after it
+    # the place in the path of the step right behind which it was taken, if not the one before it
     follows: int | None = None
 
     def __str__(self) -> str:
@@ -73,20 +60,12 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """A transaction that was settled on the way.
-
-    Attributes
-    ----------
-    before
-        The event that its END_TRANSACTION leads to.
-    deliveries, rolled_back
-        What the specification knows of the transaction from then on.
-    """
+    """A transaction that was settled on the way."""
 
     transaction: int
-    before: int
-    deliveries: int
-    rolled_back: int
+    before: int  # the event that its END_TRANSACTION leads to
+    deliveries: int  # as the specification knows them of the transaction from then on
+    rolled_back: int  # likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,30 +79,16 @@ class Mark:
 
 
 class Workspace:
-    """The state, its constants, and what was done so far.
-
-    Parameters
-    ----------
-    wrote_op_at
-        See :class:`model_check.trace_validation.observed.Trace`.
-
-    Attributes
-    ----------
-    state : State
-    path : list of PathStep
-    assumed : list of (str, int)
-        The faults that steps of the path needed, with what each of them concerned: a transaction, or a step.
-    settled : list of Settlement
-        Where the check service asks whether a transaction is settled (a repair): since when it is.
-    """
+    """The state, its constants, and what was done so far."""
 
     def __init__(self, constants: Constants, wrote_op_at: int | None = None) -> None:
         self.constants = constants
         self.state = initial_state(constants, wrote_op_at)
         self.state.memory.undo = []
         self.path: list[PathStep] = []
+        # faults that steps needed, with what they concerned: a transaction, or a step
         self.assumed: list[tuple[str, int]] = []
-        self.settled: list[Settlement] = []
+        self.settled: list[Settlement] = []  # since when, where the check service asks (a repair)
 
     @cached_property
     def _anything_goes(self) -> Constants:

@@ -5,6 +5,7 @@ Profiles that break a clause by the same steps share an entry.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,18 +16,15 @@ from model_check.counterexample.unfolded import with_room_for
 from model_check.errors import BadFile, EvaluationError
 from model_check.instances import load_instance
 from model_check.question import Question
-from model_check.verdicts.searches import Searches
-from model_check.verdicts.table import Minimal
+from model_check.verdicts.searches import CachedSearches, Searches
+from model_check.verdicts.table import Minimal, TableOfVerdicts
 from model_check.world import Environment, Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from model_check.finding import Finding
-    from model_check.verdicts.searches import CachedSearches
-    from model_check.verdicts.table import TableOfVerdicts
     from spec.constants import Instance
     from spec.language import Property, Step
 
@@ -72,11 +70,7 @@ def find_counterexamples(
     """The first of the shortest schedules for every minimal set of a table that some of its instances have.
 
     One more search for each environment with a minimal set, which ends when the clauses in question are violated.
-
-    Raises
-    ------
-    EvaluationError
-        When a search does not find what the table says.
+    Raises `EvaluationError` when a search does not find what the table says.
     """
     wanted: dict[Instance, dict[World, list[Property]]] = {}
     for profile, clause, one in _minimal(table):
@@ -132,7 +126,7 @@ def _minimal(table: TableOfVerdicts) -> Iterator[tuple[Profile, Property, Minima
                 yield profile, clause, one
 
 
-def write_counterexamples(schedules: Iterable[MinimalCounterexample], specification: str) -> str:
+def counterexamples_as_toml(schedules: Iterable[MinimalCounterexample], specification: str) -> str:
     """The text of the file; `read_counterexamples` reads it back."""
     lines = [HEADER, f'specification = "{specification}"']
     for one in schedules:
@@ -152,10 +146,7 @@ def write_counterexamples(schedules: Iterable[MinimalCounterexample], specificat
 def read_counterexamples(file: Path) -> tuple[Sequence[MinimalCounterexample], str]:
     """The schedules, and the fingerprint of the specification that they are of.
 
-    Raises
-    ------
-    BadFile
-        When the file is not TOML, or lacks something.
+    Raises `BadFile` when the file is not TOML, or lacks something.
     """
     try:
         given = read_toml(file)

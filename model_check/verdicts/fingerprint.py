@@ -1,4 +1,4 @@
-"""What a table of verdicts was made from: one number for the meaning of the specification's sources.
+"""Fingerprints of the sources from which verdicts were made: one number for their meaning.
 
 Comments, docstrings and layout do not count, neither does the version of Python, nor what only names and explains a
 clause: an edited sentence makes no table stale, an edited guard does.
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Iterator
 from importlib import resources
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from importlib.resources.abc import Traversable
 
 _LEFT_OUT = {"ctx", "kind", "type_comment", "type_params", "lineno", "col_offset", "end_lineno", "end_col_offset"}
@@ -23,10 +23,10 @@ _DECIDES_NO_VERDICT = {"releases/__init__.py", "releases/broker_defaults.py", "l
 the searched code knows nothing of: it is written from the actions' syntax trees and from the declared slots."""
 
 _EXPLAINS_A_CLAUSE = {"needs", "resembles"}
-"""What a clause is declared with that no search asks for: the tests hold both against the table of verdicts."""
+"""Arguments of a clause's declaration for which no search asks: the tests hold both against the table of verdicts."""
 
 _BESIDE_THE_ENGINE = ("check.py", "engines.py", "verdicts/searches.py")
-"""What makes findings of what the compiled search gives, and caches them."""
+"""The sources that make findings of the results of the compiled search, and cache them."""
 
 _DIGITS = 16
 
@@ -63,7 +63,7 @@ def meaning_of(source: str) -> str:
     >>> meaning_of("x = 1") == meaning_of("x = 2")
     False
     """
-    return _written(ast.parse(source))
+    return _canonical(ast.parse(source))
 
 
 def _digest(parts: list[tuple[str, str]]) -> str:
@@ -85,9 +85,9 @@ def _meaning(name: str, text: str) -> str:
     return "\n".join(line for line in (line.partition("#")[0].strip() for line in text.splitlines()) if line)
 
 
-def _written(node: object) -> str:
+def _canonical(node: object) -> str:
     if isinstance(node, list):
-        return f"[{' '.join(_written(item) for item in node)}]"
+        return f"[{' '.join(_canonical(item) for item in node)}]"
     if isinstance(node, ast.JoinedStr):
         return "text"  # words of a message; Python 3.12 reads them otherwise
     if not isinstance(node, ast.AST):
@@ -100,7 +100,7 @@ def _written(node: object) -> str:
         if name == "body" and isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
             value = [statement for statement in node.body if not _is_words(statement)]
         if value is not None and value != []:
-            fields.append(f"{name}={_written(value)}")
+            fields.append(f"{name}={_canonical(value)}")
     return f"{type(node).__name__}({' '.join(fields)})"
 
 

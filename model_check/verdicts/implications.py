@@ -6,6 +6,7 @@ shortest violation is not longer, because the way to the one leads past the othe
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ from model_check.world import NO_FAULTS, Environment
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from model_check.verdicts.table import Entry, TableOfVerdicts
@@ -25,22 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Implication:
-    """One edge of the graph.
-
-    Attributes
-    ----------
-    violated, implied : Property
-        A violation of the first clause implies one of the second.
-    why : str
-        In words.
-    unless : Environment
-        Faults that open another way: of environments with one of them nothing is said.
-    """
+    """One edge of the graph."""
 
     violated: Property
     implied: Property
+    """A violation of the first clause implies one of this."""
     why: str
+    """In words."""
     unless: Environment = NO_FAULTS
+    """Faults that open another way: of environments with one of them nothing is said."""
 
     def speaks_of(self, environment: Environment) -> bool:
         """Whether it says something of an environment."""
@@ -50,10 +43,7 @@ class Implication:
 def read_implications(file: Path) -> tuple[Implication, ...]:
     """The declared implications.
 
-    Raises
-    ------
-    BadFile
-        When the file is not TOML, lacks something, names no clause, or implications lead in a circle.
+    Raises `BadFile` when the file is not TOML, lacks something, names no clause, or implications lead in a circle.
     """
     try:
         given = [

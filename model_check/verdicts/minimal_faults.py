@@ -8,24 +8,21 @@ nothing in a version and an instance need no search of their own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_check.clauses import name_of
-from model_check.finding import Verdict
+from model_check.finding import Finding, Verdict, Violated
 from model_check.question import Question
 from model_check.verdicts.same_searches import idle_faults
-from model_check.world import ALL_FAULTS, Environment, World
+from model_check.world import ALL_FAULTS, SIZES, Environment, Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from model_check.finding import Finding, Violated
     from model_check.verdicts.searches import Searches
-    from model_check.world import Profile
     from spec.constants import Instance
     from spec.language import Property
 
@@ -35,19 +32,13 @@ SCHEMA = Path(__file__).with_name("minimal_faults_schema.json")
 
 @dataclass(frozen=True, slots=True)
 class MinimalSet:
-    """A set of faults that breaks a clause and has no smaller one in it that does.
-
-    Attributes
-    ----------
-    shown : Violated
-        The shortest violation; its path is empty if none was asked for.
-    certain : bool
-        False when the search of a smaller set was cut short, which may break the clause as well.
-    """
+    """A set of faults that breaks a clause and has no smaller one in it that does."""
 
     environment: Environment
     shown: Violated
+    """The shortest violation; its path is empty if none was asked for."""
     certain: bool
+    """False when the search of a smaller set was cut short, which may break the clause as well."""
 
     def to_json(self) -> dict[str, Any]:
         """The set as plain data."""
@@ -62,22 +53,16 @@ class MinimalSet:
 
 @dataclass(frozen=True, slots=True)
 class MinimalFaults:
-    """The answer for some profiles in one instance.
-
-    Attributes
-    ----------
-    idle : dict
-        Profile to the faults that do nothing in it.
-    findings : dict
-        What was found in the worlds that were searched.
-    """
+    """The answer for some profiles in one instance."""
 
     instance: Instance
     profiles: tuple[Profile, ...]
     clauses: tuple[Property, ...]
     most_faults: int
     idle: dict[Profile, tuple[str, ...]]
+    """Profile to the faults that do nothing in it."""
     findings: dict[World, Finding]
+    """The findings in the worlds that were searched."""
 
     def sets(self, profile: Profile, clause: Property) -> tuple[MinimalSet, ...]:
         """The minimal sets for a clause, the smaller ones first, then in the order of the faults."""
@@ -118,12 +103,7 @@ class MinimalFaults:
     def to_json(self) -> dict[str, Any]:
         """The answer as the plain data that scripts rely on (`halfcheck faults --json`)."""
         return {
-            "instance": {
-                "name": self.instance.name,
-                "transactions": self.instance.transactions,
-                "half_slots": self.instance.half_slots,
-                "op_slots": self.instance.op_slots,
-            },
+            "instance": {name: getattr(self.instance, name) for name in ("name", *SIZES)},
             "most_faults": self.most_faults,
             "complete": self.complete,
             "environments": len(self.findings),
@@ -165,19 +145,9 @@ def find_minimal_faults(
 ) -> MinimalFaults:
     """Search the quiet world, each fault, each pair and so on, up to `most_faults` at a time.
 
-    Parameters
-    ----------
-    faults
-        Of which the sets are made.
-    is_hasty
-        End a search when all clauses that are open in it are violated; its other numbers are then those of a part.
-    with_schedules
-        Give each minimal set its schedule.
-
-    Raises
-    ------
-    EvaluationError, KeyboardInterrupt
-        See `Searches.run`.
+    The sets are made of `faults`. A hasty search ends when all clauses that are open in it are violated, so that its
+    other numbers are those of a part; `with_schedules` gives each minimal set its schedule. Raises `EvaluationError`
+    and `KeyboardInterrupt` as `Searches.run` does.
     """
     idle = {profile: idle_faults(TRANSACTIONAL_MESSAGES, profile, instance) for profile in profiles}
     findings: dict[World, Finding] = {}

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
 from document.markdown import markdown
-from document.parts import Code, Details, Heading, Paragraph, prose, tabulated
+from document.parts import Code, Details, Heading, Paragraph, Part, prose, tabulated
 from model_check.clauses import name_of
-from model_check.verdicts.counted_faults import counted_faults
-from model_check.verdicts.implications import implied_by
-from model_check.world import ALL_FAULTS, NO_FAULTS, Environment
+from model_check.front_end.lower import Lowering
+from model_check.front_end.terms import Switch, Write, parts
+from model_check.verdicts.implications import Implication, implied_by
+from model_check.world import ALL_FAULTS, NO_FAULTS, Environment, Profile, World
+from spec.constants import FAULTS, Instance
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from document.parts import Part
     from model_check.verdicts.counterexamples import MinimalCounterexample
-    from model_check.verdicts.implications import Implication
     from model_check.verdicts.table import Entry, TableOfVerdicts
-    from model_check.world import Profile
-    from spec.constants import Instance
     from spec.language import Property
 
 MAP = "verdicts.svg"
@@ -101,6 +100,9 @@ Some faults strike only so often in a run, whatever else happens:
 
 All other faults strike as often as the sizes of the instance let them.
 """
+
+COUNTERS = ("mishaps", "stray_ends", "clock_steps")
+"""Counts of the state that an instance bounds by a constant of the same name."""
 
 
 def page_of(
@@ -313,8 +315,10 @@ def _counts(table: TableOfVerdicts) -> str:
     pairs = [size for size in table.instances if table.plan[size.name].most_faults > 1]
     two, once = ([size.name for size in pairs if (size.mishaps > 1) == has_two] for has_two in (True, False))
     named = {bound: ", ".join(faults) for bound, faults in counted_faults().items()}
-    said = f" On {', '.join(once)} a pair of them says no more than each alone, and none strikes twice." if once else ""
-    return COUNTS.format(**named, two=", ".join(two) or "none of those with pairs", once=said)
+    none_twice = (
+        f" On {', '.join(once)} a pair of them says no more than each alone, and none strikes twice." if once else ""
+    )
+    return COUNTS.format(**named, two=", ".join(two) or "none of those with pairs", once=none_twice)
 
 
 def _sizes(table: TableOfVerdicts) -> Iterator[Part]:
@@ -354,3 +358,29 @@ def _by_property(table: TableOfVerdicts) -> dict[str, list[Property]]:
 
 def _and(words: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+@cache
+def counted_faults() -> dict[str, tuple[str, ...]]:
+    """By bound, the faults of which an action that assumes one of them adds to the count, in their order.
+
+    Taken from the source: from what the rules `assume` and from what the actions write.
+    """
+    machine = TRANSACTIONAL_MESSAGES
+    constants = World.of("5.3.3").constants
+    lowering = Lowering(machine, constants)  # it leaves all switches open, so that the profile is of no matter
+    counted: dict[str, set[str]] = {bound: set() for bound in COUNTERS}
+    for step in machine.steps(constants):
+        action = lowering.action(step)
+        assumed = {
+            part.name
+            for conjunct in action.guard
+            if conjunct.kind == "assume"
+            for part in parts(conjunct.condition)
+            if isinstance(part, Switch)
+        }
+        written = {part.path for part in parts(action.effect) if isinstance(part, Write)}
+        for bound in COUNTERS:
+            if (bound,) in written:
+                counted[bound] |= assumed
+    return {bound: tuple(fault for fault in FAULTS if fault in counted[bound]) for bound in COUNTERS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -9,46 +10,34 @@ from model_check.clauses import clause_names, clauses_by_name, name_of
 from model_check.finding import Unknown, Verdict
 from model_check.verdicts.counterexamples import MinimalCounterexample, find_counterexamples
 from model_check.verdicts.fingerprint import specification_fingerprint
-from model_check.verdicts.minimal_faults import find_minimal_faults
+from model_check.verdicts.minimal_faults import MinimalFaults, find_minimal_faults
 from model_check.verdicts.same_searches import of_the_oldest_profile
-from model_check.verdicts.searches import Searches
-from model_check.verdicts.table import Entry
+from model_check.verdicts.searches import CachedSearches, Searches, SearchesProgress
+from model_check.verdicts.table import Entries, Entry, TableOfVerdicts
 from model_check.world import Environment, Profile
-from spec.constants import FAULTS
+from spec.constants import FAULTS, Instance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from model_check.verdicts.minimal_faults import MinimalFaults
-    from model_check.verdicts.searches import CachedSearches, SearchesProgress
-    from model_check.verdicts.table import Entries, TableOfVerdicts
-    from spec.constants import Instance
     from spec.language import Property
 
 
 @dataclass
 class Regenerated:
-    """What the searches say.
-
-    Attributes
-    ----------
-    table : TableOfVerdicts
-        With the entries of the instances that were searched, and no others.
-    whole : TableOfVerdicts
-        With the entries that the table had of the other instances, too.
-    schedules : list of MinimalCounterexample
-        Of the minimal sets of the whole table that are shortest in an instance that was searched.
-    searched, cached, worlds, distinct : int
-        Searches done, searches found from before, and what both together have found.
-    """
+    """The table and the schedules, made again from searches."""
 
     table: TableOfVerdicts
+    """With the entries of the instances that were searched, and no others."""
     whole: TableOfVerdicts
+    """With the entries that the table had of the other instances, too."""
     schedules: list[MinimalCounterexample] = field(default_factory=list)
+    """Of the minimal sets of the whole table that are shortest in an instance that was searched."""
     searched: int = 0
+    """Searches done."""
     cached: int = 0
+    """Searches found from before."""
     worlds: int = 0
     distinct: int = 0
+    """States that both together have found, in so many worlds."""
 
 
 def regenerate(
@@ -75,13 +64,7 @@ def regenerate(
         plan = table.plan[instance.name]
         searches = Searches(cached, threads=threads, most_states=plan.most_states, report=report)
         found = find_minimal_faults(
-            profiles,
-            instance,
-            clauses,
-            searches,
-            most_faults=plan.most_faults,
-            is_hasty=False,
-            with_schedules=False,
+            profiles, instance, clauses, searches, most_faults=plan.most_faults, is_hasty=False, with_schedules=False
         )
         for profile in profiles:
             made.table.entries[profile.name][instance.name] = entries_of(found, profile)
@@ -124,7 +107,7 @@ def entries_of(found: MinimalFaults, profile: Profile) -> Entries:
 
 
 def differences(where: str, table: Entries, searched: Entries) -> list[str]:
-    """What the table says of a profile in an instance and the searches do not, a line each."""
+    """Differences between the table and the searches about a profile in an instance, a line each."""
     lines = []
     for environment in sorted(table.keys() | searched.keys(), key=lambda one: one.by_size):
         here = f"{where} {environment.name}"
@@ -145,9 +128,9 @@ def differing(table: Entry, searched: Entry) -> list[str]:
     """Where one entry says other than the search of its environment."""
     lines = []
     for name, clause in clauses_by_name().items():
-        said, found = (_verdict_in_words(entry, clause) for entry in (table, searched))
-        if said != found:
-            lines.append(f"{name} {said} in the table, and {found} in the search")
+        recorded, found = (_verdict_in_words(entry, clause) for entry in (table, searched))
+        if recorded != found:
+            lines.append(f"{name} {recorded} in the table, and {found} in the search")
     numbers = [(name, getattr(table, name), getattr(searched, name)) for name in ("distinct", "generated", "depth")]
     lines += [f"{name} is {a:,} in the table, and {b:,} in the search" for name, a, b in numbers if a != b]
     if table.is_idle != searched.is_idle:

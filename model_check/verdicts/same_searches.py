@@ -1,4 +1,4 @@
-"""What a search would find again: faults that do nothing, and profiles that do the same in an environment.
+"""Searches that would find the same again: faults that do nothing, and profiles that do the same in an environment.
 
 With the constants folded into the source, a switch matters only where a live action or a claim still asks about it. An
 action that some conjunct rules out is not live: a version without op batches does not care how they are lost. The
@@ -7,30 +7,28 @@ answers are on the safe side: what is not named here may still be the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import fields, replace
 from functools import cache, partial
 from itertools import product
 from typing import TYPE_CHECKING
 
 from model_check.front_end.lower import Lowering
-from model_check.front_end.terms import FALSE, Switch, parts
+from model_check.front_end.terms import FALSE, Expression, LoweredAction, Switch, parts
 from model_check.world import ALL_FAULTS, NO_FAULTS, Environment, Profile, World
-from spec.constants import FAULTS
+from spec.constants import FAULTS, Instance
 from spec.switches import Switches
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-
-    from model_check.front_end.terms import Expression, LoweredAction
-    from spec.constants import Instance
     from spec.language import Machine, Property, Step
 
 
 @cache
 def idle_faults(machine: Machine, profile: Profile, instance: Instance) -> tuple[str, ...]:
     """The faults that do nothing in the profile and the instance, whatever else goes wrong, in their order."""
-    asked = _asked(machine, World(profile, Environment(), instance).constants, FAULTS)
+    constants = World(profile, NO_FAULTS, instance).constants
+    asked = {name for _, names in _askers(machine, constants, FAULTS) for name in names}
     return tuple(fault for fault in FAULTS if fault not in asked)
 
 
@@ -71,15 +69,13 @@ def faults_that_show(switches: tuple[str, ...], profile: Profile, instance: Inst
     return tuple(fault for fault in FAULTS if not any(askers(Environment(f for f in FAULTS if f != fault), with_all)))
 
 
-def _asked(machine: Machine, constants: object, switches: tuple[str, ...]) -> set[str]:
-    """Those of some switches about which a live action or a claim still asks, with all other constants folded."""
-    return {name for _, names in _askers(machine, constants, switches) for name in names}
-
-
 def _askers(
     machine: Machine, constants: object, switches: tuple[str, ...], first: Collection[str] = ()
 ) -> Iterator[tuple[str, set[str]]]:
-    """The live actions and the claims that ask about some switches, and about which ones; `first` come first."""
+    """The live actions and the claims that still ask about some switches, all other constants folded, and which ones.
+
+    `first` come first.
+    """
     lowering = Lowering(replace(machine, switches=switches), constants)
 
     def of_action(step: Step) -> tuple[LoweredAction, ...]:

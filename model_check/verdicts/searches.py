@@ -8,6 +8,7 @@ found with other sources is never read.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from threading import Event, Lock
@@ -16,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from files.content import parse_json
 from files.reading import read_bytes
+from model_check.cache_folder import cache_folder
 from model_check.check import check
 from model_check.clauses import name_of
 from model_check.counterexample.steps import read_path
 from model_check.counterexample.unfolded import without_forgetting
 from model_check.errors import EvaluationError
-from model_check.explicit.code_generation.compile import kernel_cache
 from model_check.finding import Bounds, Finding, Holds, Numbers, Row, Unknown, Violated
 from model_check.question import Question
 from model_check.verdicts.fingerprint import engine_fingerprint, specification_fingerprint
@@ -30,7 +31,6 @@ from model_check.world import SIZES, Environment, Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from model_check.explicit.search import Progress
@@ -42,18 +42,14 @@ SHOWN_EVERY = 0.2
 
 def cache_file() -> Path:
     """Where finished searches are cached: beside the generated modules, which HALFCHECK_CACHE moves."""
-    return kernel_cache() / "verdicts" / f"{specification_fingerprint()}-{engine_fingerprint()}.jsonl"
+    return cache_folder() / "verdicts" / f"{specification_fingerprint()}-{engine_fingerprint()}.jsonl"
 
 
 class CachedSearches:
     """The finished searches of this specification and engine, all asked about all clauses.
 
-    Parameters
-    ----------
-    file : Path
-        Made with the first search that is cached. A last line that was cut off is ignored.
-    fresh : bool
-        Read nothing; what is found is cached all the same, and counts from then on.
+    The file is made with the first search that is cached; a last line that was cut off is ignored. When `fresh`,
+    nothing is read, but what is found is cached all the same, and counts from then on.
     """
 
     def __init__(self, file: Path, *, fresh: bool = False) -> None:
@@ -107,12 +103,12 @@ def _to_json(finding: Finding) -> dict[str, Any]:
         "seconds": round(finding.numbers.seconds, 3),
         "why": finding.undecided,
         "violated": {row.name: row.depth for row in violated},
-        "paths": {row.name: [row.steps, *_sizes(row.world.instance)] for row in violated if row.path},
+        "paths": {
+            row.name: [row.steps, *(getattr(row.world.instance, name) for name in SIZES)]
+            for row in violated
+            if row.path
+        },
     }
-
-
-def _sizes(instance: Instance) -> list[int]:
-    return [getattr(instance, name) for name in SIZES]
 
 
 def _from_json(world: World, record: dict[str, Any]) -> Finding:
@@ -145,25 +141,17 @@ def _answers(question: Question, finding: Finding) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SearchesProgress:
-    """How far a batch of searches is.
-
-    Attributes
-    ----------
-    done, wanted : int
-        Worlds.
-    distinct : int
-        States found since the first search, those under way included.
-    seconds : float
-        Since then.
-    under_way : tuple of str
-        Worlds that are being searched.
-    """
+    """How far a batch of searches is."""
 
     done: int
     wanted: int
+    """Worlds, as `done`."""
     distinct: int
+    """States found since the first search, those under way included."""
     seconds: float
+    """Since then."""
     under_way: tuple[str, ...]
+    """Worlds that are being searched."""
 
     def __str__(self) -> str:
         rate = self.distinct / max(self.seconds, 1e-9) / 1e6
@@ -174,20 +162,9 @@ class SearchesProgress:
 class Searches:
     """Searches worlds, and caches what it has found.
 
-    Parameters
-    ----------
-    cached : CachedSearches
-    threads : int
-        Searches at a time, each with one thread; no number depends on it.
-    most_states : int or None
-        At which a search is cut short.
-    report : callable, optional
-        Called now and then with a `SearchesProgress`.
-
-    Attributes
-    ----------
-    searched, found : int
-        Searches done, and those found among the cached ones instead.
+    So many `threads` search at a time, each search with one, and no number depends on it; a search is cut short at
+    `most_states`; `report` is called now and then. Counts the searches that it has `searched`, and those `found` among
+    the cached ones instead.
     """
 
     def __init__(
@@ -209,14 +186,8 @@ class Searches:
     def run(self, questions: Sequence[Question]) -> dict[World, Finding]:
         """Search what is not cached; the findings are in the order of the questions.
 
-        Of profiles that do the same in an environment, the oldest is searched for all.
-
-        Raises
-        ------
-        EvaluationError
-            From a search; the others are given up.
-        KeyboardInterrupt
-            After Ctrl-C; what is finished is cached.
+        Of profiles that do the same in an environment, the oldest is searched for all. Raises `EvaluationError` from a
+        search, when the others are given up, and `KeyboardInterrupt` after Ctrl-C, when all that is finished is cached.
         """
         asked = [replace(question, most_states=self.most_states) for question in questions]
         oldest = {question: replace(question, world=of_the_oldest_profile(question.world)) for question in asked}

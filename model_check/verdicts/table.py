@@ -7,28 +7,23 @@ fault have an entry; a larger set of faults has one if it breaks (or may break) 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from files.content import read_toml
 from model_check.clauses import clause_names, clauses_by_name, name_of
 from model_check.errors import BadFile
-from model_check.finding import Verdict
+from model_check.finding import Finding, Verdict
 from model_check.instances import load_instance
 from model_check.verdicts.fingerprint import specification_fingerprint
-from model_check.world import QUIET, Environment, Profile
-from spec.constants import FAULTS
+from model_check.world import QUIET, Environment, Profile, World
+from spec.constants import FAULTS, Instance
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from model_check.finding import Finding
-    from model_check.world import World
-    from spec.constants import Instance
     from spec.language import Property
 
 HEADER = """\
@@ -45,56 +40,37 @@ HEADER = """\
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """What is searched in one instance.
-
-    Attributes
-    ----------
-    most_faults : int
-        How many faults at once.
-    most_states : int
-        Where a search is cut short.
-    """
+    """The limits of the searches in one instance."""
 
     most_faults: int
+    """How many faults at once."""
     most_states: int
+    """Where a search is cut short."""
 
 
 class Minimal(NamedTuple):
-    """A set of faults that breaks a clause, and that has no smaller one in it that does, in any instance of the table.
-
-    Attributes
-    ----------
-    depth : int
-        Steps of the shortest violation.
-    instance : Instance
-        Where that is; the first one of the plan where several have it.
-    """
+    """A set of faults that breaks a clause, without a smaller one in it that does, in any instance of the table."""
 
     environment: Environment
     depth: int
+    """Steps of the shortest violation."""
     instance: Instance
+    """Where that is; the first one of the plan where several have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the table has of one world.
-
-    Attributes
-    ----------
-    violated : dict
-        Each violated clause to the steps of its shortest violation.
-    unknown : tuple of Property
-        The clauses that a search which was cut short has left open.
-    is_idle : bool
-        Whether the fault does nothing there.
-    """
+    """The verdicts of the table on one world."""
 
     distinct: int
     generated: int
     depth: int
     violated: dict[Property, int]
+    """Each violated clause to the steps of its shortest violation."""
     unknown: tuple[Property, ...] = ()
+    """The clauses that a search which was cut short has left open."""
     is_idle: bool = False
+    """Whether the fault does nothing there."""
 
     def verdict(self, clause: Property) -> Verdict:
         """Of a clause."""
@@ -109,24 +85,16 @@ Entries = dict[Environment, Entry]
 
 @dataclass(frozen=True, slots=True)
 class TableOfVerdicts:
-    """The table of verdicts.
-
-    Attributes
-    ----------
-    specification : str
-        The fingerprint of the specification that was searched.
-    profile_names, faults, clause_names : tuple of str
-        What the specification had then.
-    entries : dict
-        The name of a profile → that of an instance → environment → entry.
-    """
+    """The table of verdicts."""
 
     specification: str
+    """The fingerprint of the specification that was searched; it had these profiles, faults and clauses then."""
     profile_names: tuple[str, ...]
     faults: tuple[str, ...]
     clause_names: tuple[str, ...]
     plan: dict[str, SearchPlan]
     entries: dict[str, dict[str, Entries]] = field(default_factory=dict)
+    """The name of a profile → that of an instance → environment → entry."""
 
     def of(self, profile: Profile, instance: Instance) -> Entries:
         """The entries of a profile in an instance, none if it was not searched."""
@@ -277,27 +245,24 @@ def _steps(depth: int | None) -> str:
 
 def table_file() -> Path:
     """`results/verdicts.toml`."""
-    return Path(str(resources.files("model_check.verdicts.results").joinpath("verdicts.toml")))
+    return Path(__file__).with_name("results") / "verdicts.toml"
 
 
 def read_table(file: Path) -> TableOfVerdicts:
     """Read a table of verdicts.
 
-    Raises
-    ------
-    BadFile
-        When the file is not TOML, or lacks something, or names what is not a set of faults.
+    Raises `BadFile` when the file is not TOML, or lacks something, or names what is not a set of faults.
     """
     try:
-        told = read_toml(file)
+        content = read_toml(file)
     except (OSError, ValueError) as error:
         msg = f"{file}: {getattr(error, 'strerror', None) or error}; `halfcheck verdicts --update` writes it anew"
         raise BadFile(msg) from error
     try:
-        profiles, faults, clauses = (tuple(told.get(name, ())) for name in ("profiles", "faults", "clauses"))
-        plan = {name: SearchPlan(**given) for name, given in told["plan"].items()}
-        table = TableOfVerdicts(told.get("specification", ""), profiles, faults, clauses, plan)
-        for profile, instances in told.get("verdicts", {}).items():
+        profiles, faults, clauses = (tuple(content.get(name, ())) for name in ("profiles", "faults", "clauses"))
+        plan = {name: SearchPlan(**given) for name, given in content["plan"].items()}
+        table = TableOfVerdicts(content.get("specification", ""), profiles, faults, clauses, plan)
+        for profile, instances in content.get("verdicts", {}).items():
             for instance, environments in instances.items():
                 table.entries.setdefault(profile, {})[instance] = _read_entries(environments)
     except (KeyError, TypeError, AttributeError) as error:
@@ -321,7 +286,7 @@ def _read_entries(environments: dict[str, Any]) -> Entries:
     return {Environment.named(name): entry for name, entry in entries.items()}
 
 
-def written(table: TableOfVerdicts) -> str:
+def table_as_toml(table: TableOfVerdicts) -> str:
     """The text of the file; `read_table` reads it back."""
     lines = [HEADER, f'specification = "{table.specification}"']
     lines += [_list("profiles", table.profile_names), _list("faults", table.faults)]

@@ -34,11 +34,8 @@ CHOICES: Final = ("uniform", "weighted", "swarm")
 GUIDED: Final = "guided"
 """The choice of `model_check.walks.guided`: weighted walks, some split and others given up, no sample of them."""
 
-ORDINARY: Final = 8
-"""The weight of a step of a producer, of an END_TRANSACTION or within a round."""
-
-FAULT: Final = 2
-"""The weight of an action that only an environment with faults allows."""
+ORDINARY: Final = 8  # the weight of a step of a producer, of an END_TRANSACTION or within a round
+FAULT: Final = 2  # the weight of an action that only an environment with faults allows
 
 WEIGHTS: Final = {
     broker.crash: 1,
@@ -61,10 +58,10 @@ OPTIONAL: Final = (
     producer.answer_check,
     broker.persist_offsets,
 )
-"""What a walk can do without, beside faults; where one of the others were missing, walks would end early."""
+"""Actions that a walk can do without, beside faults; without one of the others, walks would end early."""
 
 QUIET: Final = (putting_back.put_back_and_check, broker.tick)
-"""What happens without faults, too, although its guard takes something for granted."""
+"""Actions that happen without faults, too, although their guards take something for granted."""
 
 
 @cache
@@ -79,18 +76,10 @@ def fault_actions() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class StepTables:
-    """A choice for the steps of one machine in one instance.
+    """A choice for the steps of one machine in one instance."""
 
-    Attributes
-    ----------
-    weights
-        How likely each step is, shape (steps,).
-    switches
-        Which switch must be on for it, shape (steps,); switch 0 always is.
-    """
-
-    weights: npt.NDArray[np.int64]
-    switches: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.int64]  # shape (steps,): how likely each step is
+    switches: npt.NDArray[np.int64]  # shape (steps,): which switch must be on for it; switch 0 always is
 
     @property
     def number_of_switches(self) -> int:
@@ -99,13 +88,7 @@ class StepTables:
 
 
 def step_tables(choice: str, steps: Sequence[Step]) -> StepTables:
-    """The tables of a choice.
-
-    Raises
-    ------
-    ModelCheckError
-        There is no such choice; names what there is.
-    """
+    """The tables of a choice; `ModelCheckError` when there is no such choice, which names what there is."""
     require_known("choice", choice, CHOICES)
     names = [step.action.name for step in steps]
     weight_of = dict.fromkeys(fault_actions(), FAULT) | {action.__name__: weight for action, weight in WEIGHTS.items()}

@@ -24,15 +24,7 @@ def scrambled(z: int) -> int:
 
 
 class Dice:
-    """The draws of one walk.
-
-    Parameters
-    ----------
-    seed, number
-        Of the walk.
-    tables
-        Of its choice, for the steps that it chooses from, in their order.
-    """
+    """The draws of one walk; the tables are those of its choice, for the steps that it chooses from, in their order."""
 
     def __init__(self, seed: int, number: int, tables: StepTables) -> None:
         self._state = scrambled((seed * _STRIDE + 1) & _MOST) ^ scrambled((number + _STRIDE) & _MOST)

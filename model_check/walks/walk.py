@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from model_check.clock_events import TICKS
+from model_check.counterexample.steps import TICKS
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.code_generation.emit import OBSERVED
@@ -27,16 +27,7 @@ _LARGEST_SEED = 2**63 - 1
 class Walker:
     """Walks the specification at random; a walk depends on it, on the world, the choice, its seed and its number only.
 
-    Parameters
-    ----------
-    world : World
-    choice : str
-        How a step is chosen among those that are enabled, one of `model_check.walks.choices.CHOICES`.
-
-    Attributes
-    ----------
-    events, actions : tuple of str
-        What the codes in the columns `event` and `action` stand for.
+    The choice, one of `model_check.walks.choices.CHOICES`, says how a step is chosen among those that are enabled.
 
     Raises
     ------
@@ -52,8 +43,8 @@ class Walker:
         self._compiled = compile_machine(machine, self._constants)
         self._K = self._compiled.switches(self._constants)
         self._initial = self._compiled.packing.pack(machine.initial(self._constants).canonical())
-        self.events = EVENTS
-        self.actions = tuple(action.name for action in machine.actions)
+        self.events = EVENTS  # the codes in the column `event`
+        self.actions = tuple(action.name for action in machine.actions)  # those in the column `action`
         steps = self._compiled.steps
         self._event_of = np.array([EVENTS.index(step.action.event) for step in steps], dtype=np.int16)
         self._action_of = np.array([self.actions.index(step.action.name) for step in steps], dtype=np.int16)
@@ -84,10 +75,7 @@ class Walker:
     def path(self, seed: int, number: int, steps: int) -> tuple[Step, ...]:
         """The steps that a walk takes, with their parameters: what `halfcheck replay --steps` takes again.
 
-        Raises
-        ------
-        ModelCheckError, EvaluationError
-            As `walk`.
+        Raises what `walk` does.
         """
         _, taken = self._walk(seed, number, 1, steps)
         return tuple(self._compiled.steps[step] for step in taken.tolist())
@@ -100,10 +88,7 @@ class Walker:
         compared with the number of states that a search of the same instance finds. Hashes of one instance may be
         compared across profiles, environments, choices and processes.
 
-        Raises
-        ------
-        ModelCheckError, EvaluationError
-            As `walk`.
+        Raises what `walk` does.
         """
         require_numbers(seed, first, count, steps)
         hashes = np.empty(count * (steps + 1), np.uint64)
@@ -117,10 +102,7 @@ class Walker:
         Clause i of the specification is bit i % `CLAIMS_A_WORD` of word i // `CLAIMS_A_WORD`; the witnesses
         stand behind the clauses.
 
-        Raises
-        ------
-        ModelCheckError, EvaluationError
-            As `walk`.
+        Raises what `walk` does.
         """
         require_numbers(seed, first, count, steps)
         found = np.zeros((count, self._compiled.verdict_words), dtype=np.int64)
@@ -148,11 +130,11 @@ class Walker:
         taken, rows = np.empty(most, np.int32), np.empty((len(OBSERVED), most), np.int32)
         events = WalkEvents(columns["trace"], columns["time"], columns["step"], taken, rows)
         walk = seed, first, count, steps
-        written = self._checked(
+        length = self._checked(
             self._compiled.module.walk(self._initial, *walk, self._odds(), self._tick, self._K, self._room(), events)
         )
         columns |= dict(zip(OBSERVED, rows, strict=True))
-        return {name: column[:written] for name, column in columns.items()}, taken[:written]
+        return {name: column[:length] for name, column in columns.items()}, taken[:length]
 
     def _odds(self) -> Odds:
         """The tables of the choice, and room for the switches that are on."""
@@ -165,22 +147,16 @@ class Walker:
         words = self._compiled.packing.words
         return np.empty(room * words, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
 
-    def _checked(self, written: int) -> int:
-        """What a kernel returned, if it is a number of rows."""
-        if written < 0:
-            msg = f"{self._compiled.steps[-1 - int(written)]}: a value left its declared range in a walk"
+    def _checked(self, length: int) -> int:
+        """The result of a kernel, if it is a number of rows."""
+        if length < 0:
+            msg = f"{self._compiled.steps[-1 - int(length)]}: a value left its declared range in a walk"
             raise EvaluationError(msg)
-        return int(written)
+        return int(length)
 
 
 def require_numbers(seed: int, first: int, count: int, steps: int) -> None:
-    """Refuse what no walk has.
-
-    Raises
-    ------
-    ModelCheckError
-        When a number is negative or too large.
-    """
+    """Refuse what no walk has: `ModelCheckError` when a number is negative or too large."""
     if not 0 <= seed <= _LARGEST_SEED:
         msg = f"seed {seed} is not a number from 0 to {_LARGEST_SEED}"
         raise ModelCheckError(msg)

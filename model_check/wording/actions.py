@@ -1,20 +1,17 @@
-"""What an action looks like to people: a sentence of a schedule, and the messages of a sequence diagram.
+"""Wording of actions: a sentence of a schedule, and the messages of a sequence diagram.
 
 The wording of an action stands under its name in the module that is named like its chapter of the specification.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING
 
 from model_check.by_chapter import by_chapter
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class StepKind(StrEnum):
@@ -27,7 +24,7 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DrawnMessage:
-    """What an action adds to a sequence diagram; `model_check.counterexample.sequence_diagram` fills the label in."""
+    """A message of a sequence diagram; `model_check.counterexample.sequence_diagram` fills its label in."""
 
     source: str
     target: str

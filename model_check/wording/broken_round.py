@@ -1,4 +1,4 @@
-"""What a check round that goes wrong looks like."""
+"""Wording of a check round that goes wrong."""
 
 from model_check.wording.actions import Wording, box, lost
 

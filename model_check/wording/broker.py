@@ -1,4 +1,4 @@
-"""What the broker's process and disk, operators and time look like."""
+"""Wording of the broker's process and disk, of operators and of time."""
 
 from model_check.wording.actions import Wording, arrow, bar, box
 

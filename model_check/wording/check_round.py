@@ -1,4 +1,4 @@
-"""What the steps of a check round look like."""
+"""Wording of the steps of a check round."""
 
 from model_check.wording.actions import Wording, arrow, box
 

@@ -1,18 +1,20 @@
-"""What a broken clause means to whoever runs RocketMQ: how grave it is, what happens to a message, what to do."""
+"""Meaning of a broken clause to whoever runs RocketMQ: how grave it is, what happens to a message, what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from files.content import parse_toml
+from files.content import read_toml
 from model_check.clauses import clauses_by_name
 
 if TYPE_CHECKING:
     from spec.language import Property
+
+FILE: Final = Path(__file__).with_name("clauses.toml")
 
 GUARANTEES: Final = {
     "S1": "delivered at most once",
@@ -41,35 +43,27 @@ Named = str | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What it means that a clause is broken.
-
-    Attributes
-    ----------
-    gravity : int
-        0 is the gravest. Clauses of one kind of harm are equally grave.
-    kind : str
-        The kind of harm: `lost_for_good`, `delivered_twice` …
-    harm : str
-        What happens to a message, in one sentence without a full stop.
-    first, remedy, last : tuple
-        What to do about it, as `clauses.toml` has it: what is said of its kind of harm first, what is said of the
-        clause, and what is said of its kind behind that. `model_check.remedies.advice` says it to somebody.
-    """
+    """The meaning of a broken clause."""
 
     gravity: int
+    """0 is the gravest. Clauses of one kind of harm are equally grave."""
     kind: str
+    """The kind of harm: `lost_for_good`, `delivered_twice` …"""
     harm: str
+    """What happens to a message, in one sentence without a full stop."""
     first: tuple[Named, ...]
+    """What to do about its kind of harm, as `clauses.toml` has it, before what is said of the clause."""
     remedy: tuple[Named, ...]
+    """What to do about the clause; `model_check.remedies.advice` says it to somebody."""
     last: tuple[Named, ...]
+    """What to do about its kind of harm, behind what is said of the clause."""
 
 
 @cache
 def meanings() -> dict[Property, Meaning]:
     """Of all clauses, gravest first."""
-    text = resources.files("model_check.wording").joinpath("clauses.toml").read_text(encoding="utf-8")
     found: dict[Property, Meaning] = {}
-    for gravity, (kind, records) in enumerate(parse_toml(text).items()):
+    for gravity, (kind, records) in enumerate(read_toml(FILE).items()):
         first, last = tuple(records.pop("first", ())), tuple(records.pop("always"))
         for name, record in records.items():
             meaning = Meaning(gravity, kind, record["harm"], first, tuple(record["remedy"]), last)
@@ -78,7 +72,7 @@ def meanings() -> dict[Property, Meaning]:
 
 
 def meaning_of(clause: Property) -> Meaning:
-    """What it means that a clause is broken.
+    """The meaning of a broken clause.
 
     Examples
     --------

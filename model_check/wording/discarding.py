@@ -1,4 +1,4 @@
-"""What it looks like that a round discards a half."""
+"""Wording of the discarding of a half in a round."""
 
 from model_check.wording.actions import Wording, box
 

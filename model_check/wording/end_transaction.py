@@ -1,4 +1,4 @@
-"""What the steps of an END_TRANSACTION look like."""
+"""Wording of the steps of an END_TRANSACTION."""
 
 from model_check.wording.actions import Wording, arrow, box, lost
 

@@ -1,4 +1,4 @@
-"""What roles and escapes to another broker look like."""
+"""Wording of roles and of escapes to another broker."""
 
 from model_check.wording.actions import Wording, arrow, bar, box, lost
 

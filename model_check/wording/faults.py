@@ -1,4 +1,4 @@
-"""What may go wrong with each fault, as whoever runs a broker says it; each stands under the name of its fault."""
+"""Wording of the faults, as whoever runs a broker says it; each stands under the name of its fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the steps of the network look like."""
+"""Wording of the steps of the network."""
 
 from model_check.wording.actions import Wording, arrow, box, lost
 

@@ -1,4 +1,4 @@
-"""What the steps of the op batch thread look like."""
+"""Wording of the steps of the op batch thread."""
 
 from model_check.wording.actions import Wording, arrow, lost
 

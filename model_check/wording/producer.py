@@ -1,4 +1,4 @@
-"""What the steps of producers look like."""
+"""Wording of the steps of producers."""
 
 from model_check.wording.actions import Wording, arrow, box, lost
 

@@ -1,4 +1,4 @@
-"""What it looks like that a round puts a half back."""
+"""Wording of the putting back of a half in a round."""
 
 from model_check.wording.actions import Wording, arrow
 

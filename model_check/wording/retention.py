@@ -1,4 +1,4 @@
-"""What retention, and a round that comes to what it has deleted, look like."""
+"""Wording of retention, and of a round that comes to what it has deleted."""
 
 from model_check.wording.actions import Wording, bar, box
 

@@ -1,4 +1,4 @@
-"""What a shutdown looks like."""
+"""Wording of a shutdown."""
 
 from model_check.wording.actions import Wording, bar
 

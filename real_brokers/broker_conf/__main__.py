@@ -54,13 +54,7 @@ def _configurations(release: str) -> list[str]:
 
 
 def compare(files: Sequence[bytes], release: str | None) -> tuple[str, list[str], list[Any]]:
-    """A row of the page, the differences, and what MixAll made of each setting with a field.
-
-    Raises
-    ------
-    ConformanceError
-        Maven or Java fails.
-    """
+    """A row of the page, the differences, and what MixAll made of each setting with a field."""
     begun = perf_counter()
     classpath = f"{fetched_jars(release_called(release))}/*" if release else ""
     answers = ask_java(files, classpath, _configurations(release) if release else ())
@@ -81,7 +75,7 @@ def compare(files: Sequence[bytes], release: str | None) -> tuple[str, list[str]
 
 
 def vectors(release: str, fields: Sequence[JavaSetting]) -> list[list[str | None]]:
-    """What MixAll made of a value, each case once: release, key, value, and the field; null where nothing was set."""
+    """Test vectors of MixAll, each case once: release, key, value, and the field; null where nothing was set."""
     cases = {(one.key, one.value): one.after if one.after != one.before else None for one in fields}
     chosen = sorted(cases, key=lambda case: crc32(repr(case).encode()))[: _MOST_VECTORS // len(RELEASES)]
     return [[release, key, value, cases[key, value]] for key, value in sorted(chosen)]

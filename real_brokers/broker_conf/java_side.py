@@ -38,14 +38,7 @@ class JavaSetting:
 def ask_java(
     files: Sequence[bytes], classpath: str = "", classes: Sequence[str] = ()
 ) -> list[tuple[JavaSetting, ...] | None]:
-    """The settings of each file, ordered by key; None where Java can't load it.
-
-    Parameters
-    ----------
-    files
-        Their bytes.
-    classpath, classes
-        RocketMQ's jars, and the configurations that ``MixAll#properties2Object`` fills.
+    """The settings of each file, ordered by key, with the fields of RocketMQ's classes; None where Java can't load it.
 
     Raises
     ------
@@ -63,13 +56,7 @@ def ask_java(
 
 
 def java_version() -> str:
-    """How ``java`` calls itself, in one line.
-
-    Raises
-    ------
-    RealBrokerError
-        There is no ``java``, or it fails.
-    """
+    """How ``java`` calls itself, in one line; raises `RealBrokerError` as `ask_java` does."""
     done = _run(["-version"])
     lines = done.stderr.decode(errors="replace").splitlines()
     if done.returncode or not lines:
@@ -93,7 +80,7 @@ def _text(digits: str) -> str:
 
 
 def own_settings(file: bytes) -> dict[str, str] | None:
-    """What this project reads in a file, by key; None where no broker starts with it."""
+    """The settings that this project reads in a file, by key; None where no broker starts with it."""
     try:
         return {setting.key: setting.value for setting in read_properties("a file", file)}
     except BrokenConfigError:
@@ -101,17 +88,7 @@ def own_settings(file: bytes) -> dict[str, str] | None:
 
 
 def differences(file: bytes, java: tuple[JavaSetting, ...] | None, release: str | None) -> list[str]:
-    """Where this project reads a file in another way than Java has, a sentence each.
-
-    Parameters
-    ----------
-    file
-        Its bytes.
-    java
-        What Java makes of it.
-    release
-        Whose MixAll was asked; None where none was.
-    """
+    """Where this project reads a file in another way than Java or a release's MixAll has, a sentence each."""
     own = own_settings(file)
     if own is None or java is None:
         loads = own is not None

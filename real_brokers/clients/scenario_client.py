@@ -77,8 +77,8 @@ def _build(folder: Path) -> None:
         check=False,
     )
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if line.strip()]
-        message = f"go build failed: {said[-1] if said else done.returncode}"
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        message = f"go build failed: {lines[-1] if lines else done.returncode}"
         raise GoError(message)
 
 
@@ -92,17 +92,10 @@ class ClientEvent:
 
 
 class ScenarioClient:
-    """A client, from entering the context on.
-
-    Attributes
-    ----------
-    events
-        What it has said so far.
-    kinds
-        Of consumers that get every message; there is one more, which gets none.
-    """
+    """A client, from entering the context on."""
 
     kinds = ("cluster", "broadcast", "orderly")
+    """Of consumers that get every message; there is one more, which gets none."""
 
     def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self.events: list[ClientEvent] = []
@@ -144,13 +137,7 @@ class ScenarioClient:
                 self._changed.notify_all()
 
     def order(self, command: str, seconds: float = 150, *, may_fail: bool = False) -> None:
-        """Give a command, and wait until it is done, or has failed where it may.
-
-        Raises
-        ------
-        RealBrokerError
-            It is not done in time, or fails.
-        """
+        """Give a command, and wait until it is done, or has failed where it may; `RealBrokerError` otherwise."""
         before = len(self.events)
         self._to.write(command + "\n")
         self._to.flush()
@@ -165,13 +152,7 @@ class ScenarioClient:
             raise RealBrokerError(message, exit_code=DIFFERS)
 
     def wait(self, what: str, is_so: Callable[[], bool], seconds: float) -> None:
-        """Wait until something is so.
-
-        Raises
-        ------
-        RealBrokerError
-            It does not come; names what the client said last.
-        """
+        """Wait until something is so; `RealBrokerError`, which names the last events, if it does not come."""
         end = time.monotonic() + seconds
         with self._changed:
             while not is_so():
@@ -207,7 +188,7 @@ class ScenarioClient:
         found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for event in self.events:
             if event.name in {"sent", "checked", "consumed", "pulled"}:
-                said = found[event.key][event.name]
-                if event.name != "consumed" or event.more not in said:
-                    said.append(event.more)
+                texts = found[event.key][event.name]
+                if event.name != "consumed" or event.more not in texts:
+                    texts.append(event.more)
         return {key: {name: sorted(each) for name, each in sorted(found[key].items())} for key in sorted(found)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from halfcheck.probe.probe_options import ProbeOptions
+from halfcheck.commands.probe import ProbeOptions
 from halfcheck.probe.probing import probe
 from real_brokers.command_line import OneLineParser, exit_code_after
 from real_brokers.rocketmq.broker import RealBroker

@@ -12,23 +12,24 @@ from conformance.errors import ConformanceError
 from files.writing import write_whole
 from halfcheck.errors import ExitCode
 from halfcheck.probe.schedules import Schedule
-from halfcheck.probe.session import Session, identify
+from halfcheck.probe.session import Played, Session, identify
 from model_check.clauses import name_of
-from model_check.trace_validation.observed import EventKind
+from model_check.trace_validation.observed import EventKind, Trace
 from model_check.world import Profile
 from real_brokers.command_line import OneLineParser, exit_code_after
 from real_brokers.errors import RealBrokerError
 from real_brokers.probe.outcomes import (
+    PAGE,
     RELEASES,
     BrokerReplay,
     ReplayOutcome,
     Task,
+    page_of,
     read_replays,
     table_of,
     tasks_of,
     write_replays,
 )
-from real_brokers.probe.page import PAGE, page_of
 from real_brokers.rocketmq.broker import RealBroker
 from spec.chapters import discarding, end_transaction
 from spec.language import take
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from halfcheck.probe.session import Played
-    from model_check.trace_validation.observed import Trace
     from spec.state import State
 
 _PHASES: Final = LATE, EARLY
@@ -138,7 +137,7 @@ def _can_change(release: str, before: Settings, after: Settings) -> bool:
 
 
 def _replayed(session: Session, task: Task) -> tuple[BrokerReplay, bool]:
-    """What became of it, and whether the broker is as before."""
+    """The replay of a task, and whether the broker is as before."""
     schedule = Schedule(name_of(task.one.clause), task.one.steps, task.plan)
     for attempt, phase in enumerate(_PHASES, start=1):
         try:
@@ -152,7 +151,7 @@ def _replayed(session: Session, task: Task) -> tuple[BrokerReplay, bool]:
 
 
 def judged(task: Task, one: Played) -> tuple[ReplayOutcome, str]:
-    """What a play shows of a counterexample, and why not more."""
+    """The outcome of a play of a counterexample, and the reason where it was not seen."""
     if one.judgement is None:
         return ReplayOutcome.NOT_SEEN, one.unfit
     if not one.judgement.is_explained:
@@ -206,7 +205,7 @@ class WrittenRecords:
 
 
 def written_by_schedule(task: Task) -> WrittenRecords:
-    """What the steps of a counterexample write."""
+    """The records that the steps of a counterexample write."""
     machine, one = TRANSACTIONAL_MESSAGES, task.one
     profile = Profile.of(task.release)
     constants = one.world(profile).constants
@@ -227,7 +226,7 @@ def written_by_schedule(task: Task) -> WrittenRecords:
 
 
 def written_in(trace: Trace) -> WrittenRecords:
-    """What a trace has of it."""
+    """The records that a trace has."""
     records: list[tuple[str, int]] = []
     names: set[int] = set()
     for event in trace.events:

@@ -35,14 +35,9 @@ def without_tail(content: bytes, unit: int = 1) -> bytes:
 
 
 def write_thinned(log: Iterable[str], thinned: TextIO) -> int:
-    r"""Write the lines of a transaction log but for most of the empty passes of the op batch thread (A17).
+    r"""Write a transaction log without most of the empty passes of the op batch thread (A17); how many were left out.
 
     The thread of 5.5.0 and 5.5.1 spins and logs each pass, millions in a run; of those in a row three stay.
-
-    Returns
-    -------
-    int
-        How many lines were left out.
 
     Examples
     --------

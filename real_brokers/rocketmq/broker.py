@@ -108,13 +108,7 @@ class RealBroker(LoopbackBroker):
         self.note("commit log cut", end=end)
 
     def change(self, settings: Mapping[str, str]) -> None:
-        """Change settings while it runs, as its operator would (UPDATE_BROKER_CONFIG).
-
-        Raises
-        ------
-        WireError
-            It refuses.
-        """
+        """Change settings while it runs (UPDATE_BROKER_CONFIG), as its operator would; `WireError` if it refuses."""
         with BrokerChannel(self.address) as channel:
             answer = channel.ask(RequestCode.UPDATE_BROKER_CONFIG, {}, conf_text(settings).encode())
         if answer.code != ResponseCode.SUCCESS:
@@ -148,13 +142,7 @@ class RealBroker(LoopbackBroker):
         self._meta["events"].append({"t": time.time_ns() // 1_000_000, "ev": event, **what})
 
     def finish(self, out: Path) -> None:
-        """Stop broker and name server, and keep store and logs in a folder of the form of a golden store.
-
-        Parameters
-        ----------
-        out
-            The folder; one that is there is replaced, and appears whole.
-        """
+        """Stop broker and name server; store and logs appear in a folder of the form of a golden store."""
         self.stop_broker()
         code = self._processes.stop(self._name_server)
         self.note("namesrv shutdown", rc=code)

@@ -29,13 +29,11 @@ class SendRefusedError(RealBrokerError):
 
 @dataclass(frozen=True, slots=True)
 class ClientPlan:
-    """What a producer's listener says of one message."""
+    """A producer's decisions on one message."""
 
     local: LocalTransactionState
-    """What its local transaction comes to."""
     answers: tuple[LocalTransactionState, ...] = ()
-    """What its checks are answered, in their order; the last one repeats. None: the outcome of the local
-    transaction."""
+    """To its checks, in their order; the last one repeats. None: the outcome of the local transaction."""
 
     @classmethod
     def of(cls, local: LocalTransactionState, *answers: LocalTransactionState) -> ClientPlan:
@@ -49,7 +47,7 @@ class ClientMessage:
 
     topic: str
     body: str | bytes
-    """What stands before its first ``|`` is the key by which checks find its plan again, up to 40 characters."""
+    """The part before its first ``|`` is the key by which checks find its plan again, up to 40 characters."""
     tags: str = ""
     keys: str = ""
     identifier: str = ""
@@ -115,13 +113,7 @@ class Client:
         self._ask("expect", key=message.key, answered=is_answered, **_fields(message, plan))
 
     def send(self, producer: str, message: ClientMessage, plan: ClientPlan) -> ClientHalf:
-        """Send a half, run its local transaction, say the outcome.
-
-        Raises
-        ------
-        SendRefusedError
-            The half was not stored.
-        """
+        """Send a half, run its local transaction, say the outcome; `SendRefusedError` if the half was not stored."""
         given = _message_fields(producer, message)
         try:
             answer = self._ask("send", **_fields(message, plan), **given)
@@ -130,13 +122,7 @@ class Client:
         return _half(answer, answer["transaction_id"])
 
     def send_plain(self, producer: str, message: ClientMessage) -> None:
-        """Send a message without a transaction.
-
-        Raises
-        ------
-        SendRefusedError
-            It was not stored.
-        """
+        """Send a message without a transaction; `SendRefusedError` if it was not stored."""
         try:
             self._ask("send_plain", **_message_fields(producer, message))
         except _CommandError as error:
@@ -181,13 +167,7 @@ class Client:
         return Checks(int(answer["count"]), _half(answer, "") if "queue_offset" in answer else None)
 
     def wait_for_checks(self, message: ClientMessage, count: int, seconds: float = 120) -> None:
-        """Wait until a message was checked so often.
-
-        Raises
-        ------
-        RealBrokerError
-            It was not, in that time.
-        """
+        """Wait until a message was checked so often; `RealBrokerError` if it was not in that time."""
         end = time.monotonic() + seconds
         while self.checks(message).count < count:
             if time.monotonic() > end:

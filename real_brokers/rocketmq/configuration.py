@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from real_brokers.errors import RealBrokerError
-from real_brokers.loopback import LOOPBACK
+from real_brokers.loopback import LOOPBACK, Ports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from real_brokers.loopback import Ports
     from real_brokers.rocketmq.releases import Release
 
 RUN: Final = "@RUN@"

@@ -17,13 +17,7 @@ _EXPORTED: Final = ("sun.nio.ch", "jdk.internal.ref")
 
 
 def found_java() -> str:
-    """The path of ``java``: that of JAVA_HOME, or else of PATH.
-
-    Raises
-    ------
-    RealBrokerError
-        There is none.
-    """
+    """The path of ``java``, that of JAVA_HOME or else of PATH; `RealBrokerError` if there is none."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if java is None or not Path(java).is_file():
@@ -41,11 +35,6 @@ def java_command(run: Path, heap: str, *, compiles_well: bool = False) -> list[s
         Where it writes, in a folder ``home`` that is made, and how much memory its objects may take.
     compiles_well
         Whether what runs often is compiled well, as a JVM does by itself; a short run is over before that pays.
-
-    Raises
-    ------
-    RealBrokerError
-        There is no ``java``.
     """
     (run / "home").mkdir(exist_ok=True)
     return [
@@ -68,12 +57,6 @@ def java_command(run: Path, heap: str, *, compiles_well: bool = False) -> list[s
 
 
 def client_command(jars: Path, run: Path, *program: str | Path, jvm: Sequence[str] = ()) -> list[str]:
-    """A Java program with its arguments, which Java compiles as it starts it, and the jars of its client.
-
-    Parameters
-    ----------
-    jvm
-        The JVM, where it is not that of a small client.
-    """
+    """A Java program with its arguments, which Java compiles as it starts it, and the jars of its client."""
     logs = f"-Drocketmq.client.logRoot={run}/client-logs", "-Drocketmq.client.logUseSlf4j=false"
     return [*(jvm or java_command(run, "256m")), *logs, "-cp", f"{jars}/*", *map(str, program)]

@@ -18,7 +18,7 @@ from files.reading import read_bytes, read_text
 from real_brokers.errors import RealBrokerError
 
 ARTIFACTS: Final = ("rocketmq-namesrv", "rocketmq-broker", "rocketmq-client")
-"""What a run needs; Maven adds what these need."""
+"""The artifacts of a run; Maven adds their dependencies."""
 
 HASHES: Final = Path(__file__).with_name("jars")
 """One file a release, in the form of ``sha256sum``: a hash and the jar's name a line."""
@@ -43,7 +43,6 @@ class Release:
     own: tuple[str, ...] = ()
     """The artifacts that were published of this version, where not all of them were."""
     artifacts: tuple[str, ...] = ARTIFACTS
-    """What is asked for; Maven adds what it needs."""
 
     @property
     def is_5(self) -> bool:
@@ -56,13 +55,7 @@ class Release:
         return self.version.startswith("4.5.")
 
     def hashes(self) -> dict[str, str]:
-        """The SHA-256 of each jar by its name.
-
-        Raises
-        ------
-        RealBrokerError
-            The file of hashes is missing, or a line of it is not a hash and a name.
-        """
+        """The SHA-256 of each jar by its name; `RealBrokerError` if the file of hashes is missing or broken."""
         path = HASHES / f"{self.version}.sha256"
         try:
             lines = read_text(path).splitlines()
@@ -94,13 +87,7 @@ TOOLS: Final = Release("tools-5.5.0", "5.5.0", artifacts=("rocketmq-tools",))
 
 
 def release_called(version: str) -> Release:
-    """A release by its version.
-
-    Raises
-    ------
-    RealBrokerError
-        It can't be run; names those that can.
-    """
+    """A release by its version; `RealBrokerError`, which names those that there are, if it can't be run."""
     if version not in RELEASES:
         message = f"no jars of RocketMQ {version!r} are known; there are {', '.join(RELEASES)}"
         raise RealBrokerError(message, exit_code=151)
@@ -110,12 +97,7 @@ def release_called(version: str) -> Release:
 def fetched_jars(release: Release, folder: Path = JARS) -> Path:
     """The folder with the jars of a release; Maven brings them if they are not there yet.
 
-    Parameters
-    ----------
-    release
-        Which.
-    folder
-        Where the jars of all releases are kept; those of this one come by rename, whole or not at all.
+    They come into a folder below the one given by rename, whole or not at all.
 
     Raises
     ------

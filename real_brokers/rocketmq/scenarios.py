@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from real_brokers.errors import RealBrokerError
-from real_brokers.rocketmq import defect_runs, scenario_runs
+from real_brokers.rocketmq import scenario_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,11 +29,11 @@ class RealScenario:
     refused_from: str = ""
     """The first release whose client refuses its messages, if one does."""
     leads_beyond: str = ""
-    """What happens in it that validation of traces does not know: no specification explains its store."""
+    """Its act that validation of traces does not know: no specification explains its store."""
 
     @property
     def story(self) -> str:
-        """What happens, in one line."""
+        """The scenario in one line."""
         return (self.lead.__doc__ or "").partition("\n")[0]
 
     def settings_for(self, release: Release) -> dict[str, str]:
@@ -70,22 +70,22 @@ SCENARIOS: Final = {
         scenario_runs.unread_op, {"transactionCheckInterval": "10000"}, {"transactionOpMsgMaxSize": "1"}
     ),
     "foreign_original": RealScenario(
-        defect_runs.foreign_original,
+        scenario_runs.foreign_original,
         {"transactionCheckInterval": "10000"},
         leads_beyond="a producer sets TRAN_PREPARED_QUEUE_OFFSET",
     ),
-    "check_offsets": RealScenario(defect_runs.check_offsets, leads_beyond="a client sets the half offset"),
+    "check_offsets": RealScenario(scenario_runs.check_offsets, leads_beyond="a client sets the half offset"),
     "entries_come_back": RealScenario(
-        defect_runs.entries_come_back,
-        {"transactionTimeOut": str(defect_runs.TIMEOUT_OF_ENTRIES_MS)},
+        scenario_runs.entries_come_back,
+        {"transactionTimeOut": str(scenario_runs.TIMEOUT_OF_ENTRIES_MS)},
         leads_beyond="records are cut out of the log",
     ),
     "dropped_checks": RealScenario(
-        defect_runs.dropped_checks,
+        scenario_runs.dropped_checks,
         {"transactionCheckInterval": "45000", "transactionTimeOut": "2000"},
     ),
     "gone_half": RealScenario(
-        defect_runs.gone_half,
+        scenario_runs.gone_half,
         {
             "transactionTimeOut": "8000",
             "transactionCheckInterval": "4000",
@@ -102,13 +102,7 @@ SCENARIOS: Final = {
 
 
 def scenario_called(name: str) -> RealScenario:
-    """A scenario by its name.
-
-    Raises
-    ------
-    RealBrokerError
-        There is none; names those that there are.
-    """
+    """A scenario by its name; `RealBrokerError`, which names those that there are, if there is none."""
     if name not in SCENARIOS:
         message = f"there is no scenario {name!r}; there are {', '.join(SCENARIOS)}"
         raise RealBrokerError(message, exit_code=151)

@@ -20,9 +20,9 @@ from real_brokers.command_line import OneLineParser, exit_code_after
 from real_brokers.rocketmq.broker import RealBroker
 from real_brokers.rocketmq_rust.broker import RustBroker
 from real_brokers.rocketmq_rust.crates import built
-from real_brokers.rocketmq_rust.difference import stage_all
+from real_brokers.rocketmq_rust.difference import RustDifference, stage_all
 from real_brokers.rocketmq_rust.differences import DIFFERENCES
-from real_brokers.rocketmq_rust.observations import OBSERVATIONS, read_observations, write_observations
+from real_brokers.rocketmq_rust.observations import OBSERVATIONS, Observations, read_observations, write_observations
 from real_brokers.rocketmq_rust.page import PAGE, page_of
 from spec.profiles import VERSIONS
 from wire.probe.scenarios import SCENARIOS, scenario_called
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from real_brokers.rocketmq_rust.difference import RustDifference
-    from real_brokers.rocketmq_rust.observations import Observations
 
 PROFILE: Final = "5.5.0+keeps_flag"
 """The release that it is held against, but that its copies keep their flag, as a schedule shows."""

@@ -72,15 +72,7 @@ class FullDiskError(RealBrokerError):
 
 
 class RustBroker(LoopbackBroker):
-    """A broker of rocketmq-rust.
-
-    Parameters
-    ----------
-    programs
-        The folder of :func:`real_brokers.rocketmq_rust.crates.built`.
-    settings
-        Settings that are other than in each run, by their names in ``broker.conf``.
-    """
+    """A broker of rocketmq-rust, of its programs' folder, with some settings other than in each run."""
 
     def __init__(self, programs: Path, settings: Mapping[str, str] | None = None) -> None:
         super().__init__(free_ports(), {**SETTINGS, **(settings or {})})
@@ -156,12 +148,7 @@ def _require_room(folder: Path) -> None:
 def broker_toml(run: Path, ports: Ports, settings: Mapping[str, str]) -> str:
     """The text of ``broker.toml``: loopback only, all files in the run's folder.
 
-    Parameters
-    ----------
-    run
-        The folder of the run.
-    settings
-        By their names in ``broker.conf``, all of them whole numbers that it knows.
+    The settings have their names in ``broker.conf``, and are whole numbers that it knows.
     """
     return _TOML.format(
         run=run,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from files.reading import read_text
 from real_brokers.errors import RealBrokerError
-from wire.probe.own_session import in_own_session
+from wire.probe.operator import in_own_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,65 +21,44 @@ if TYPE_CHECKING:
     from real_brokers.loopback import LoopbackBroker
 
 END_TRANSACTION: Final = "EndTransactionProcessor#processRequest"
-MOST_STEPS: Final = 20
-"""Of a schedule."""
 
 
 @dataclass(frozen=True, slots=True)
 class DifferenceStep:
-    """One thing that is done to a broker.
-
-    Attributes
-    ----------
-    done
-        In words.
-    act
-        Does it, and gives what was answered or seen, in words.
-    rocketmq
-        What RocketMQ answers, in the same words.
-    source
-        The class and method that it comes from; empty where both are to do what every broker does.
-    """
+    """One thing that is done to a broker."""
 
     done: str
+    """In words."""
     act: Callable[[Stage], str]
+    """Does it, and gives what was answered or seen, in words."""
     rocketmq: str
+    """RocketMQ's answer, in the same words."""
     source: str = ""
+    """The class and method that it comes from; empty where both are to do what every broker does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RustDifference:
-    """One thing that the other broker does in another way.
-
-    Attributes
-    ----------
-    name, says
-        What it is called, and what is different, in a sentence.
-    source
-        The file and function of the other broker that it comes from.
-    breaks, keeps
-        The clauses of the guarantees that it breaks though RocketMQ keeps them, and the other way round; such as
-        ``S5.no_commit_arrived``.
-    matters
-        What it does to a message, or to whom it matters.
-    to_do
-        What a user of that broker can do about it.
-    settings
-        Settings of the broker that it wants, by their names in ``broker.conf``.
-    is_last
-        Whether it leaves the broker's check service where no other schedule can be played on.
-    """
+    """One thing that the other broker does in another way."""
 
     name: str
     says: str
+    """Its name, and the difference in a sentence."""
     source: str
+    """The file and function of the other broker that it comes from."""
     steps: tuple[DifferenceStep, ...]
     matters: str
+    """Its effect on a message, or to whom it matters."""
     to_do: str = ""
+    """The remedy for a user of that broker."""
     breaks: tuple[str, ...] = ()
     keeps: tuple[str, ...] = ()
+    """The clauses of the guarantees that it breaks though RocketMQ keeps them, and the other way round; such as
+    ``S5.no_commit_arrived``."""
     settings: tuple[tuple[str, str], ...] = ()
+    """Settings of the broker that it wants, by their names in ``broker.conf``."""
     is_last: bool = False
+    """Whether it leaves the broker's check service where no other schedule can be played on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +106,7 @@ def stage_all(
 ) -> Iterator[Staged]:
     """Stage differences, on as few brokers as their settings allow; what spoils a broker comes last.
 
-    Parameters
-    ----------
-    starts
-        Gives a broker with settings, which runs while the context lasts.
-    name
-        What the broker is called in the lines on stderr.
-
-    Raises
-    ------
-    RealBrokerError
-        A broker does not start.
+    `starts` gives a broker with settings, which runs while the context lasts; `name` calls it in the lines on stderr.
     """
     by_settings = sorted(differences, key=lambda each: (each.settings, each.is_last))
     for settings, group in groupby(by_settings, key=lambda each: each.settings):

@@ -9,36 +9,27 @@ from typing import TYPE_CHECKING, Any, Final
 
 from files.content import read_json
 from files.writing import write_whole
-from real_brokers.rocketmq_rust.difference import Answered, Staged
+from real_brokers.rocketmq_rust.difference import Answered, RustDifference, Staged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from real_brokers.rocketmq_rust.difference import RustDifference
 
 OBSERVATIONS: Final = Path(__file__).with_name("observations.json")
 
 
 @dataclass(slots=True)
 class Observations:
-    """All that the page shows.
-
-    Attributes
-    ----------
-    plays
-        By the name of the scenario, what :func:`halfcheck.probe.answer.play_json` says, with how many events it has.
-    fitting
-        By profile, the scenarios that its specification explains.
-    staged
-        The differences by name, as the broker answered.
-    rocketmq
-        The same schedules on a real RocketMQ, and its release; to see that what is said of it is so.
-    """
+    """All that the page shows."""
 
     plays: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By the name of the scenario, what :func:`halfcheck.probe.answer.play_json` says, with how many events it has."""
     fitting: dict[str, list[str]] = field(default_factory=dict)
+    """By profile, the scenarios that its specification explains."""
     staged: dict[str, Staged] = field(default_factory=dict)
+    """The differences by name, as the broker answered."""
     rocketmq: dict[str, Staged] = field(default_factory=dict)
+    """The same schedules on a real RocketMQ, and its release; to see that what is said of it is so."""
     release: str = ""
 
     def add_play(self, play: dict[str, Any], fitting: Iterable[str]) -> None:
@@ -51,11 +42,11 @@ class Observations:
             self.fitting[profile] = sorted([*others, name] if profile in explains else others)
 
     def of(self, difference: RustDifference) -> Staged | None:
-        """What rocketmq-rust answered to a schedule; None if it was staged in another form, or not."""
+        """The answers of rocketmq-rust to a schedule; None if it was staged in another form, or not."""
         return _of(difference, self.staged.get(difference.name))
 
     def of_rocketmq(self, difference: RustDifference) -> Staged | None:
-        """What a real RocketMQ answered to it."""
+        """The answers of a real RocketMQ to it."""
         return _of(difference, self.rocketmq.get(difference.name))
 
 

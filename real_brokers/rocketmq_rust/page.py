@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from document.markdown import markdown
-from document.parts import Heading, List, Paragraph, prose, tabulated
+from document.parts import Heading, List, Paragraph, Part, Table, prose, tabulated
 from real_brokers.rocketmq_rust.crates import RELEASE
 from real_brokers.rocketmq_rust.differences import DIFFERENCES
 from wire.probe.scenarios import SCENARIOS
@@ -14,7 +14,6 @@ from wire.probe.scenarios import SCENARIOS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from document.parts import Part, Table
     from real_brokers.rocketmq_rust.difference import Answered, RustDifference
     from real_brokers.rocketmq_rust.observations import Observations
 

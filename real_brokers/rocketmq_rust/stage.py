@@ -1,4 +1,4 @@
-"""What a schedule of requests does to a broker, and what that answers, in words that can be compared.
+"""Requests to a broker and its answers, in words that can be compared.
 
 A stage has one topic and one producer group; its messages are called by letters.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from reference.format.properties import PRODUCER_GROUP, TRANSACTION_PREPARED, UNIQUE_KEY
 from reference.format.system_topics import CHECK_GROUP, DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.records.transaction_record import parse_op_body
-from wire.client.channel import BrokerChannel, NoAnswerError
+from wire.client.channel import Address, BrokerChannel, NoAnswerError
 from wire.client.queries import check_offset, end_of_queue, pull_all, release_and_settings
 from wire.client.transactions import HalfName, end_transaction_fields, half_of_check, heartbeat_body
 from wire.probe.producers import PREFIX, now_ms
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from reference.format.record import LogRecord
-    from wire.client.channel import Address
     from wire.probe.player import Operator
 
 _PATIENCE_S: Final = 20.0
@@ -46,23 +45,13 @@ _SHOWING_S: Final = 3.0
 
 @dataclass(slots=True)
 class Stage:
-    """One broker, one topic, one group of producers.
-
-    Attributes
-    ----------
-    address
-        The broker's.
-    longest_s
-        How many seconds anything may take that the broker does by itself.
-    operator
-        Who can end the broker's process, if somebody can.
-    name
-        Of topic and group.
-    """
+    """One broker, one topic, one group of producers."""
 
     address: Address
     longest_s: float
+    """How many seconds anything may take that the broker does by itself."""
     operator: Operator | None = None
+    """Who can end the broker's process, if somebody can."""
     name: str = field(default_factory=lambda: f"{PREFIX}{secrets.token_hex(4)}")
     _channel: BrokerChannel | None = None
     _keys: dict[str, str] = field(default_factory=dict)
@@ -90,10 +79,7 @@ class Stage:
     # --- requests -----------------------------------------------------------------------------------------------------
 
     def ask(self, code: int, fields: Mapping[str, object], body: bytes = b"", *names: str) -> str:
-        """Any request; the answer's code, and those of its fields that are named.
-
-        Whether the connection ends is told, too, as its users lose all that is under way on it.
-        """
+        """Any request; the answer's code and the fields that are named, or that the connection has ended."""
         return _in_words(_answer(self.channel, code, fields, body), *names)
 
     def connect(self) -> str:
@@ -139,13 +125,13 @@ class Stage:
         return self.ask(RequestCode.PULL_MESSAGE, {**fields, **changed})
 
     def name_of_timeout(self) -> str:
-        """What GET_BROKER_CONFIG calls ``transactionTimeOut``."""
+        """The name of ``transactionTimeOut`` in GET_BROKER_CONFIG."""
         settings = release_and_settings(self.channel)[1] or ()
         keys = {setting.key for setting in settings}
         return next((name for name in ("transactionTimeOut", "transactionTimeout") if name in keys), "not told")
 
     def release(self) -> str:
-        """What it calls itself, in the header of an answer."""
+        """The release that it names in the header of an answer."""
         return release_and_settings(self.channel)[0] or "none: the number is a snapshot's"
 
     @staticmethod

@@ -16,7 +16,11 @@ from reference.broker.escape_bridge import EscapeBridge
 from reference.broker.processor.admin_broker_processor import AdminBrokerProcessor
 from reference.broker.processor.consumer_manage_processor import ConsumerManageProcessor
 from reference.broker.processor.end_transaction_processor import EndTransaction, EndTransactionRequestHeader
-from reference.broker.processor.send_message_processor import SendMessageProcessor
+from reference.broker.processor.send_message_processor import (
+    SendMessageProcessor,
+    SendMessageRequest,
+    SendMessageResponse,
+)
 from reference.broker.producer_manager import ProducerManager
 from reference.broker.recorder import Recorder
 from reference.broker.schedule_message_service import ScheduleMessageService
@@ -35,7 +39,6 @@ from reference.store.message_store import MessageStore
 from reference.store.timer_message_store import TimerMessageStore
 
 if TYPE_CHECKING:
-    from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
     from reference.broker.transaction.check_round import CheckRound
     from reference.format.record import CommitLogOffset
     from reference.simulation.virtual_clock import VirtualClock
@@ -47,12 +50,6 @@ class BrokerController:
 
     Parameters
     ----------
-    switches
-        The version.
-    settings
-        ``broker.conf``.
-    clock
-        The broker's clock.
     message_store
         What an earlier process left; without it, the broker starts on an empty store.
     recorder
@@ -272,13 +269,7 @@ class BrokerController:
         )
 
     def require_running(self) -> None:
-        """Raise if the process is gone.
-
-        Raises
-        ------
-        BrokerIsDownError
-            It crashed or was shut down.
-        """
+        """Raise `BrokerIsDownError` if the process crashed or was shut down."""
         if not self.is_running:
             message = "this broker process is gone; restart() gives the next one"
             raise BrokerIsDownError(message)

@@ -9,7 +9,7 @@ from files.content import parse_json
 from reference.broker.config_files import config_json, load_or_backup, printed_item, printed_table, string_to_file
 from reference.format.errors import NoSpaceLeftError
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC, OP_TOPIC
-from reference.java.hash_map import HashMapKeys
+from reference.java import HashMapKeys
 
 if TYPE_CHECKING:
     from reference.broker.broker_settings import BrokerSettings
@@ -27,16 +27,11 @@ _READ, _WRITE, _INHERIT = 4, 2, 1
 
 
 class ConfigManager:
-    """One table with its version (``ConfigManager``); an existing file is read and carried on.
-
-    Attributes
-    ----------
-    table
-        Entry by name.
-    """
+    """One table with its version (``ConfigManager``); an existing file is read and carried on."""
 
     def __init__(self, disk: Disk, switches: ReleaseSwitches, clock: VirtualClock, name: str, key: str) -> None:
         self.table: dict[str, dict[str, Any]] = {}
+        """Entry by name."""
         self._disk = disk
         self._switches = switches
         self._clock = clock

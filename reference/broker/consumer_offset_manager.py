@@ -9,7 +9,7 @@ from reference.format.consumer_offsets import NAME, ConsumerOffsets, TopicAtGrou
 from reference.format.errors import NoSpaceLeftError
 from reference.format.record import QueueOffset
 from reference.format.system_topics import CHECK_GROUP
-from reference.java.hash_map import hash_map_order
+from reference.java import hash_map_order
 
 if TYPE_CHECKING:
     from reference.simulation.virtual_clock import VirtualClock
@@ -29,18 +29,13 @@ NO_OFFSET = QueueOffset(-1)
 
 
 class ConsumerOffsetManager:
-    """The consumer offsets of one process, and ``config/consumerOffset.json`` (``ConsumerOffsetManager``).
-
-    Attributes
-    ----------
-    saved
-        What the file holds.
-    """
+    """The consumer offsets of one process, and ``config/consumerOffset.json`` (``ConsumerOffsetManager``)."""
 
     def __init__(self, disk: Disk, switches: ReleaseSwitches, clock: VirtualClock) -> None:
         self._disk = disk
         self._switches = switches
         self.saved = load_consumer_offsets(disk.read)
+        """The offsets in the file."""
         self._version = {"counter": 0, "stateVersion": 0, "timestamp": clock.now} | self.saved.data_version
         self._buckets = _OFFSET_TABLE_BUCKETS if self.saved.source is None else _LOADED_TABLE_BUCKETS
         self._table = {key: dict(queues) for key, queues in self.saved.table.items()}

@@ -18,12 +18,7 @@ SendToMaster = Callable[[SendMessageRequest], SendMessageResponse | None]
 
 
 class EscapeBridge:
-    """Sends halves to another master.
-
-    Parameters
-    ----------
-    store_host
-        This broker's address, which the other master takes for the producer's.
+    """Sends halves to another master, which takes this broker's address for the producer's.
 
     Attributes
     ----------

@@ -38,26 +38,14 @@ _OUTCOME_OF_FLAG = {
 
 
 class Recorder:
-    """Collects the rows of one trace.
-
-    Parameters
-    ----------
-    clock
-        The broker's clock, which gives each row its time.
-    is_on
-        False to record nothing.
-
-    Attributes
-    ----------
-    rows
-        One dictionary an event, its keys those of ``FIELDS``. An op message of several halves gives a row for each.
-    counts
-        How many rows of each event there are.
-    """
+    """Collects the rows of one trace."""
 
     def __init__(self, clock: VirtualClock, *, is_on: bool = True) -> None:
         self.rows: list[Row] = []
+        """One dictionary an event, its keys those of ``FIELDS``. An op message of several halves gives a row for
+        each."""
         self.counts: Counter[str] = Counter()
+        """How many rows of each event there are."""
         self.is_on = is_on
         self._clock = clock
         self._transaction_of_key: dict[str, int] = {}

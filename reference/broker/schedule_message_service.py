@@ -27,22 +27,17 @@ _BARE_KEY = re.compile(rb"([{,]\s*)(\d+)\s*:")
 
 
 class ScheduleMessageService:
-    """Reads the queue of each delay level, and puts what is due into its real topic.
-
-    Attributes
-    ----------
-    offset_table
-        For each level how far its queue has been read.
-    dropped
-        What was due and not brought to the half topic (4.6.1 and later: "[BUG] the real topic of schedule msg is …").
-    """
+    """Reads the queue of each delay level, and puts what is due into its real topic."""
 
     def __init__(self, switches: ReleaseSwitches, store: MessageStore, clock: VirtualClock) -> None:
         self.dropped: list[LogRecord] = []
+        """What was due and not brought to the half topic (4.6.1 and later: "[BUG] the real topic of schedule msg is
+        …")."""
         self._switches = switches
         self._store = store
         self._clock = clock
         self.offset_table = load_or_backup(store.disk, _FILE, _parse) or {}
+        """For each level how far its queue has been read."""
 
     def deliver_due(self) -> tuple[LogRecord, ...]:
         """Bring each message that is due, and give what was stored.

@@ -65,14 +65,9 @@ def properties_of_half(properties: Mapping[str, str], group: str, switches: Rele
 
 
 def properties_of_recovery_duration(seconds: int, time_of_checks: int, switches: ReleaseSwitches) -> dict[str, str]:
-    """What the proxy writes into a half for its ``orphanedTransactionRecoveryDuration``, in SendMessageActivity.
+    """The proxy's properties of a half for its ``orphanedTransactionRecoveryDuration``, in SendMessageActivity.
 
-    Parameters
-    ----------
-    seconds
-        The duration.
-    time_of_checks
-        How many seconds all checks of the broker take; only a repaired proxy asks.
+    A repaired proxy asks how many seconds all checks of the broker take.
 
     Raises
     ------

@@ -25,7 +25,7 @@ from reference.client.producer_messages import (
 from reference.format.properties import PRODUCER_GROUP, SMALL_CAPACITY, TRANSACTION_PREPARED, UNIQUE_KEY
 from reference.format.record import TRANSACTION_PREPARED_TYPE
 from reference.format.stored_message import decode_message_id
-from reference.java.hash_map import hash_map_order
+from reference.java import hash_map_order
 from reference.store.delay_levels import DELAY_TIME_LEVEL
 
 if TYPE_CHECKING:
@@ -55,13 +55,6 @@ class TransactionMQProducer:
         At which the round of queues begins; the Java client draws it (``ThreadLocalIndex``).
     check_thread_pool_min_size, check_thread_pool_max_size, check_request_hold_max
         ``checkThreadPoolMinSize``, ``checkThreadPoolMaxSize`` and ``checkRequestHoldMax``.
-
-    Attributes
-    ----------
-    log
-        What it sent and was asked, in the form of ``driver.jsonl`` (conformance/golden/README.md).
-    waiting
-        The checks that no thread of the pool has taken yet.
     """
 
     def __init__(
@@ -79,7 +72,9 @@ class TransactionMQProducer:
     ) -> None:
         self.group = group
         self.log: list[dict[str, Any]] = []
+        """Its requests and the checks that it got, in the form of ``driver.jsonl`` (conformance/golden/README.md)."""
         self.waiting: deque[CheckTransactionStateRequest] = deque()
+        """The checks that no thread of the pool has taken yet."""
         self._listener = listener
         self._api = api
         self._clock = clock

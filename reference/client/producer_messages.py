@@ -82,13 +82,7 @@ class MQClientAPI(Protocol):
     """The network, as a producer sees it (``MQClientAPIImpl``)."""
 
     def send_message(self, request: SendMessageRequest) -> Steps[SendMessageResponse]:
-        """SEND_MESSAGE, and the wait for its answer.
-
-        Raises
-        ------
-        RemotingError
-            There was no answer.
-        """
+        """SEND_MESSAGE, and the wait for its answer; `RemotingError` if there is none."""
 
     def end_transaction_oneway(self, header: EndTransactionRequestHeader) -> None:
         """END_TRANSACTION; nobody waits for an answer."""

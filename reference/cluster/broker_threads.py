@@ -18,15 +18,7 @@ FLUSH_INTERVAL_MS = 500
 
 
 class BrokerThreads:
-    """The threads of one process.
-
-    Parameters
-    ----------
-    serve
-        Does what may write, and lets the process die with its disk.
-    moment
-        How long until a record is dispatched.
-    """
+    """The threads of one process; `moment` gives how long it is until a record is dispatched."""
 
     def __init__(self, broker: BrokerController, serve: Serve, moment: Callable[[], Sleep]) -> None:
         self._broker = broker
@@ -34,7 +26,7 @@ class BrokerThreads:
         self._moment = moment
 
     def by_name(self) -> dict[str, Steps[None]]:
-        """What each thread does."""
+        """The steps of each thread."""
         threads = {
             "check service": self._run_check_service(),
             "dispatch": self._run_dispatch(),

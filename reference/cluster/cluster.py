@@ -54,27 +54,10 @@ class Cluster:
     ----------
     seed
         Decides who runs when, how long things take, and with which queue a producer begins.
-    version, settings, config
-        The broker's.
     disk
         Where its files are; when it stops, the process dies.
     beside
         Another cluster whose scheduler and clock it shares.
-
-    Attributes
-    ----------
-    broker
-        The process that serves; None before it has started, and between two.
-    role
-        The role of the next process in its group.
-    other_master
-        Where halves escape to while a slave acts for the master.
-    died_at
-        When a process died, by the broker's clock.
-    refused
-        The answers other than success to END_TRANSACTIONs, which no producer reads: code, remark and request.
-    programs
-        How many client programs have not come to their end.
     """
 
     def __init__(
@@ -95,13 +78,19 @@ class Cluster:
         self.scheduler: Scheduler = scheduler
         self.clock: VirtualClock = scheduler.clock
         self.role = BrokerRole.MASTER
+        """The role of the next process in its group."""
         self.other_master: Cluster | None = None
+        """Where halves escape to while a slave acts for the master."""
         self.recorder = Recorder(self.clock)
         self.broker: BrokerController | None = None
+        """The process that serves; None before it has started, and between two."""
         self.producers: dict[str, TransactionMQProducer] = {}
         self.refused: list[tuple[int, str | None, EndTransactionRequestHeader]] = []
+        """The answers other than success to END_TRANSACTIONs, which no producer reads: code, remark and request."""
         self.died_at: list[int] = []
+        """When a process died, by the broker's clock."""
         self.programs = 0
+        """How many client programs have not come to their end."""
         self._in_flight = 0
         self._last_change = ((0, 0), 0)
         self.scheduler.start("boot", self._boot(0))

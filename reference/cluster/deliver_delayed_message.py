@@ -37,22 +37,12 @@ class Serve(Protocol):
 
 
 class DeliverDelayedMessage:
-    """Brings messages from the queues of the delay levels to their topics when their time has come.
-
-    Parameters
-    ----------
-    serve
-        Does what may write, and lets the process die with its disk.
-
-    Attributes
-    ----------
-    offset_table
-        By queue, how far each level was delivered; saved in ``config/delayOffset.json``.
-    """
+    """Brings messages from the queues of the delay levels to their topics when their time has come."""
 
     def __init__(self, broker: BrokerController, serve: Serve) -> None:
         saved = broker.schedule_message_service.offset_table
         self.offset_table = {level - 1: offset for level, offset in saved.items()}
+        """By queue, how far each level was delivered; saved in ``config/delayOffset.json``."""
         self._broker = broker
         self._serve = serve
 

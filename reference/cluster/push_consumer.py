@@ -44,22 +44,11 @@ class Consumption:
     """How often it was given back before."""
     time: int
     is_success: bool
-    """What the application said: CONSUME_SUCCESS, or RECONSUME_LATER."""
+    """The application's answer: CONSUME_SUCCESS, or RECONSUME_LATER."""
 
 
 class PushConsumer:
-    """One consumer of a group.
-
-    Parameters
-    ----------
-    listener
-        The application: whether it could consume a message (``MessageListenerConcurrently``).
-
-    Attributes
-    ----------
-    consumed
-        Every call of the application, in order.
-    """
+    """One consumer of a group; its listener says whether it consumed a message (``MessageListenerConcurrently``)."""
 
     def __init__(
         self, cluster: Cluster, group: str, topic: str, listener: Callable[[MessageExt], bool] = lambda _: True
@@ -67,6 +56,7 @@ class PushConsumer:
         self.group = group
         self.topic = topic
         self.consumed: list[Consumption] = []
+        """Every call of the application, in order."""
         self._cluster = cluster
         self._listener = listener
         self._offsets: dict[_Queue, QueueOffset] = {}

@@ -30,7 +30,7 @@ ROCKSDB_SINCE = (5, 4, 0)
 """The first release that can keep halves in RocksDB."""
 
 _MQADMIN_HEADING: Final = re.compile(r"=+([^=].*[^=])=+", re.DOTALL)
-"""What is left behind the empty key of a line such as ``============127.0.0.1:10911============``."""
+"""The value behind the empty key of a line such as ``============127.0.0.1:10911============``."""
 
 
 def _key(name: str, least: int | None = None, *, is_needed: bool = False) -> Any:
@@ -120,13 +120,7 @@ def find_broker_conf(store: Path) -> Path | None:
 
 
 def read_broker_conf(path: Path, release: str | None = None) -> BrokerConf:
-    """Read a broker's settings; of two with the same key the later counts.
-
-    Parameters
-    ----------
-    path
-    release
-        The broker's, which decides what it reads; without one, every key that any release reads is taken.
+    """Read a broker's settings, those that its release reads, or any one; of two with the same key the later counts.
 
     Raises
     ------

@@ -15,19 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from files.content import parse_toml
 from files.durations import duration
-from reference.format.broker_conf import mqadmin_broker, settings, taken_settings
+from reference.format.broker_conf import Taken, mqadmin_broker, settings, taken_settings
 from reference.format.broker_keys import UnknownKey, all_keys, any_key, keys_of, unknown_keys
-from reference.format.java_properties import as_written
-from reference.format.setting_values import value_of
+from reference.format.java_properties import Setting, as_written
+from reference.format.setting_values import Value, value_of
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reference.format.broker_conf import Taken
-    from reference.format.java_properties import Setting
-    from reference.format.setting_values import Value
 
 _EXPECTED: Final = {
     "int": "a whole number below 2147483648", "long": "a whole number", "double": "a number", "float": "a number",
@@ -53,12 +50,7 @@ class _Row:
 def remarks_on_file(path: Path, release: str, *, with_keys_of_others: bool = True) -> list[str]:
     """The remarks on a file as the ``broker.conf`` of a release, a line each, in the order of its lines.
 
-    Parameters
-    ----------
-    path
-    release
-    with_keys_of_others
-        Whether keys that only other releases read are spoken of; no, where the release is guessed.
+    Keys that only other releases read are not spoken of where the release is guessed.
 
     Raises
     ------
@@ -93,11 +85,11 @@ def remarks_on(given: Sequence[Setting], release: str) -> Iterator[tuple[int, st
     """The remarks on settings that the broker of a release reads, each with its line number."""
     taken = taken_settings(given, release)
     values = {name: each.value for name, each in taken.items() if each.value is not None}
-    said = set()
+    remarked = set()
     yield from swallowed_values(given, release)
     for row in _rows():
-        if row.key in values and row.key not in said and row.is_of(release) and _fits(row, values, release):
-            said.add(row.key)
+        if row.key in values and row.key not in remarked and row.is_of(release) and _fits(row, values, release):
+            remarked.add(row.key)
             line = taken[row.key].setting.line
             remark = _filled(row, values, release)
             between = " " if remark.startswith("is ") else ": "

@@ -16,13 +16,12 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final, Self
 
 from files.content import parse_json
-from reference.format.java_properties import as_written
+from reference.format.java_properties import Setting, as_written
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from reference.format.java_properties import Setting
 
 TABLE: Final = "broker_keys.json"
 _LEAST_LIKENESS: Final = 0.75
@@ -32,21 +31,14 @@ _MOST_SHOWN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of a release.
-
-    Attributes
-    ----------
-    name : str
-    kind : str
-        What its setter takes: `int`, `long`, `double`, `float`, `boolean` or `String` as in Java, or the names of an
-        enum with `|` between them.
-    default : str
-        As Java writes it; empty where it is null, or worked out when the broker starts.
-    """
+    """A key of a release."""
 
     name: str
     kind: str
+    """The type of its setter: `int`, `long`, `double`, `float`, `boolean` or `String` as in Java, or the names of an
+    enum with `|` between them."""
     default: str
+    """As Java writes it; empty where it is null, or worked out when the broker starts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,13 +115,7 @@ class CommitLog:
         return None
 
     def record_at(self, offset: int) -> LogRecord:
-        """The record that reading the log gives at an offset.
-
-        Raises
-        ------
-        MalformedRecordError
-            There is none.
-        """
+        """The record that reading the log gives at an offset; `MalformedRecordError` if there is none."""
         for index, file in reversed(list(enumerate(self.files))):
             if offset >= file.start:
                 return FileReader(file, self.following(index)).record_at(offset - file.start)

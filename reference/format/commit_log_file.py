@@ -43,7 +43,7 @@ class CommitLogFile:
     problem: str = "the file is empty"
     """Why it holds no bytes: it is empty, can't be read, or is missing. The rest of the log can be read."""
     header_bytes: int = 0
-    """What stands before each record: nothing, or DLedger's header (:mod:`reference.format.dledger_entry`)."""
+    """Length of the header before each record: of none, or of DLedger's (:mod:`reference.format.dledger_entry`)."""
 
     @property
     def end(self) -> CommitLogOffset:
@@ -194,13 +194,7 @@ class FileReader:
         return position + lost
 
     def record_at(self, position: int) -> LogRecord:
-        """The record that reading the file gives at a position, repaired if need be.
-
-        Raises
-        ------
-        MalformedRecordError
-            There is none.
-        """
+        """The record that reading the file gives, repaired if need be; `MalformedRecordError` if there is none."""
         try:
             frame = read_frame(self.data, position, self.file.start)
         except MalformedRecordError:

@@ -39,25 +39,15 @@ class ConsumeQueueEntry(NamedTuple):
 
 
 class ConsumeQueue:
-    """One queue of one topic, its files as if they were one piece; each is mapped when it is first looked into.
-
-    Attributes
-    ----------
-    topic, queue_id
-        Which queue it is.
-    name
-        Its folder below the store.
-    first
-        The queue offset of the first entry that is kept.
-    torn_bytes
-        What is left at the end of the last file and is not a whole entry.
-    """
+    """One queue of one topic, its files as if they were one piece; each is mapped when it is first looked into."""
 
     def __init__(self, topic: str, queue_id: int, files: Sequence[tuple[int, Path | bytes]]) -> None:
         self.topic = topic
         self.queue_id = queue_id
         self.name = f"{FOLDER}/{topic}/{queue_id}"
+        """Its folder below the store."""
         self.first = QueueOffset(files[0][0] // ENTRY_BYTES if files else 0)
+        """The queue offset of the first entry that is kept."""
         self._starts = [start for start, _ in files]
         self._contents: list[Path | Content] = [content for _, content in files]
         last = files[-1][1] if files else b""
@@ -65,6 +55,7 @@ class ConsumeQueue:
             len(last) if isinstance(last, bytes) else last.stat().st_size
         )
         self.torn_bytes = self._size % ENTRY_BYTES
+        """The rest at the end of the last file that is not a whole entry."""
 
     @classmethod
     def open(cls, folder: Path) -> Self:

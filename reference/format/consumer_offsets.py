@@ -39,7 +39,7 @@ class ConsumerOffsets:
     source: str | None = None
     """The file that was read, below the store; None if neither the file nor its backup is there."""
     corrupt: CorruptRegion | None = None
-    """What was wrong with the file when its backup had to be read, or neither could be."""
+    """The fault of the file when its backup had to be read, or neither could be."""
     unknown: str = ""
     """Why nothing is known of the offsets that a broker has, though it has some; empty where all is known."""
     data_version: dict[str, int] = field(default_factory=dict, compare=False)

@@ -56,21 +56,7 @@ def wrong_count(key: tuple[str, int], queue_offset: int, expected: int) -> str:
 
 
 class CrossCheck:
-    """Takes in every record of a log in its order and gives the damage at the end.
-
-    Parameters
-    ----------
-    log
-        The log that the records come from.
-    queues
-        The consume queues by topic and queue id; may be empty.
-
-    Attributes
-    ----------
-    displaced, undispatched
-        Commit log offsets of halves and op messages that their consume queue does not list: another record stands at
-        their place, or none does.
-    """
+    """Takes in every record of a log in its order, and gives the damage at the end, also that of the queues given."""
 
     def __init__(self, log: CommitLog, queues: dict[tuple[str, int], ConsumeQueue]) -> None:
         self._log = log
@@ -79,6 +65,8 @@ class CrossCheck:
         self.missing: list[Missing] = []
         self.displaced: list[int] = []
         self.undispatched: list[int] = []
+        """Commit log offsets of halves and op messages that their consume queue does not list: another record stands at
+        their place, or none does."""
         self.last_dispatched = -1
         self._next_offset: dict[tuple[str, int, int], int] = {}
         self.found: list[CorruptRegion] = []

@@ -41,7 +41,7 @@ def body_positions(data: mmap | bytes) -> Iterator[int]:
 
 
 def what_is_wrong_with_header(data: mmap | bytes, at: int, place: int, size: int) -> str:
-    """What a header should say and does not; empty if all is right.
+    """The error in a header; empty if all is right.
 
     Parameters
     ----------

@@ -59,8 +59,6 @@ def read_frame(data: mmap | bytes, position: int, file_start: int) -> Frame:
 
     Parameters
     ----------
-    data
-        The file's bytes.
     position
         In bytes from the start of the file.
     file_start

@@ -38,13 +38,6 @@ def read_properties(source: object, data: bytes) -> Iterator[Setting]:
     A file that begins with a mark of UTF-8 has it in its first key, as in Java. JDK 8 reads one form in another way:
     behind a line of a backslash alone, it takes a comment for a setting.
 
-    Parameters
-    ----------
-    source
-        The file's name, for the error.
-    data
-        Its bytes.
-
     Raises
     ------
     BrokenConfigError

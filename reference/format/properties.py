@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from reference.java.hash_map import hash_map_order, java_string_hash, spread
+from reference.java import hash_map_order, java_string_hash, spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,10 +84,7 @@ def message_properties_to_string(
 
     They come in the order of the HashMap that the broker has read them into; the mapping is in the order of putting.
 
-    Parameters
-    ----------
-    is_own_message
-        The broker has made the message itself, so that its map began with 16 buckets in every version.
+    The map of a message that the broker has made itself began with 16 buckets in every version.
 
     Examples
     --------

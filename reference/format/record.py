@@ -32,7 +32,7 @@ BLANK_MAGIC = 0xCBD43194
 """``MessageDecoder.BLANK_MAGIC_CODE``: the record that fills a file when the next message does not fit into it."""
 
 BLANK_BYTES = 8
-"""What is written of a blank record: its length and its magic code. 4.5.1 lets stale bytes follow."""
+"""Bytes of a blank record: its length and its magic code. 4.5.1 lets stale bytes follow."""
 
 BORN_HOST_V6_FLAG = 1 << 4
 STORE_HOST_V6_FLAG = 1 << 5

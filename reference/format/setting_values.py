@@ -23,7 +23,7 @@ Value = int | float | bool | str
 _BITS: Final = {"int": 31, "long": 63}
 _TRIMS_TEXTS: Final = (5, 2, 0)
 _CONTROLS_AND_BLANK: Final = "".join(map(chr, range(0x21)))
-"""What ``String#trim`` takes away, and ``Double#parseDouble`` before it reads."""
+"""Characters that ``String#trim`` takes away, and ``Double#parseDouble`` before it reads."""
 _FRACTION: Final = re.compile(
     r"[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFdD]?|0[xX]([0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)"
     r"[pP][+-]?\d+[fFdD]?)",
@@ -35,13 +35,7 @@ _PRECISIONS_MS: Final = (100, 200, 500, 1000)
 def value_of(key: Key, text: str, release: str | None) -> Value | None:
     """The value that a setting has in force; None where the broker swallows it and runs with its default.
 
-    Parameters
-    ----------
-    key
-    text
-        The value as ``Properties`` has it.
-    release
-        The broker's; None stands for the newest.
+    The text is as ``Properties`` has it; without a release, the newest is meant.
 
     Examples
     --------

@@ -39,33 +39,23 @@ _WAY_OUT = "name each folder of the log by --commit-log DIR"
 
 @dataclass(frozen=True, slots=True)
 class StorePaths:
-    """The paths of a store's files.
-
-    Attributes
-    ----------
-    root
-        The store directory: ``consumequeue/`` and ``config/`` are in it.
-    log_folders
-        The folders that hold the files of the log.
-    conf
-        The ``broker.conf`` that counts; None if there is none.
-    doubt
-        What is said where a file of the log is missing: one of the paths that the settings name was not found.
-    rocksdb_offsets
-        The folder below the store in whose RocksDB the consumer offsets lie; empty if they lie in a file.
-    file_bytes
-        ``mappedFileSizeCommitLog``: how far the starts of files lie apart; None if nothing says it.
-    end
-        The offset at which the log is taken to end, as what stands behind it is being written; None if it is all read.
-    """
+    """The paths of a store's files."""
 
     root: Path
+    """The store directory: ``consumequeue/`` and ``config/`` are in it."""
     log_folders: tuple[Path, ...]
+    """The folders that hold the files of the log."""
     conf: Path | None = None
+    """The ``broker.conf`` that counts; None if there is none."""
     file_bytes: int | None = None
+    """``mappedFileSizeCommitLog``: how far the starts of files lie apart; None if nothing says it."""
     rocksdb_offsets: str = ""
+    """The folder below the store in whose RocksDB the consumer offsets lie; empty if they lie in a file."""
     doubt: str = ""
+    """The message where a file of the log is missing: one of the paths that the settings name was not found."""
     end: int | None = None
+    """The offset at which the log is taken to end, as what stands behind it is being written; None if it is all
+    read."""
 
     def name_of(self, path: Path) -> str:
         """A path as an answer shows it: below the store if it is there."""
@@ -161,13 +151,7 @@ class _Named:
         return next((path for path in (_OFFSETS_V1, _OFFSETS_V2) if (self._store / path / "CURRENT").exists()), "")
 
     def folders(self) -> list[Path]:
-        """Those that are there.
-
-        Raises
-        ------
-        NotAStoreError
-            One is not, and the log can't be whole without it.
-        """
+        """Those that are there; `NotAStoreError` if one is not, and the log can't be whole without it."""
         key = "storePathDLedgerCommitLog" if self.uses_dledger else "storePathCommitLog"
         paths = self._paths(key)
         if self.uses_dledger and not paths and (self_id := self._values.get("dLegerSelfId")):

@@ -11,7 +11,7 @@ import zlib
 from dataclasses import replace
 from functools import lru_cache
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reference.format.record import (
     BORN_HOST_V6_FLAG,
@@ -20,10 +20,8 @@ from reference.format.record import (
     STORE_HOST_V6_FLAG,
     CommitLogOffset,
     LogRecord,
+    Source,
 )
-
-if TYPE_CHECKING:
-    from reference.format.record import Source
 
 _FIXED = struct.Struct(">iIIiiqqiq8sq8siqi")
 """Everything before the body of a record with IPv4 hosts."""
@@ -140,13 +138,7 @@ def encode_message(
 
 
 def decode_message(source: Source, at: int) -> LogRecord:
-    """The record at a position at which one is known to begin.
-
-    Raises
-    ------
-    struct.error, UnicodeDecodeError, IndexError
-        It was not one.
-    """
+    """The record at a place where one is known to begin; `struct.error`, `ValueError` or `IndexError` if none did."""
     (
         total_size, magic, body_crc, queue_id, flag, queue_offset, physical_offset, sys_flag, born_timestamp, born_host,
         store_timestamp, store_host, reconsume_times, prepared, body_length,
@@ -215,10 +207,7 @@ def _decode_v6(source: Source, at: int, sys_flag: int) -> tuple[bytes, int, byte
 def decompressed(record: LogRecord) -> LogRecord | None:
     """A record as ``MessageDecoder#decode`` gives it if it is to decompress the body: the flag stays (A06, B30).
 
-    Returns
-    -------
-    Record or None
-        None where the body is not what its flag says: the exception is swallowed.
+    None where the body is not what its flag says: the exception is swallowed.
     """
     if not record.sys_flag & COMPRESSED_FLAG:
         return record
@@ -245,12 +234,7 @@ def _host_digits(host: str) -> str:
 
 
 def decode_message_id(message_id: str) -> CommitLogOffset:
-    """The commit log offset in an offset message id (``MessageDecoder#decodeMessageId``).
-
-    Raises
-    ------
-    ValueError
-        Its last 16 characters are not hexadecimal digits.
+    """The commit log offset at the end of an offset message id (``MessageDecoder#decodeMessageId``), or `ValueError`.
 
     Examples
     --------

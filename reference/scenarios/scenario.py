@@ -30,9 +30,8 @@ class Scenario:
     name: str
     """By which a command calls it."""
     about: str
-    """What it shows, in one line."""
+    """Its subject, in one line."""
     version: str
-    """RocketMQ's."""
     begin: Callable[[Cluster], PushConsumer]
     """Adds clients to a cluster that has not run yet, and starts what they do; gives the consumer."""
     settings: BrokerSettings = field(default_factory=BrokerSettings)
@@ -48,7 +47,7 @@ class ScenarioRun:
     scenario: Scenario
     cluster: Cluster
     consumer: PushConsumer
-    """What was delivered to an application."""
+    """The messages that an application got."""
 
 
 def write_store(cluster: Cluster, folder: Path) -> None:
@@ -66,15 +65,7 @@ def write_store(cluster: Cluster, folder: Path) -> None:
 
 
 def begin(scenario: Scenario, seed: int, disk: MemoryDisk | None = None) -> ScenarioRun:
-    """A run that has not gone anywhere yet.
-
-    Parameters
-    ----------
-    seed
-        Decides who runs when.
-    disk
-        Where the store is; it may stop at a write, which is a crash.
-    """
+    """A run that has not gone anywhere yet; a seed decides who runs when, a disk that stops at a write is a crash."""
     cluster = Cluster(seed, scenario.version, scenario.settings, FILE_SIZES, disk)
     return ScenarioRun(scenario, cluster, scenario.begin(cluster))
 

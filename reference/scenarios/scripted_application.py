@@ -34,13 +34,6 @@ class ScriptedListener:
         How long the local transaction takes.
     slow
         How long it takes instead for some bodies.
-
-    Attributes
-    ----------
-    executed
-        The unique keys of the local transactions that ran.
-    checks
-        The check requests that came, in order.
     """
 
     def __init__(
@@ -51,7 +44,9 @@ class ScriptedListener:
         slow: Mapping[str, int] | None = None,
     ) -> None:
         self.executed: list[str] = []
+        """The unique keys of the local transactions that ran."""
         self.checks: list[CheckTransactionStateRequest] = []
+        """The check requests that came, in order."""
         self._local = local
         self._checked = checked
         self._local_ms = local_ms

@@ -72,15 +72,6 @@ class Scheduler:
     longest_step_ms
         The most that passes on the clock in a step; 0 where somebody else lets the time pass.
 
-    Attributes
-    ----------
-    random
-        The one source of chance; whoever else needs some draws it from here.
-    threads
-        Those that have not come to their end.
-    steps
-        How many steps were taken.
-
     Examples
     --------
     >>> from reference.simulation.virtual_clock import VirtualClock
@@ -101,13 +92,15 @@ class Scheduler:
         self.clock = clock
         self._longest_step_ms = longest_step_ms
         self.random = Random(seed)
+        """The one source of chance; whoever else needs some draws it from here."""
         self.threads: list[Thread] = []
+        """Those that have not come to their end."""
         self.steps = 0
         self._digest = hashlib.sha256()
 
     @property
     def digest(self) -> str:
-        """What stands for the order of all steps so far: who ran, and when."""
+        """Digest of the order of all steps so far: who ran, and when."""
         return self._digest.hexdigest()
 
     @property
@@ -146,13 +139,7 @@ class Scheduler:
         self.threads = [thread for thread in self.threads if not thread.is_over]
 
     def run(self, is_enough: Callable[[], bool]) -> None:
-        """Run threads until something is so.
-
-        Raises
-        ------
-        NothingCanRunError
-            Nothing that could make it so is left.
-        """
+        """Run threads until something is so; `NothingCanRunError` if nothing that could make it so is left."""
         while not is_enough():
             self._step(self._choose())
 

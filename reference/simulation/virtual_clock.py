@@ -9,10 +9,7 @@ class VirtualClock:
     Timestamps and ages are read off the wall clock (``System.currentTimeMillis``), which an administrator may set. A
     thread that sleeps or waits does so by elapsed time (``System.nanoTime``), which nobody can set.
 
-    Parameters
-    ----------
-    now
-        What both clocks begin at, in milliseconds or whatever unit the settings are in.
+    Both begin at the same number, in milliseconds or whatever unit the settings are in.
 
     Examples
     --------
@@ -42,13 +39,7 @@ class VirtualClock:
         return self._elapsed
 
     def advance(self, by: int) -> None:
-        """Let time pass.
-
-        Raises
-        ------
-        ValueError
-            The time is negative; :meth:`step` sets the wall clock back.
-        """
+        """Let time pass; `ValueError` for a negative time, as :meth:`step` sets the wall clock back."""
         if by < 0:
             message = f"time can't pass by {by}; step() sets the wall clock back"
             raise ValueError(message)

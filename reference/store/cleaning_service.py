@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 class CleaningService:
     """``DefaultMessageStore.CleanCommitLogService`` and its sister for queues; what is too old is said from outside.
 
-    Parameters
-    ----------
-    passes_all
-        A queue of which nothing is left begins at its end.
+    With `passes_all`, a queue of which nothing is left begins at its end.
     """
 
     def __init__(self, log: WritableCommitLog, queues: ConsumeQueueStore, *, passes_all: bool) -> None:

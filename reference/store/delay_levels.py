@@ -6,7 +6,7 @@ from typing import Final
 
 from reference.format.properties import parse_properties, tags_code
 from reference.format.system_topics import SCHEDULE_TOPIC
-from reference.java.numbers import get_int
+from reference.java import get_int
 
 DELAY_TIME_LEVEL: Final = "DELAY"
 """``MessageConst.PROPERTY_DELAY_TIME_LEVEL``"""

@@ -33,7 +33,7 @@ _STEPS_BITS = 11
 """A file is given its place in a thousand steps or two."""
 
 _RESERVED_BYTES = 1 << 20
-"""What a record leaves free on the disk, so that queues, settings and the next process find room. RocketMQ refuses
+"""Bytes that a record leaves free, so that queues, settings and the next process find room. RocketMQ refuses
 messages long before, from a share of the disk on (``diskMaxUsedSpaceRatio``), beyond which a test's machine may be."""
 
 
@@ -56,7 +56,7 @@ class MappedFile(Protocol):
         """Write some bytes at a position."""
 
     def release(self, end: int) -> None:
-        """What was written before a position is not needed in memory for now; it stays readable."""
+        """Give the memory before a position back for now; it stays readable."""
 
     def flush(self) -> None:
         """Bring what was written to where a loss of power can't reach it (``MappedByteBuffer#force``)."""
@@ -90,13 +90,7 @@ class Disk(Protocol):
         """A small file's content, or None if there is none."""
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a small file, over what was there (``MixAll#string2FileNotSafe``).
-
-        Raises
-        ------
-        NoSpaceLeftError
-            There is no room for it.
-        """
+        """Write a small file, over what was there (``MixAll#string2FileNotSafe``); `NoSpaceLeftError` without room."""
 
     def rename(self, old: str, new: str) -> None:
         """Rename a file; what had the new name is gone."""
@@ -202,13 +196,7 @@ class DirectoryFile:
 
 
 class DirectoryDisk:
-    """A directory of this machine.
-
-    Parameters
-    ----------
-    root
-        The store directory; it is made if it is missing.
-    """
+    """A directory of this machine, which is made if it is missing."""
 
     counts_writes = False
 
@@ -273,7 +261,7 @@ class DirectoryDisk:
                 os.close(descriptor)
 
     def _known(self, name: str) -> bytes | None:
-        """What was written into a small file, if it is still the file that was written."""
+        """The content of a small file, if it is still the file that was written."""
         if name not in self._small_files:
             return None
         before, content = self._small_files[name]

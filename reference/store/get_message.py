@@ -48,7 +48,7 @@ class GetMessageResult:
     max_offset: QueueOffset
     """The queue's end."""
     records: tuple[LogRecord | None, ...] = ()
-    """What was found, in the order of the queue; None for bytes that ``MessageDecoder#decode`` makes nothing of."""
+    """The messages, in the order of the queue; None for bytes that ``MessageDecoder#decode`` makes nothing of."""
 
 
 def read_queue(

@@ -14,23 +14,16 @@ _NAME = re.compile(r"\d{20}")
 
 
 class MappedFileQueue:
-    """The files of a commit log or of one consume queue.
-
-    Attributes
-    ----------
-    files
-        In order, without gaps.
-    start
-        The offset of the first file's first byte; the files before it were deleted.
-    file_size
-        Bytes a file.
-    """
+    """The files of a commit log or of one consume queue."""
 
     def __init__(self, disk: Disk, folder: str, file_size: int) -> None:
         self.folder = folder
         self.file_size = file_size
+        """Bytes a file."""
         self.files: list[MappedFile] = []
+        """In order, without gaps."""
         self.start = 0
+        """The offset of the first file's first byte; the files before it were deleted."""
         self._disk = disk
         for index, name in enumerate(disk.names(folder)):
             if not _NAME.fullmatch(name):
@@ -52,13 +45,7 @@ class MappedFileQueue:
         return self.start + len(self.files) * self.file_size
 
     def add_file(self) -> MappedFile:
-        """Make the next file.
-
-        Raises
-        ------
-        NoSpaceLeftError
-            There is no room for it.
-        """
+        """Make the next file; `NoSpaceLeftError` if there is no room for it."""
         file = self._disk.map_file(f"{self.folder}/{self.end:020d}", self.file_size)
         self.files.append(file)
         return file

@@ -49,7 +49,7 @@ class MemoryFile:
         """Nothing: the bytes have no other place."""
 
     def flush(self) -> None:
-        """What was written here survives a loss of power."""
+        """Let all that was written here survive a loss of power."""
         self._disk.forget(self.name)
 
     def close(self) -> None:
@@ -57,34 +57,21 @@ class MemoryFile:
 
 
 class MemoryDisk:
-    """The files of one store, in memory.
-
-    Parameters
-    ----------
-    loses_power
-        Whether to remember what :meth:`lose_power` has to undo.
-
-    Attributes
-    ----------
-    space_left
-        Bytes that new files may still take, None for no limit. A mapped file takes its whole size.
-    writes
-        How many writes of each kind there were.
-    stops_after
-        After that many writes in all, each further one raises :class:`DiskHasStoppedError`: the process died between
-        two writes. None for never.
-    torn_bytes
-        How much of the write at which the disk stops is still made, at most all but its last byte.
-    """
+    """The files of one store, in memory; perhaps with what :meth:`lose_power` has to undo."""
 
     counts_writes = True
 
     def __init__(self, *, loses_power: bool = False) -> None:
         self.loses_power = loses_power
         self.space_left: int | None = None
+        """Bytes that new files may still take, None for no limit. A mapped file takes its whole size."""
         self.writes: Counter[str] = Counter()
+        """How many writes of each kind there were."""
         self.stops_after: int | None = None
+        """After that many writes in all, each further one raises :class:`DiskHasStoppedError`: the process died between
+        two writes. None for never."""
         self.torn_bytes = 0
+        """How much of the write at which the disk stops is still made, at most all but its last byte."""
         self.journal: list[tuple[str, Callable[[], object]]] = []
         self._total = 0
         self._is_tearing = False
@@ -181,7 +168,7 @@ class MemoryDisk:
         self.journal.clear()
 
     def forget(self, name: str) -> None:
-        """What was written to one file survives a loss of power."""
+        """Let all that was written to one file survive a loss of power."""
         if self.journal:
             self.journal = [entry for entry in self.journal if entry[0] != name]
 
@@ -213,13 +200,7 @@ class MemoryDisk:
     # --- for its files ------------------------------------------------------------------------------------------------
 
     def begin_write(self, kind: str, length: int) -> int:
-        """Count a write; gives how many of its bytes are made.
-
-        Raises
-        ------
-        DiskHasStoppedError
-            The process is dead.
-        """
+        """Count a write; gives how many of its bytes are made, or `DiskHasStoppedError` if the process is dead."""
         if self.stops_after is not None and self._total >= self.stops_after:
             if self._is_tearing or not self.torn_bytes or length < 2:
                 message = f"the disk has stopped after {self._total} writes; resume() or lose_power() first"

@@ -58,7 +58,6 @@ class MessageExt:
     """A record as the broker holds it in memory after it has read it: what is changed here is not stored."""
 
     record: LogRecord
-    """The record that was read."""
     properties: dict[str, str]
     """A copy of its properties; a round counts TRANSACTION_CHECK_TIMES up in it."""
     topic: str
@@ -75,7 +74,7 @@ class MessageExt:
 
     @classmethod
     def of(cls, record: LogRecord) -> Self:
-        """What ``MessageDecoder#decode`` makes of a record."""
+        """The message of a record, as ``MessageDecoder#decode`` makes it."""
         return cls(
             record,
             properties_map(record.properties_text),

@@ -10,7 +10,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Self
 
 from reference.format.errors import NoSpaceLeftError
-from reference.format.record import BLANK_BYTES, TRANSACTION_BITS, TRANSACTION_COMMIT, CommitLogOffset, QueueOffset
+from reference.format.record import (
+    BLANK_BYTES,
+    TRANSACTION_BITS,
+    TRANSACTION_COMMIT,
+    CommitLogOffset,
+    LogRecord,
+    QueueOffset,
+)
 from reference.format.stored_message import encode_message, host_bytes, port_at, topic_field
 from reference.format.system_topics import topics_that_are_never_deleted
 from reference.store.cleaning_service import CleaningService
@@ -35,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from reference.errors import ThrownInCheckError
-    from reference.format.record import LogRecord
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.disk import Disk
     from reference.store.message import MessageExtBrokerInner
@@ -54,12 +60,8 @@ class MessageStore:
     ----------
     switches
         The version; here it decides where a reader beyond a queue's end is sent.
-    clock
-        Gives the store timestamps.
     disk
         What holds the files; without it, a new disk in memory. What is there already is recovered.
-    config
-        File sizes and limits.
 
     Attributes
     ----------
@@ -277,12 +279,7 @@ class MessageStore:
     def get_message(self, topic: str, queue_id: int, offset: QueueOffset, max_msg_nums: int) -> GetMessageResult:
         """Read some messages of a queue (``DefaultMessageStore#getMessage``).
 
-        Parameters
-        ----------
-        offset
-            Where to begin, counted in messages.
-        max_msg_nums
-            The most messages to return; a read ends at the end of a consume queue file, too.
+        An offset is counted in messages; a read ends at the end of a consume queue file, too.
         """
         if self.is_closed:
             return GetMessageResult(GetMessageStatus.NO_ANSWER, QueueOffset(0), QueueOffset(0))

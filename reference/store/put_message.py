@@ -65,14 +65,10 @@ class PutMessageStatus(Enum):
 
 @dataclass(slots=True, eq=False)
 class PutMessageResult:
-    """What the store answers when a message is put (``PutMessageResult``).
+    """The store's answer when a message is put (``PutMessageResult``).
 
     Attributes
     ----------
-    status
-        Whether the message was stored.
-    physical_offset
-        Where it stands, None if it was not stored.
     record
         The record, read back from the store when it is asked for; None if there is none.
     """
@@ -80,6 +76,7 @@ class PutMessageResult:
     status: PutMessageStatus
     look_up: Callable[[CommitLogOffset], LogRecord | None] | None = field(default=None, repr=False)
     physical_offset: CommitLogOffset | None = None
+    """Where it stands, None if it was not stored."""
     _record: LogRecord | None = field(default=None, init=False)
 
     @property
@@ -108,13 +105,7 @@ def run_put_message_hooks(
     now: int,
     next_light_offset: Callable[[str], int] | None,
 ) -> PutMessageStatus | None:
-    """Run the hooks before a put, which send a message to wait elsewhere or enter it in light queues, too.
-
-    Returns
-    -------
-    PutMessageStatus or None
-        Why it is refused, if it is.
-    """
+    """Run the hooks before a put, which refuse a message, let it wait elsewhere, or enter it in light queues, too."""
     if not message.properties:
         return None
     if any(map(message.properties.__contains__, WAITING)):

@@ -15,16 +15,11 @@ if TYPE_CHECKING:
 
 
 class ReputMessageService:
-    """The records that wait to be entered.
-
-    Attributes
-    ----------
-    backlog
-        For each entry its queue, and the record's offset, size and tags code.
-    """
+    """The records that wait to be entered."""
 
     def __init__(self, queues: ConsumeQueueStore, config: MessageStoreConfig, switches: ReleaseSwitches) -> None:
         self.backlog: list[tuple[WritableConsumeQueue, int, int, int]] = []
+        """For each entry its queue, and the record's offset, size and tags code."""
         self._queues = queues
         self._has_light_queues = config.enable_multi_dispatch
         self._switches = switches

@@ -31,7 +31,7 @@ class StoreCheckpoint:
 
     @property
     def min_timestamp(self) -> int:
-        """What a recovery may begin at: three seconds before the older of log and queues (``#getMinTimestamp``)."""
+        """Where a recovery begins: three seconds before the older of log and queues (``#getMinTimestamp``)."""
         return max(0, min(self.physic_msg_timestamp, self.logics_msg_timestamp) - _SAFETY_MS)
 
     def flush(self) -> None:

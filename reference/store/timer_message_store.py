@@ -22,15 +22,11 @@ class TimerMessageStore:
     """The wheel, kept in memory: how far the timer topic has been read, and what waits.
 
     The real one keeps its wheel and log in files of their own; when each message is due is the same.
-
-    Attributes
-    ----------
-    waiting
-        What was read and is not due yet, with the time at which it was read.
     """
 
     def __init__(self, switches: ReleaseSwitches, store: MessageStore, clock: VirtualClock) -> None:
         self.waiting: list[tuple[LogRecord, int]] = []
+        """Messages that were read and are not due yet, with the time at which it was read."""
         self._next = QueueOffset(0)
         self._switches = switches
         self._store = store

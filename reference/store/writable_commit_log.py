@@ -7,7 +7,15 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 from reference.format.errors import NoSpaceLeftError
-from reference.format.record import BLANK_MAGIC, BORN_HOST_V6_FLAG, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG
+from reference.format.record import (
+    BLANK_MAGIC,
+    BORN_HOST_V6_FLAG,
+    MAGIC_V1,
+    MAGIC_V2,
+    STORE_HOST_V6_FLAG,
+    LogRecord,
+    Source,
+)
 from reference.format.store_paths import COMMIT_LOG as FOLDER
 from reference.format.stored_message import BORN_HOST_AT, decode_message
 from reference.store.disk import BLANK_RECORD, Disk, MappedFile
@@ -16,7 +24,6 @@ from reference.store.mapped_file_queue import MappedFileQueue
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reference.format.record import LogRecord, Source
 
 _BLANK: Final = struct.Struct(">iI")
 _LONG: Final = struct.Struct(">q")
@@ -24,10 +31,10 @@ _RECOVERED_FILES: Final = 3
 _RELEASED_BYTES: Final = 32 << 20
 
 END_OF_FILE = 0
-"""What stands there is an end-of-file record: the log goes on in the next file."""
+"""An end-of-file record: the log goes on in the next file."""
 
 NO_MESSAGE = -1
-"""What stands there is no record, or a torn one."""
+"""No record, or a torn one."""
 
 _BODY_LENGTH_AT = 84
 
@@ -35,19 +42,8 @@ _BODY_LENGTH_AT = 84
 class WritableCommitLog:
     """The files of ``commitlog/``.
 
-    Parameters
-    ----------
-    copies_stale_bytes
-        4.5.1: behind the eight bytes of an end-of-file record follow those of earlier messages, out of the buffer in
-        which the broker builds them.
-
-    Attributes
-    ----------
-    files
-        The mapped files.
-    file, file_start, wrote
-        The file that is written, the offset of its first byte, and the position in it; the file is None, and the
-        position as large as the file, when a new one is needed.
+    4.5.1 copies stale bytes: behind the eight bytes of an end-of-file record follow those of earlier messages, out of
+    the buffer in which the broker builds them.
     """
 
     __slots__ = (
@@ -66,6 +62,8 @@ class WritableCommitLog:
         self.file: MappedFile | None = None
         self.file_start = self.files.end
         self.wrote = file_size
+        """The file that is written, the offset of its first byte, and the position in it; the file is None, and the
+        position as large as the file, when a new one is needed."""
         if self.files.files:
             self.set_end(self.files.end)
 

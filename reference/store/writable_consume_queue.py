@@ -13,21 +13,7 @@ _RECOVERED_FILES = 3
 
 
 class WritableConsumeQueue:
-    """One queue of one topic.
-
-    Attributes
-    ----------
-    topic, queue_id
-        Which queue it is.
-    next_offset
-        The queue offset that the next message gets; ahead of :attr:`end` while entries wait to be dispatched.
-    min_offset
-        The first queue offset whose message is still kept.
-    end
-        The queue offset behind the last entry.
-    max_phy_offset
-        The end of the last message that has an entry, in the commit log (``maxPhysicOffset``).
-    """
+    """One queue of one topic; `end` is the queue offset behind its last entry."""
 
     __slots__ = (
         "_file", "_file_end", "_files", "_start_entry", "_wrote", "end", "max_phy_offset", "min_offset", "next_offset",
@@ -40,19 +26,16 @@ class WritableConsumeQueue:
         self._files = MappedFileQueue(disk, f"{FOLDER}/{topic}/{queue_id}", file_size)
         self._start_entry = self._files.start // ENTRY_BYTES
         self.min_offset = self._start_entry
+        """The first queue offset whose message is still kept."""
         self.max_phy_offset = 0
+        """The end of the last message that has an entry, in the commit log (``maxPhysicOffset``)."""
         self._wrote = self._file_end = 0
         self._set_end(self._recovered_end())
         self.next_offset = self.end
+        """The queue offset that the next message gets; ahead of the end while entries wait to be dispatched."""
 
     def put(self, commit_log_offset: int, size: int, tags_code: int) -> None:
-        """Append an entry (``#putMessagePositionInfo``); one that is there already is left out.
-
-        Raises
-        ------
-        NoSpaceLeftError
-            The next file could not be made.
-        """
+        """Append an entry, if not there (``#putMessagePositionInfo``); `NoSpaceLeftError` without room for a file."""
         if commit_log_offset + size <= self.max_phy_offset:
             return
         if self._wrote == self._file_end:

@@ -73,11 +73,11 @@ class ReleaseSwitches:
     counts_order_info: bool = False
     """``consumerOrderInfo.json`` has an ``orderInfoCount`` (5.5.0 and later)."""
     abort_file_content: bytes = b""
-    """What the file ``abort`` holds: nothing, or, from 5.0.0 on, the process id."""
+    """The content of the file ``abort``: nothing, or, from 5.0.0 on, the process id."""
     decompresses_scanned: bool = False
     """A round decompresses the bodies that it reads, and leaves their flag (up to 4.5.2; #1055, #1569)."""
     drops_scheduled_halves: bool = False
-    """What the schedule service should bring back to the half topic is dropped (4.6.1 and later; #1543, #1626)."""
+    """The schedule service drops messages of the half topic (4.6.1 and later; #1543, #1626)."""
     has_timer_wheel: bool = False
     """Messages may wait in the timer topic for any time (5.0.0 and later)."""
     guards_retries: bool = False

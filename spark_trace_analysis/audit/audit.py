@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spark_trace_analysis.audit.columns.row_tables import rows_chosen
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.selection import Selection
-from spark_trace_analysis.audit.unanswered_checks import unanswered_checks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from reference.format.errors import CorruptRegion
     from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
@@ -26,16 +25,10 @@ SCHEMA = Path(__file__).with_name("schema.json")
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The number of transactions that a selection has.
+    """The numbers of transactions that a selection has.
 
-    Attributes
-    ----------
-    counts
-        State to their number, every state named.
-    holding
-        State to the number of those in which it holds, be it the gravest or not.
-    plain
-        How many of them are plainly delivered or rolled back.
+    By state, every state named: the gravest of each, and every one that holds; and how many are plainly delivered or
+    rolled back.
     """
 
     counts: dict[str, int]
@@ -54,26 +47,19 @@ class Audit:
 
     Attributes
     ----------
-    version
-        The version that wrote it, or a range, or None.
-    writers
-        The releases that wrote it one after the other, if more than one did; `version` is the last of them.
-    records
-        How many records the commit log holds, ordinary messages included.
-    events
-        How many of them are part of a transaction.
+    version, writers
+        The version that wrote it, or a range, or None; the releases that wrote it one after the other, if more than one
+        did: `version` is the last of them.
+    records, events
+        How many records the commit log holds, ordinary messages included, and how many are part of a transaction.
     corrupt
         Damage, in the order in which it was found; there are `damage` pieces in all.
     transactions
         All in the order of the log; or only some of those that are not plain, the gravest first.
-    counts
-        State to the number of transactions, every state named.
-    plain
-        How many are plainly delivered or rolled back.
+    counts, plain
+        State to the number of transactions, every state named; how many are plainly delivered or rolled back.
     notes
         Remarks without which the table would be misread.
-    trace
-        Whether the specification explains the store.
     tasks_found
         How many tasks were found finished by an earlier audit that was cut short; none in one process.
     selection, asked_for
@@ -134,25 +120,15 @@ class Audit:
         return replace(self, transactions=rows, selection=selection, asked_for=selected(rows))
 
     def to_json(self, *, everything: bool = False, limit: int = 1000) -> dict[str, Any]:
-        """The audit as JSON values, see ``schema.json``.
-
-        Parameters
-        ----------
-        everything
-            List all transactions, whatever ``limit`` says.
-        limit
-            How many that are not plainly delivered or rolled back to list.
-        """
+        """The audit as JSON values, see ``schema.json``: all transactions, or at most so many that are not plain."""
         rows = self.listed(everything=everything, limit=limit)
         listable = self.asked_for.total if everything else self.listable
         return {
             "store": self.store,
             "version": self.version,
-            "writers": [{"start": writer.start, "version": writer.version} for writer in self.writers],
+            "writers": [writer._asdict() for writer in self.writers],
             "records": self.records,
-            "corrupt": [
-                {"file": region.file, "offset": region.offset, "reason": region.reason} for region in self.corrupt
-            ],
+            "corrupt": [asdict(region) for region in self.corrupt],
             "corrupt_omitted": self.damage - len(self.corrupt),
             "transactions": [row.to_json() for row in rows],
             "omitted": listable - len(rows),
@@ -180,3 +156,47 @@ def selected(rows: Sequence[TransactionRow]) -> Selected:
 def of_each_state(counter: Mapping[str, int]) -> dict[str, int]:
     """State to a number, every state named."""
     return {state.value: counter.get(state, 0) for state in TransactionState}
+
+
+_NEVER_ASKED = "A09"
+
+
+class UnansweredChecks(NamedTuple):
+    """The checks of one group that no commit or rollback answers.
+
+    Attributes
+    ----------
+    checks
+        How many checks the last copies count; whether each reached a client, no store says.
+    keys
+        The unique keys of their transactions.
+    received
+        How many of the checks the producer's log beside the store has; None without one.
+    """
+
+    group: str
+    checks: int
+    keys: tuple[str, ...]
+    received: int | None = None
+
+
+def unanswered_checks(rows: Iterable[TransactionRow], received: frozenset[int] | None = None) -> list[UnansweredChecks]:
+    """By group the checks of transactions that were neither delivered nor rolled back, in the order of the rows.
+
+    Unknown ones are left out: their answer may be missing with the end of the log. `received` are the half queue
+    offsets of the copies about which a client was asked, if a log beside the store says so.
+    """
+    found: dict[str, list[TransactionRow]] = {}
+    for row in rows:
+        is_answered = row.deliveries or row.op_offsets or row.unknown_cause is not None
+        if row.checks and not is_answered and _NEVER_ASKED not in row.resembles:
+            found.setdefault(row.group, []).append(row)
+    return [
+        UnansweredChecks(
+            group,
+            sum(row.checks for row in those),
+            tuple(row.unique_key for row in those),
+            None if received is None else sum(len(received & set(row.half_offsets)) for row in those),
+        )
+        for group, those in found.items()
+    ]

@@ -1,12 +1,13 @@
 """The folders that an audit writes: the rows of all transactions with a summary, and the files between its stages.
 
 The first has Parquet files and the result for the whole store. The second has a key, by which another audit sees
-whether the files in it are its own.
+whether the files in it are its own. One audit at a time writes to a place: a second one fails at once, by a lock.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -24,13 +25,10 @@ from files.content import parse_json
 from files.reading import read_bytes
 from files.temporary_folder import temporary_folder
 from files.writing import appearing
-from model_check.cache_folder import can_be_written
-from model_check.errors import BadFile
 from reference.format.consume_queue import FOLDER as CONSUME_QUEUES
 from reference.format.errors import StoreError
 from spark_trace_analysis.audit.columns.row_tables import table_of
 from spark_trace_analysis.audit.columns.stage_files import read_facts, write_facts
-from spark_trace_analysis.audit.sole_writer import another
 from spark_trace_analysis.errors import BadOptionError
 
 if TYPE_CHECKING:
@@ -44,32 +42,14 @@ if TYPE_CHECKING:
 SUMMARY = "_audit.json"
 """Beside the rows: the audit as ``--json`` prints it, the transactions aside. Readers of Parquet pass over the name."""
 _KEY = "key.json"
+_TAKEN = {errno.EWOULDBLOCK, errno.EACCES}
 
 
 def require_new(out: Path) -> None:
-    """See that a directory is not there yet.
-
-    Raises
-    ------
-    BadOptionError
-        It is.
-    """
+    """Raise `BadOptionError` for a directory that is there already."""
     if out.exists():
         message = f"--out {out}: it exists already; name a new directory"
         raise BadOptionError(message)
-
-
-def require_takes_files(option: str, path: Path) -> None:
-    """See before an audit that its result can be put into its folder, which need not be there yet.
-
-    Raises
-    ------
-    BadFile
-        It can't.
-    """
-    if not can_be_written(path.parent):
-        message = f"{option} {path}: {path.absolute().parent} can't be written to; name another place"
-        raise BadFile(message)
 
 
 @contextmanager
@@ -86,7 +66,7 @@ def writing_audit(audit: Audit, out: Path) -> Iterator[Path]:
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
                 raise
-            raise another(out, "--out") from None
+            raise _another(out, "--out") from None
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
@@ -172,3 +152,45 @@ def work_folder(key: dict[str, Any], folder: Path | None) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def sole_writer(option: str, path: Path | None) -> Iterator[None]:
+    """Hold a lock beside a place that is to be written; the lock ends with the process, and its file with the block.
+
+    Raises `BadOptionError` where another process holds it.
+    """
+    if path is None:
+        yield
+        return
+    lock = path.absolute().with_name(f".{path.name}.lock")
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    opened = _locked(option, path, lock)
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(opened)
+
+
+def _another(path: Path, option: str) -> BadOptionError:
+    """The error for a place that another audit writes to."""
+    return BadOptionError(f"{option} {path}: another audit is writing there; wait for it, or name another directory")
+
+
+def _locked(option: str, path: Path, lock: Path) -> int:
+    """The lock's file, open; one that its holder removed while it was opened is none."""
+    while True:
+        opened = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in _TAKEN:
+                os.close(opened)
+                raise _another(path, option) from None  # a file system without locks stops nobody
+        try:
+            if os.path.samestat(os.fstat(opened), lock.stat()):
+                return opened
+        except FileNotFoundError:
+            pass
+        os.close(opened)

@@ -45,8 +45,6 @@ def audit_store(
 
     Parameters
     ----------
-    store
-        The store directory, or where its files lie.
     version
         The version of the broker that wrote it; without it, the version is inferred.
     on_progress
@@ -54,8 +52,6 @@ def audit_store(
     question
         Which specification to hold the trace against; the default is the version's own, for stores of some thousand
         records at most.
-    row_files
-        Files that take a line for each transaction of a selection.
 
     Raises
     ------

@@ -14,6 +14,7 @@ from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import TRANSACTION_GROUP, saved_offsets
 from reference.format.errors import CorruptRegion, StoreError
 from reference.format.store_paths import StorePaths, store_paths
+from spark_trace_analysis.audit.audit import unanswered_checks
 from spark_trace_analysis.audit.explanation.trace_verdict import (
     TraceVerdict,
     judge_trace,
@@ -21,11 +22,9 @@ from spark_trace_analysis.audit.explanation.trace_verdict import (
     validation_settings,
     why_judged_by,
 )
-from spark_trace_analysis.audit.log_tail import tail_of
+from spark_trace_analysis.audit.moving_store import signs_of_skew, tail_of
 from spark_trace_analysis.audit.rules.circumstances import Circumstances, LogFacts
-from spark_trace_analysis.audit.rules.skewed_copy import signs_of_skew
-from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
-from spark_trace_analysis.audit.unanswered_checks import unanswered_checks
+from spark_trace_analysis.audit.rules.state import UnknownCause
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.records.version import RECORDED_DISCARDS, Writer, is_before, savers_of
@@ -43,10 +42,8 @@ class StoreQuestion:
 
     Attributes
     ----------
-    profiles
-        The specifications to ask; those of the store's version if there are none.
-    why
-        The reason for these profiles, where they were not named.
+    profiles, why
+        The specifications to ask, and why these if they were not named; those of the store's version if there are none.
     conf, conf_path
         Other settings than those of the store's own broker.conf, and the file that holds them.
     most_events
@@ -66,17 +63,8 @@ class StoreQuestion:
 class OpenedStore:
     """A store as an audit begins with it, and the question about it.
 
-    Parameters
-    ----------
-    store
-        The store directory, or where its files lie.
-    version
-        The version of the broker that wrote it, if it was named.
-
     Attributes
     ----------
-    paths, path
-        Where its files lie, and the directory.
     known_conf, conf
         The settings of its ``broker.conf``, None if there is none; and those, or the defaults.
     saved
@@ -119,18 +107,15 @@ class OpenedStore:
     def circumstances(self, facts: LogFacts, hidden: Iterable[int], *, is_damaged: bool) -> Circumstances:
         """The circumstances that the rules need beside each history.
 
-        Parameters
-        ----------
-        hidden
-            Commit log offsets of damage in which a record may have stood.
-        is_damaged
-            Whether anything is damaged.
+        Hidden are the commit log offsets of damage in which a record may have stood.
         """
         version = self.version or facts.marks.version(self.saved_by)
         writers = self.writers(facts)
         earlier = (writers[0].version, writers[1].start) if writers and self.version is None else None
         # Of a queue whose beginning is gone the end is known only where a record of it is left.
         op_end = facts.op_end if self.log.start else dict.fromkeys(facts.half_end, 0) | facts.op_end
+        is_in_rocksdb = self.paths.rocksdb_offsets
+        why_no_offset = UnknownCause.OFFSETS_IN_ROCKSDB if is_in_rocksdb else UnknownCause.OFFSETS_UNREADABLE
         return Circumstances(
             version=version,
             earlier=earlier,
@@ -144,14 +129,9 @@ class OpenedStore:
             log_is_complete=self.log.start == 0 and not is_damaged,
             hidden=tuple(sorted(hidden)),
             is_skewed=bool(self._signs_of_skew(facts)),
-            unknown_queues=dict.fromkeys(facts.half_end, self._why_no_offset) if self.saved.unknown else {},
+            unknown_queues=dict.fromkeys(facts.half_end if self.saved.unknown else (), why_no_offset),
             unknown_halves=dict.fromkeys(facts.unseen, UnknownCause.NOT_IN_ITS_QUEUE),
         )
-
-    @property
-    def _why_no_offset(self) -> UnknownCause:
-        is_in_rocksdb = self.paths.rocksdb_offsets
-        return UnknownCause.OFFSETS_IN_ROCKSDB if is_in_rocksdb else UnknownCause.OFFSETS_UNREADABLE
 
     def writers(self, facts: LogFacts) -> tuple[Writer, ...]:
         """The releases that wrote a store one after the other; empty if one did."""
@@ -248,12 +228,8 @@ class OpenedStore:
     ) -> TraceVerdict:
         """Hold the store against the specification, unless there is a reason not to.
 
-        Parameters
-        ----------
-        damage
-            The first piece of it, if there is any but that the saved offsets had to be read from their backup.
-        trace_of
-            Gives the store's trace, if nothing else speaks against it.
+        The damage is the first piece, if there is any but that the saved offsets had to be read from their backup. The
+        trace is asked for if nothing else speaks against it.
         """
         most = self.question.most_events
         if damage is not None and damage.file.startswith("config/"):

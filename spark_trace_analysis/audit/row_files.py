@@ -1,4 +1,8 @@
-"""Files with a line for each transaction: its row in flat columns, and the list of those that need a decision."""
+"""Files with a line for each transaction: its row in flat columns, and the list of those that need a decision.
+
+The store never says whether a local transaction was committed: who ended without a message and without a rollback is to
+be sent again only if the producer's database says so. The broker will check none of them again.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,36 @@ from typing import TYPE_CHECKING, Any, Final
 
 from files.writing import appearing
 from reference.format.stored_message import create_message_id
-from spark_trace_analysis.audit.rules.moments import Moments, local_time
-from spark_trace_analysis.audit.rules.resend import DECIDED_BY_THE_DATABASE, needs_a_decision
+from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.rules.transaction_row import Moments, TransactionRow, local_time
 from spark_trace_analysis.audit.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from reference.format.commit_log import CommitLog
-    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+
+DECIDED_BY_THE_DATABASE: Final = "the producer's database: send it again if the local transaction was committed"
+"""The authority that decides; no record of a store can."""
+
+_OVER: Final = {TransactionState.LOST, TransactionState.PARKED}
+
+_ELSEWHERE_DECIDED: Final = {
+    TransactionState.DOUBLED, TransactionState.DELIVERED, TransactionState.ROLLED_BACK,
+    TransactionState.UNKNOWN, TransactionState.PENDING,
+}  # fmt: skip
+"""States with an outcome, or that may still get one by a check: an unknown one may be pending."""
+
+
+def needs_a_decision(row: TransactionRow) -> bool:
+    """Whether nobody will deliver or roll it back any more: lost, or parked and nothing besides.
+
+    A parked one that is pending, too, or may be, has a copy that will be checked again (B16); one that was delivered
+    before or after, or rolled back, has its outcome.
+    """
+    states = {row.state, *row.also}
+    return bool(states & _OVER) and not states & _ELSEWHERE_DECIDED
+
 
 CSV_COLUMNS: Final = (
     "unique_key", "keys", "tags", "group", "topic", "state", "also", "unknown_cause", "deliveries", "checks",
@@ -36,16 +61,9 @@ RESEND_COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFiles:
-    """The files to write, each under its name when it is whole.
+    """The files to write of a selection, each under its name when it is whole.
 
-    Attributes
-    ----------
-    csv_path
-        Takes the row of each transaction.
-    resend_path
-        Takes those about which the producer's database must decide.
-    selection
-        Chooses the transactions.
+    One takes the row of each transaction, the other those about which the producer's database must decide.
     """
 
     csv_path: Path | None = None
@@ -53,13 +71,7 @@ class RowFiles:
     selection: Selection = field(default_factory=Selection)
 
     def write(self, rows: Iterator[TransactionRow], log: CommitLog) -> None:
-        """Write a line for each row.
-
-        Parameters
-        ----------
-        log
-            Where their records stand.
-        """
+        """Write a line for each row, whose records stand in the log."""
         with ExitStack() as stack:
             takers: list[Callable[[TransactionRow], None]] = []
             if self.csv_path is not None:

@@ -29,16 +29,8 @@ _UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w
 class Selection:
     """A filter of transactions: each must fit all fields that are given, and one of several values of a field.
 
-    Attributes
-    ----------
-    topics, groups
-        The real topic, the producer group.
-    states
-        One that it is in, the gravest or another.
-    since_ms
-        A record of it was stored then or later, in milliseconds since the epoch.
-    keys
-        Its UNIQ_KEY, or one of its KEYS.
+    A state may be the gravest or another; a key the UNIQ_KEY, or one of the KEYS. Since a time, in milliseconds since
+    the epoch, a record was stored.
     """
 
     topics: tuple[str, ...] = ()
@@ -101,14 +93,7 @@ def _is_one_of(column: pa.ChunkedArray | pa.Array, wanted: Sequence[str]) -> Fla
 
 
 def states_called(option: str, names: Sequence[str], besides: Sequence[str] = ()) -> tuple[TransactionState, ...]:
-    """The states of some names, such as ``rolled back`` or ``rolled_back``.
-
-    Parameters
-    ----------
-    option
-        The option that has the names, for the error.
-    besides
-        Other names that may stand there.
+    """The states of some names, such as ``rolled back`` or ``rolled_back``, of an option that may have others besides.
 
     Raises
     ------
@@ -130,12 +115,7 @@ def states_called(option: str, names: Sequence[str], besides: Sequence[str] = ()
 
 
 def since(text: str, now: datetime) -> int:
-    """A time in milliseconds since the epoch: ISO 8601, in the local zone where it names none; or so long ago, ``2h``.
-
-    Parameters
-    ----------
-    now
-        The time from which "so long ago" counts.
+    """A time in milliseconds since the epoch: ISO 8601, in the local zone where it names none; or ``2h`` before now.
 
     Raises
     ------

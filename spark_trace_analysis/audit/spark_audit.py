@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from reference.format.consume_queue import open_consume_queues
-from reference.format.errors import NotAStoreError, StoreError
+from reference.format.errors import CorruptRegion, NotAStoreError, StoreError
 from spark_trace_analysis.audit.audit import Audit
 from spark_trace_analysis.audit.audit_folders import (
     count_finished,
@@ -30,11 +30,14 @@ from spark_trace_analysis.audit.rules.damage import Damage, Rank, found
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.selection import Selection
 from spark_trace_analysis.audit.stages.group_stage import GroupTask
-from spark_trace_analysis.audit.stages.judged_rows import all_rows, count_selected, gravest_rows, rows_asked_for
 from spark_trace_analysis.audit.stages.judging_rounds import (
     JudgingRounds,
+    all_rows,
+    count_selected,
     facts_of,
+    gravest_rows,
     places_of_records,
+    rows_asked_for,
 )
 from spark_trace_analysis.audit.stages.op_stage import OpTask
 from spark_trace_analysis.audit.stages.scan_task import ScanTask
@@ -51,7 +54,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from reference.format.errors import CorruptRegion
     from reference.format.store_paths import StorePaths
     from spark_trace_analysis.audit.row_files import RowFiles
 
@@ -64,16 +66,10 @@ _MOST_FILES_TIMES_BUCKETS = 1 << 18
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkAuditOptions:
-    """The options of an audit by Spark.
+    """The options of an audit by Spark, as of :func:`audit_store` and :class:`Audit.listed`.
 
     Attributes
     ----------
-    version
-        The version of the broker that wrote the store; without it, the version is inferred.
-    limit
-        How many rows that are not plain the result holds.
-    everything
-        Whether the result holds all rows.
     out
         A new directory for the rows of all transactions as Parquet.
     work
@@ -81,14 +77,10 @@ class SparkAuditOptions:
         beside `out`, or a temporary folder.
     split_bytes, bucket_bytes
         How the work is shared out.
-    question
-        Which specification to hold a short trace against.
     selection
         Which transactions the result lists.
     row_files
         Files that take a line for each transaction of a selection.
-    on_progress
-        Called now and then with the bytes read and the bytes in all.
     """
 
     version: str | None = None
@@ -183,7 +175,9 @@ class _Job:
         if self.options.row_files is not None:
             self.options.row_files.write(rows_asked_for(rounds, self.options.selection), self.log)
         if self.options.out is not None:
-            self._publish(self.options.out, rounds, audit)
+            with writing_audit(audit, self.options.out) as unfinished:
+                for bucket, one in enumerate(rounds):
+                    move(one.path("rows", bucket, "parquet"), unfinished / f"transactions-{bucket:05d}.parquet")
         return audit
 
     def _scan(self, scan: ScanTask) -> list[Split]:
@@ -281,9 +275,3 @@ class _Job:
             record = self.log.record_at(at)
             trace.add(record, classify(record))
         return trace
-
-    def _publish(self, out: Path, rounds: Sequence[GroupTask], audit: Audit) -> None:
-        """Put the rows of all transactions into a new directory."""
-        with writing_audit(audit, out) as unfinished:
-            for bucket, one in enumerate(rounds):
-                move(one.path("rows", bucket, "parquet"), unfinished / f"transactions-{bucket:05d}.parquet")

@@ -18,15 +18,7 @@ Item = TypeVar("Item")
 def run_stage(
     spark: SparkSession, name: str, run: Callable[[Item], None], items: Iterable[Item], done: Callable[[Item], Path]
 ) -> None:
-    """Run a task for each item.
-
-    Parameters
-    ----------
-    name
-        What Spark's own pages call the job.
-    done
-        The file of an item's task that is there when the task is done.
-    """
+    """Run a task for each item whose file is not there yet, under a name for Spark's own pages."""
     left = [item for item in items if not done(item).exists()]
     if left:
         context = spark.sparkContext

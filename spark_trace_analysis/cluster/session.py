@@ -1,6 +1,10 @@
 """The Spark session: quiet, modest and bound to loopback on this machine; on a cluster, with this project shipped.
 
 Spark's one need outside Python, a Java that is new enough, is looked for before: its own words for that fill a screen.
+
+Workers of a cluster get this project's packages as they are here, and compiled kernels. Numba keeps these beside their
+sources, named by line and processor and checked against the hash of the source; the machine code of an instance is a
+file of its own. A worker with another processor compiles for itself.
 """
 
 import logging
@@ -11,6 +15,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -21,8 +26,52 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from files.temporary_folder import temporary_folder
-from spark_trace_analysis.cluster.shipped_project import FOLDER, WORKERS_ENVIRONMENT, pack
+from model_check.cache_folder import cache_folder
+from model_check.explicit.code_generation.compile import compile_machine
+from model_check.world import NO_FAULTS, Profile, World
 from spark_trace_analysis.errors import BadOptionError, SparkFailedError
+from spec.constants import Instance
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+FOLDER = "halfcheck-project"
+"""Where an executor unpacks it, below its working directory."""
+
+WORKERS_ENVIRONMENT = {"PYTHONPATH": f"./{FOLDER}", "HALFCHECK_CACHE": f"./{FOLDER}/kernels", "POLARS_MAX_THREADS": "1"}
+
+_PROJECT = Path(__file__).resolve().parents[2]
+_PACKAGES = ("document", "files", "fuzz", "halfcheck", "model_check", "reference", "spark_trace_analysis", "spec")
+_SUFFIXES = {".py", ".toml", ".json", ".nbi", ".nbc"}
+
+
+def walk_kernels(*instances: Instance) -> tuple[Path, ...]:
+    """The files of the compiled walks of some instances, as far as this machine has them."""
+    return tuple(path for instance in instances for path in _walk_kernels(instance))
+
+
+def _walk_kernels(instance: Instance) -> tuple[Path, ...]:
+    world = World(Profile.versions()[0], NO_FAULTS, instance)
+    compiled = compile_machine(TRANSACTIONAL_MESSAGES, world.constants)
+    folder = cache_folder()
+    module = compiled.module.__name__
+    found = folder.glob(f"__pycache__/{module}.*.nb[ic]")
+    texts = () if compiled.text_file is None else (compiled.text_file,)
+    return folder / f"{module}.py", folder / f"steps_{compiled.native.name}.o", *texts, *sorted(found)
+
+
+def pack(archive: Path, kernels: Iterable[Path] = ()) -> None:
+    """Write the packages, and kernels in a folder of their own, into a new ``.zip``."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
+        for path in _sources():
+            packed.write(path, path.relative_to(_PROJECT))
+        for path in kernels:
+            inside = f"__pycache__/{path.name}" if path.parent.name == "__pycache__" else path.name
+            packed.write(path, f"kernels/{inside}")
+
+
+def _sources() -> Iterator[Path]:
+    for package in _PACKAGES:
+        yield from sorted(path for path in (_PROJECT / package).rglob("*") if path.suffix in _SUFFIXES)
+
 
 LOCAL_MASTER = "local[*]"
 _MASTER = re.compile(r"local(\[(\*|[1-9]\d*)(, *\d+)?\])?|spark://\S+:\d+(,\S+:\d+)*|yarn|k8s://\S+")
@@ -37,7 +86,7 @@ _LONG_METHODS = "-XX:-DontCompileHugeMethods"
 """Spark writes methods that are longer than Java compiles by default; interpreted they are slow."""
 
 _ON_THIS_MACHINE = f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 {_LONG_METHODS}"
-"""What is costly is done by Python workers: Java's second compiler takes longer than it saves."""
+"""The costly work is done by Python workers: Java's second compiler takes longer than it saves."""
 
 _ON_A_CLUSTER = {
     **{f"spark.executorEnv.{name}": value for name, value in WORKERS_ENVIRONMENT.items()},
@@ -51,7 +100,6 @@ _ON_A_CLUSTER = {
 _LONGEST_WAIT_SECONDS = 120.0
 _OLDEST_JAVA = 17
 _INSTALL = "install a JDK 17 or newer (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless) or set JAVA_HOME"
-_PROJECT = Path(__file__).resolve().parents[2]
 
 
 @contextmanager
@@ -78,7 +126,7 @@ def spark_session(
     conf
         Settings of Spark's as ``KEY=VALUE``; they go before this project's own.
     kernels
-        Compiled kernels that workers of a cluster get, too; see ``shipped_project.walk_kernels``.
+        Compiled kernels that workers of a cluster get, too; see :func:`walk_kernels`.
 
     Raises
     ------
@@ -109,13 +157,7 @@ def spark_session(
 
 @contextmanager
 def failures_in_one_line() -> Iterator[None]:
-    """Turn an exception that Spark carries over from Java or from a worker into its last reason.
-
-    Raises
-    ------
-    SparkFailedError
-        Whatever Spark raised in the block.
-    """
+    """Turn an exception that Spark brings from Java or a worker into a `SparkFailedError` with its last reason."""
     try:
         yield
     except (Py4JError, PySparkException) as failure:
@@ -143,11 +185,6 @@ def _settings(conf: Iterable[str]) -> dict[str, str]:
 
 def require_java() -> Path:
     """Find the ``java`` that Spark will start: that of ``JAVA_HOME``, or else the first on ``PATH``.
-
-    Returns
-    -------
-    Path
-        The executable.
 
     Raises
     ------
@@ -264,10 +301,7 @@ def _ship(spark: SparkSession, folder: Path, kernels: Iterable[Path]) -> None:
 def _wait_for_executors(spark: SparkSession, master: str) -> None:
     """Wait until there are executors, and no more come: how many cores there are decides how a job is shared out.
 
-    Raises
-    ------
-    SparkFailedError
-        None came; Spark itself would wait for ever.
+    Raises `SparkFailedError` if none came; Spark itself would wait for ever.
     """
     began = monotonic()
     executors = 0
@@ -302,12 +336,12 @@ def _standard_error_into(log: Path) -> Iterator[None]:
     The JVM prints several lines before any log level can be set, and inherits the descriptor for good.
     """
     sys.stderr.flush()
-    kept = os.dup(2)
+    saved = os.dup(2)
     target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         os.dup2(target, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(saved, 2)
+        os.close(saved)
         os.close(target)

@@ -26,14 +26,9 @@ _OUTCOMES = {8: ObservedOutcome.COMMIT, 12: ObservedOutcome.ROLLBACK}
 
 @dataclass(frozen=True, slots=True)
 class DriverLog:
-    """The END_TRANSACTIONs and the checks in the log.
+    """The commits and rollbacks in the log, and the half queue offsets of the copies that check requests named.
 
-    Attributes
-    ----------
-    requests
-        Commits and rollbacks; those that say UNKNOWN leave no trace anyway.
-    checked
-        The half queue offsets of the copies that check requests named.
+    An END_TRANSACTION that says UNKNOWN leaves no trace anyway.
     """
 
     requests: tuple[EndRequest, ...]
@@ -46,13 +41,7 @@ def find_driver_log(store: Path) -> Path | None:
 
 
 def read_driver_log(path: Path) -> DriverLog:
-    """Read a producer's log.
-
-    Raises
-    ------
-    NotAStoreError
-        A line is not JSON, or an END_TRANSACTION in it lacks a field.
-    """
+    """Read a producer's log; raises `NotAStoreError` for a line that is no JSON, or lacks a field."""
     requests: list[EndRequest] = []
     checked: set[int] = set()
     for number, line in _lines(path):

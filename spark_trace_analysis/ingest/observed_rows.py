@@ -25,13 +25,7 @@ _SECOND = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ObservedRecording:
-    """A trace to validate, and where its events stand in the recorded one.
-
-    Attributes
-    ----------
-    rows
-        An event's number to the row that it was taken from; of an op message, that of its last entry.
-    """
+    """A trace to validate, and the row that each event was taken from; of an op message, that of its last entry."""
 
     trace: Trace
     rows: tuple[Row, ...]
@@ -153,14 +147,9 @@ class _EventCollector:
 
 
 def observed(recorded: RecordedTrace, timeout: int, *, with_discards: bool) -> ObservedRecording:
-    """The records of a recorded trace.
+    """The records of a recorded trace; the timeout is `transactionTimeOut` in milliseconds.
 
-    Parameters
-    ----------
-    timeout
-        `transactionTimeOut` in milliseconds.
-    with_discards
-        Whether a discard leaves a record in the version that is asked about.
+    In some versions a discard leaves no record.
     """
     rows = list(name_entries(recorded.rows))
     reader = _EventCollector(timeout, _lives(rows), is_batched=any(row.event == "op_buffered" for row in rows))

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 
 from files.content import read_json
 from files.reading import read_bytes
-from model_check.clock_events import TICKS
-from model_check.counterexample.itf import read_itf
+from model_check.counterexample.steps import TICKS
+from model_check.counterexample.trace_file import read_itf
 from model_check.errors import ModelCheckError
 from model_check.instances import load_instance
 from model_check.world import Profile, World
@@ -51,12 +51,7 @@ _CODES = {name: {word: code for code, word in enumerate(words)} for name, words 
 class Recording:
     """A file of traces as a run, and its unreadable lines.
 
-    Attributes
-    ----------
-    run
-        Its manifest says where the traces came from: the profile, and the file's name as the environment.
-    damage
-        The lines that were left out.
+    The run's manifest says where the traces came from: the profile, and the file's name as the environment.
     """
 
     run: TraceRun
@@ -69,16 +64,10 @@ def recorded_files(folder: Path) -> list[Path]:
 
 
 def record_run(file: Path, folder: Path, profile: Profile, settings: RunSettings) -> Recording:
-    """Write a file of traces as a run.
+    """Write a file of traces, JSON lines, Parquet or ITF, as a run into a new folder.
 
-    Parameters
-    ----------
-    file
-        JSON lines, Parquet, or ITF.
-    folder
-        Where the run goes; it must not exist.
-    profile, settings
-        The world of the traces. A counterexample names its own, and so does the manifest beside a simulated file.
+    A counterexample names its own world in place of the profile and the settings, and so does the manifest beside a
+    simulated file.
 
     Raises
     ------

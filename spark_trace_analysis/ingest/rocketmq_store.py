@@ -49,7 +49,7 @@ from pyspark.sql.datasource import (
 from reference.format.commit_log import CommitLog
 from reference.format.record import LogRecord
 from spark_trace_analysis.errors import BadOptionError
-from spark_trace_analysis.ingest.split_rows import NUMBERS, SCHEMA, SplitRows
+from spark_trace_analysis.ingest.split_rows import NUMBERS, SCHEMA, Numbers, SplitRows
 from spark_trace_analysis.records.record_kernels import Outline
 from spark_trace_analysis.records.split_records import SplitRecords, read_split
 from spark_trace_analysis.records.store_splits import Split, splits_of
@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
-    from spark_trace_analysis.ingest.split_rows import Numbers
 
 _COMPARISONS: dict[type[Filter], Callable[[Any, Any], Any]] = {
     EqualTo: np.equal,

@@ -12,14 +12,13 @@ from reference.format.record import LogRecord, MalformedRecordError
 from reference.format.stored_message import host_text
 from spark_trace_analysis.records.bytes_kernels import gather
 from spark_trace_analysis.records.record_kernels import Outline
-from spark_trace_analysis.records.split_records import encoded_hosts
+from spark_trace_analysis.records.split_records import SplitRecords, encoded_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spark_trace_analysis.records.split_records import SplitRecords
 
-    Numbers = np.ndarray[Any, np.dtype[np.int64]]
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 SCHEMA = {
     "file": "string",
@@ -98,7 +97,8 @@ class SplitRows:
         if name == "file":
             return pa.array([self._records.reader.file.name] * len(chosen), kind)
         if name == "problem":
-            return pa.array([self._problem(int(number)) for number in chosen], kind)
+            problem = "its body does not match its checksum"
+            return pa.array([None if sound else problem for sound in o[Outline.IS_BODY_SOUND, chosen]], kind)
         if name in ("born_host", "store_host"):
             return self._hosts(name, chosen)
         if name == "properties":
@@ -120,11 +120,6 @@ class SplitRows:
         encoded = encoded_hosts(self._records, chosen, of_store=name == "store_host")
         words = pa.array([host_text(host) for host in encoded.dictionary.to_pylist()], pa.string())
         return words.take(encoded.indices)
-
-    def _problem(self, number: int) -> str | None:
-        if self._records.outlines[Outline.IS_BODY_SOUND, number]:
-            return None
-        return "its body does not match its checksum"
 
     def _by_python(self, number: int) -> Mapping[str, Any]:
         """A row of a batch in which Python had to read something."""

@@ -40,22 +40,17 @@ _NEVER_STORED = -2
 
 
 class StoreTrace:
-    """Takes in the records of a store in the order of its log.
-
-    Parameters
-    ----------
-    timeout_ms
-        `transactionTimeOut`, for which an unreadable immunity stands.
+    """Takes in the records of a store in the order of its log; an unreadable immunity stands for `transactionTimeOut`.
 
     Attributes
     ----------
-    events : list of ObservedEvent
+    events
         One for each half, op, committed and discarded message.
-    unfit : list of str
+    unfit
         Why the store is no trace from a broker's first start on; empty if it is one.
-    commit_log_offsets : list of int
+    commit_log_offsets
         Where the events' records stand.
-    keys : list of str
+    keys
         A transaction's number to its UNIQ_KEY; empty where it has none.
     """
 
@@ -159,12 +154,7 @@ def read_store_trace(
 ) -> tuple[StoreTrace, bool]:
     """The trace of a whole, undamaged store, and whether the version that wrote it leaves a record of a discard.
 
-    Parameters
-    ----------
-    store
-        The store directory, or where its files lie.
-    on_progress
-        Called now and then with the bytes read and the bytes in all.
+    Calls now and then with the bytes read and the bytes in all.
 
     Raises
     ------

@@ -60,13 +60,7 @@ def _rows_of(event: ObservedEvent, transaction_of: dict[int, int]) -> Iterator[R
 
 
 def as_a_store_shows_it(trace: RecordedTrace, *, with_discards: bool) -> RecordedTrace:
-    """The rows of a recorded trace that a store shows, with the fields that a store shows.
-
-    Parameters
-    ----------
-    with_discards
-        Whether a discard leaves a record (from 4.6 on).
-    """
+    """The rows of a recorded trace that a store shows, with the fields that a store shows; discards from 4.6 on."""
     rows: list[Row] = []
     transaction_of: dict[int, int] = {}
     for row in name_entries(trace.rows):

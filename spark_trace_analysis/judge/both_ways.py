@@ -29,14 +29,7 @@ from spark_trace_analysis.traces.runs import RunSettings, can_show, settings_of
 class ViolatingTraces:
     """How many traces of one run break one property; the first, and the shortest by the events up to the violation.
 
-    Attributes
-    ----------
-    violations
-        Traces that break the property.
-    first
-        The lowest number of such a trace; None if there is none.
-    shortest, events
-        The trace that breaks it after the fewest events, of several that with the lowest number, and after how many.
+    Traces are by their numbers, of several the lowest; None if there is none.
     """
 
     violations: int = 0
@@ -58,18 +51,9 @@ class ViolatingTraces:
 
 @dataclass(frozen=True)
 class Count:
-    """How many traces of one run break one property.
+    """How many traces of one run break one property; by numbers the first such trace, None if there is none.
 
-    Attributes
-    ----------
-    parameters
-        Of the run.
-    violations
-        Those that break the property.
-    first_trace
-        The lowest number of such a trace; None if there is none.
-    shortest_trace, shortest_events
-        The one that breaks it after the fewest events (of several, that with the lowest number), and after how many.
+    And the one that breaks it after the fewest events (of several, that with the lowest number), and after how many.
     """
 
     parameters: Parameters
@@ -204,10 +188,7 @@ def judge_files(
 ) -> dict[tuple[int, str], ViolatingTraces]:
     """Judge each run by one way; gives the violations of each run, by its place, and each property.
 
-    Raises
-    ------
-    BadTracesError
-        A file is missing, changed or not readable; or it holds other traces than its manifest says.
+    Raises `BadTracesError` as :func:`judge`.
     """
     judged = tuple(invariants)
     looks = [partial(judge_file, invariants=judged, settings=settings_of(run)) for run in runs]

@@ -49,13 +49,7 @@ def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], settings: Ru
 
 
 def find_broken(rows: pl.DataFrame, invariants: Sequence[Invariant], settings: RunSettings) -> pl.DataFrame:
-    """A row for each property and trace that breaks it: ``property``, ``trace``, ``events`` up to the violation.
-
-    Parameters
-    ----------
-    rows
-        Of whole traces, as :func:`read_rows` gives them.
-    """
+    """A row for each property and trace that breaks it: ``property``, ``trace``, ``events`` up to the violation."""
     asked = [(each.property_id, each.broken(settings)) for each in invariants]
     known = list({column.name: column for _, broken in asked for column in broken.known}.values())
     rules: dict[Rows, dict[str, pl.Expr]] = {over: {} for over in Rows}
@@ -71,10 +65,7 @@ def find_broken(rows: pl.DataFrame, invariants: Sequence[Invariant], settings: R
 def read_rows(content: pa.Buffer) -> pl.DataFrame:
     """The rows of a file in their order, events and actions as their places in the vocabulary.
 
-    Raises
-    ------
-    BadTracesError
-        The file is not readable, its rows are out of order, or something is absent that never is.
+    Raises `BadTracesError` if it is not readable, rows are out of order, or something is absent that never is.
     """
     try:
         words = pl.read_parquet(BytesIO(content), columns=list(_READ))

@@ -66,14 +66,9 @@ class Known:
 
 @dataclass(frozen=True)
 class Broken:
-    """Expressions for the rows that break a trace.
+    """Expressions that are true of the rows which break a trace, for some kinds of rows.
 
-    Attributes
-    ----------
-    when
-        For some kinds of rows, an expression that is true of those which break the trace.
-    known
-        The columns that these expressions use, each behind those that it uses itself.
+    The columns that these expressions use stand each behind those that it uses itself.
     """
 
     when: dict[Rows, pl.Expr]

@@ -1,8 +1,9 @@
-"""The fields in the properties of a transaction's record, by machine code and as columns.
+"""The fields of a transaction's record out of its properties and its body, by machine code and as columns.
 
 A record that is as a broker writes it is described by numbers and positions alone. Any other (a property without a
 name, text that is not ASCII, a count that is no number, an op message of another form) is marked as odd, and Python
-reads it.
+reads it. Up to 5.0 the body of an op message is one decimal number, from 5.1 on a list in which each offset is followed
+by a comma (:func:`spark_trace_analysis.records.transaction_record.parse_op_body`).
 """
 
 from typing import Any
@@ -23,9 +24,55 @@ from spark_trace_analysis.records.bytes_kernels import (
     mixed,
     word_table,
 )
-from spark_trace_analysis.records.op_body_kernels import MOST_DIGITS, count_entries
 from spark_trace_analysis.records.record_kernels import Bytes, Columns, Outline, TopicKind
 from spark_trace_analysis.records.transaction_record import NOTHING, Feature, RecordField, RecordKind
+
+MOST_DIGITS = 18
+"""So long a number surely fits into 64 bits."""
+
+
+@cached_njit
+def count_entries(data: Any, start: Any, end: Any) -> Any:
+    """How many half offsets an op body lists, whether it is such a list, and whether it has a comma."""
+    count, digits, has_comma = 0, 0, False
+    for at in range(start, end):
+        byte = data[at]
+        if byte == 44:
+            if digits == 0:
+                return 0, False, True
+            count, digits, has_comma = count + 1, 0, True
+        elif byte < 48 or byte > 57 or digits == MOST_DIGITS:
+            return 0, False, has_comma
+        else:
+            digits += 1
+    count += digits > 0
+    return count, count > 0, has_comma
+
+
+@cached_njit
+def _list_entries(data: Any, outlines: Any, chosen: Any, offsets: Any, records: Any) -> None:
+    count = 0
+    for number in range(len(chosen)):
+        start = outlines[Outline.BODY_AT, chosen[number]]
+        end = start + outlines[Outline.BODY_SIZE, chosen[number]]
+        value, digits = np.int64(0), 0
+        for at in range(start, end):
+            if data[at] == 44:
+                offsets[count], records[count] = value, number
+                count, value, digits = count + 1, np.int64(0), 0
+            else:
+                value, digits = value * 10 + np.int64(data[at]) - 48, digits + 1
+        if digits:
+            offsets[count], records[count] = value, number
+            count += 1
+
+
+def list_entries(data: Bytes, outlines: Columns, chosen: Columns, count: int) -> tuple[Columns, Columns]:
+    """The half offsets in the bodies of op records that are not odd, `count` in all, and the record's place of each."""
+    offsets, records = np.empty(count, np.int64), np.empty(count, np.int64)
+    _list_entries(data, outlines, chosen, offsets, records)
+    return offsets, records
+
 
 _NAMES = (
     properties.CHECK_TIMES, properties.PREPARED_QUEUE_OFFSET, properties.WAIT_STORE_OK,
@@ -34,22 +81,9 @@ _NAMES = (
     properties.MESSAGE_REGION, properties.TAGS, properties.KEYS,
 )  # fmt: skip
 (
-    _CHECK,
-    _PREPARED,
-    _WAIT,
-    _TRAN,
-    _TOPIC,
-    _QUEUE,
-    _CRC,
-    _DELAY,
-    _UNIQUE,
-    _ID,
-    _GROUP,
-    _IMMUNITY,
-    _REGION,
-    _TAGS,
+    _CHECK, _PREPARED, _WAIT, _TRAN, _TOPIC, _QUEUE, _CRC, _DELAY, _UNIQUE, _ID, _GROUP, _IMMUNITY, _REGION, _TAGS,
     _KEYS,
-) = range(len(_NAMES))
+) = range(len(_NAMES))  # fmt: skip
 _WORDS = word_table([*(name.encode() for name in _NAMES), b"true", b"false", b"d"])
 """The words that are looked for in properties: the names, and values that a broker writes."""
 
@@ -314,14 +348,7 @@ def _read_fields(data: Any, outlines: Any, chosen: Any, fields: Any, words: Any,
 
 
 def read_fields(data: Bytes, outlines: Columns, chosen: Columns) -> tuple[Columns, Bytes]:
-    """The fields of some records.
-
-    Parameters
-    ----------
-    data
-        The bytes of their file.
-    outlines, chosen
-        The outlines of records, and the numbers of those that are part of a transaction's life.
+    """The fields of those records of a file that are part of a transaction's life, by the numbers of their outlines.
 
     Returns
     -------

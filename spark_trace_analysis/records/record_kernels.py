@@ -198,18 +198,7 @@ def _scan(
 def scan_records(
     data: Bytes, position: int, end: int, file: CommitLogFile, columns: Columns, *, checks_bodies: bool = True
 ) -> tuple[int, int, bool]:
-    """Read the outlines of the records that start between two positions.
-
-    Parameters
-    ----------
-    data
-        The bytes of one commit log file.
-    file
-        The file: its own offset in the log, and what stands before each record.
-    columns
-        Where the outlines go: a row for each field of :class:`Outline`, a column a record.
-    checks_bodies
-        Whether to hold each body against its checksum.
+    """Read the outlines of the records that start between two positions of a file into columns.
 
     Returns
     -------

@@ -27,38 +27,20 @@ class StoreNotJudgedError(TraceAnalysisError):
 
 
 def require_halves_in_the_log(store: Path, frame: Frame) -> None:
-    """A record that is no part of a transaction as the queues have them is no half in RocksDB, either.
-
-    Raises
-    ------
-    StoreNotJudgedError
-        It is one.
-    """
+    """Raise `StoreNotJudgedError` for a half in RocksDB, which is no part of a transaction as the queues have them."""
     if frame.topic == ROCKSDB_HALF_TOPIC:
         raise _not_judged(store, f"byte {frame.physical_offset} of the log is one")
 
 
 def require_no_rocksdb_queue(store: Path) -> None:
-    """The consume queue of halves in RocksDB is not there; a store may lack its consume queues.
-
-    Raises
-    ------
-    StoreNotJudgedError
-        It is.
-    """
+    """Raise `StoreNotJudgedError` for a consume queue of halves in RocksDB; a store may lack its consume queues."""
     queue = store / "consumequeue" / ROCKSDB_HALF_TOPIC.decode()
     if queue.is_dir():
         raise _not_judged(store, f"there is a {queue.relative_to(store)}")
 
 
 def require_deliveries_from_the_queue(store: Path, log: CommitLog, broken_links: Iterable[CorruptRegion]) -> None:
-    """Deliveries for which no half was found were not committed from one in RocksDB.
-
-    Raises
-    ------
-    StoreNotJudgedError
-        One was.
-    """
+    """Raise `StoreNotJudgedError` if a delivery for which no half was found was committed from one in RocksDB."""
     start = {log.place(file.start)[0]: file.start for file in log.files}
     for region in broken_links:
         half = log.frame_at(log.record_at(start[region.file] + region.offset).prepared_transaction_offset)

@@ -41,8 +41,6 @@ class SplitRecords:
 
     Attributes
     ----------
-    data
-        The bytes of its file.
     outlines
         A row for each field of :class:`~spark_trace_analysis.records.record_kernels.Outline`, a column a record.
     by_python
@@ -110,13 +108,7 @@ def encoded_hosts(records: SplitRecords, numbers: Columns, *, of_store: bool) ->
 
 
 def read_split(log: CommitLog, split: Split, *, checks_bodies: bool = True) -> SplitRecords:
-    """Read the records of one split.
-
-    Parameters
-    ----------
-    checks_bodies
-        Whether to hold each body against its checksum; without it, all count as sound.
-    """
+    """Read the records of one split; without a look at the checksums of bodies, all count as sound."""
     file = log.files[split.file]
     reader = FileReader(file, log.following(split.file))
     data = np.frombuffer(file.data, np.uint8)

@@ -13,17 +13,7 @@ SPLIT_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A stretch of one commit log file.
-
-    Attributes
-    ----------
-    number
-        Its place among all splits of the store.
-    file
-        The file's place in the log.
-    start, end
-        In bytes from the start of the file; the last split of a file ends with it.
-    """
+    """A stretch of one commit log file, in bytes from its start; the last split of a file ends with it."""
 
     number: int
     file: int

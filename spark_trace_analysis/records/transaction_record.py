@@ -7,27 +7,19 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from reference.format import properties
-from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, QueueOffset
+from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, LogRecord, QueueOffset
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from reference.format.frame import Frame
-    from reference.format.record import LogRecord
 
 HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 OP_TOPIC = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 DISCARD_TOPIC = "TRANS_CHECK_MAX_TIME_TOPIC"
 
 _TRANSACTION_TOPICS = frozenset(topic.encode() for topic in (HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC))
-NOT_A_DELIVERY = (
-    b"%RETRY%",
-    b"%DLQ%",
-    b"SCHEDULE_TOPIC_XXXX",
-    b"rmq_sys_",
-    b"RMQ_SYS_",
-    b"TRANS_CHECK_MAX_TIME_TOPIC",
-)
+NOT_A_DELIVERY = b"%RETRY%", b"%DLQ%", b"SCHEDULE_TOPIC_XXXX", b"rmq_sys_", b"RMQ_SYS_", b"TRANS_CHECK_MAX_TIME_TOPIC"
 """Topics whose records keep the commit bits of the message that they copy: retries, dead letters, waiting rooms."""
 
 

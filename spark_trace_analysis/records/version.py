@@ -35,15 +35,7 @@ RECORDED_DISCARDS = "4.5.2"
 
 
 class Writer(NamedTuple):
-    """Who wrote a part of a log.
-
-    Attributes
-    ----------
-    start
-        The commit log offset of the first record that shows it; 0 for the first part.
-    version
-        The release, or a range of two joined by a hyphen.
-    """
+    """The release, or a range of two joined by a hyphen, that wrote the part of a log from a record's offset on."""
 
     start: int
     version: str
@@ -90,12 +82,8 @@ class VersionMarks:
     def version(self, saved_by: frozenset[str] = frozenset(RELEASES)) -> str | None:
         """The version, or a range of two joined by a hyphen; None without evidence, or where it fits no release.
 
-        Of two parts, it is that of the later one, which goes on.
-
-        Parameters
-        ----------
-        saved_by
-            The releases that could have saved the configuration last. They count as far as they fit the records.
+        Of two parts, it is that of the later one, which goes on. The releases that could have saved the configuration
+        last count as far as they fit the records.
         """
         parts = self._parts()
         possible = releases_of(parts[-1][1]) if parts else releases_of(self.last_half[1])
@@ -165,12 +153,7 @@ def savers_of(store: Path, *, knows_offsets: bool = True) -> frozenset[str]:
 
     `consumerOrderInfo.json` names a level from 5.4.0 on and a count from 5.5.0 on (ConsumerOrderInfoManager);
     `consumerOffset.json` has a `pullOffsetTable` in 5.5.0 only (ConsumerOffsetManager#getPullOffsetTable: none before,
-    and transient in 5.5.1).
-
-    Parameters
-    ----------
-    knows_offsets
-        Whether the broker saves its offsets in the file; what is there otherwise is of another time.
+    and transient in 5.5.1). It is of another time where a broker does not save its offsets in it.
     """
     order, offsets = (_content(store / "config" / name) for name in ("consumerOrderInfo.json", "consumerOffset.json"))
     releases = frozenset(RELEASES)

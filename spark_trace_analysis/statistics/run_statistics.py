@@ -2,33 +2,112 @@
 
 A transaction counts from the moment when its half is stored; one that never got that far is not in any distribution.
 Tasks count file by file, Spark adds up; what is collected grows with the number of different values, not of traces.
+Beside them, the pairs of successive actions, and the traces whose pairs are rarest.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from math import log
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession, Window, functions
 
-from spark_trace_analysis.statistics.action_pairs import (
-    MILLIONTHS,
-    RAREST,
-    Pairs,
-    RareTrace,
-    count_pairs,
-    rarest,
-    read_actions,
-)
 from spark_trace_analysis.statistics.transaction_tally import QUANTITIES, Fates, Records, tally
 from spark_trace_analysis.traces.manifest import Parameters, TraceRun
 from spark_trace_analysis.traces.over_files import collected, file_rows
 from spark_trace_analysis.traces.whole_traces import read_whole_traces
 from spec.chapters.discarding import discard_half_unrecorded
 from spec.chapters.end_transaction import refuse_late_end
+
+Pairs = Mapping[tuple[str, str], int]
+"""(action, the one after it) → how often."""
+
+MILLIONTHS: Final = 1_000_000
+RAREST: Final = 5
+"""So many of the rarest traces of each run are listed; of equal ones, those with the lowest number."""
+
+
+@dataclass(frozen=True)
+class RareTrace:
+    """A trace, and the mean logarithm of the frequencies of its pairs: the lower, the rarer."""
+
+    trace: int
+    mean_log_frequency: float
+
+
+@dataclass(frozen=True)
+class Actions:
+    """The column ``action`` of a file: a code a row, the names that codes stand for, and the trace of each row."""
+
+    names: tuple[str, ...]
+    code: npt.NDArray[np.int16]
+    trace: npt.NDArray[np.int64]
+
+    def mask(self, *names: str) -> npt.NDArray[np.bool_]:
+        """Whether a row's action is one of these."""
+        return np.isin(self.code, [place for place, name in enumerate(self.names) if name in names])
+
+
+def read_actions(content: pa.Buffer) -> Actions:
+    """Read the actions of a file; whole files are small."""
+    table = pq.ParquetFile(pa.BufferReader(content)).read(columns=["trace", "action"])
+    unified = table.column("action").unify_dictionaries()
+    names = tuple(unified.chunk(0).dictionary.to_pylist()) if unified.num_chunks else ()
+    codes = [chunk.indices.to_numpy() for chunk in unified.chunks] or [np.empty(0, np.int16)]
+    return Actions(names, np.concatenate(codes).astype(np.int16), table.column("trace").to_numpy())
+
+
+def count_pairs(actions: Actions) -> Iterator[tuple[str, str, int]]:
+    """How often each action of a file is followed by each other, within a trace."""
+    pairs = _pairs(actions)[_is_within(actions)]
+    times = np.bincount(pairs, minlength=1)
+    for pair in np.flatnonzero(times).tolist():
+        first, second = divmod(pair, len(actions.names))
+        yield actions.names[first], actions.names[second], int(times[pair])
+
+
+def _find_rarest(content: pa.Buffer, *, pairs: Pairs) -> Iterator[dict[str, int]]:
+    """The traces of a file with the rarest pairs: (trace, millionths of the mean logarithm of a pair's frequency).
+
+    The pairs are of the whole run, of which the file is a part. A trace of one event has no pairs, and no rarity.
+    """
+    actions, total = read_actions(content), sum(pairs.values())
+    size = len(actions.names)
+    logs = np.zeros(size * size)
+    for place, first in enumerate(actions.names):
+        for other, second in enumerate(actions.names):
+            times = pairs.get((first, second))
+            logs[place * size + other] = log(times / total) if times else 0.0
+    within = np.flatnonzero(_is_within(actions))
+    if not within.size:
+        return
+    numbers = actions.trace[within]
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(numbers)) + 1))
+    sums = np.add.reduceat(logs[_pairs(actions)[within]], starts)
+    means = sums / np.diff(np.concatenate((starts, [within.size])))
+    score = np.rint(means * MILLIONTHS).astype(np.int64)
+    order = np.lexsort((numbers[starts], score))[:RAREST]
+    for trace, rarity in zip(numbers[starts][order].tolist(), score[order].tolist(), strict=True):
+        yield {"trace": trace, "score": rarity}
+
+
+def _pairs(actions: Actions) -> npt.NDArray[np.int64]:
+    codes = actions.code.astype(np.int64)
+    pairs: npt.NDArray[np.int64] = codes[:-1] * len(actions.names) + codes[1:]
+    return pairs
+
+
+def _is_within(actions: Actions) -> npt.NDArray[np.bool_]:
+    """Whether a row and the next one are of one trace."""
+    within: npt.NDArray[np.bool_] = actions.trace[:-1] == actions.trace[1:]
+    return within
+
 
 _COUNTED = {"quantity": "string", "value": "bigint", "name": "string", "after": "string", "times": "bigint"}
 _RARE = {"trace": "bigint", "score": "bigint"}
@@ -39,20 +118,14 @@ Distribution = Mapping[int, int]
 
 @dataclass(frozen=True)
 class RunStatistics:
-    """The distributions of one run.
+    """The distributions of one run; quantities, fates and records are those of ``transaction_tally``, times in ticks.
 
     Attributes
     ----------
-    parameters
-        Of the run.
     transactions
         How many had a half stored.
-    checks, put_backs, half_offsets, deliveries, records, time_to_delivery, settled_lag, age_at_discard, op_lag
-        As ``transaction_tally.Tally`` says; times in ticks.
     actions
         Action of the specification → how often it was taken.
-    fates, written
-        As ``transaction_tally`` says, of all transactions together.
     pairs
         How often an action followed another in a trace.
     rarest
@@ -83,13 +156,7 @@ class RunStatistics:
 
 
 def statistics(spark: SparkSession, runs: Sequence[TraceRun]) -> tuple[RunStatistics, ...]:
-    """Aggregate each of some runs.
-
-    Raises
-    ------
-    BadTracesError
-        A file is missing, changed or not readable.
-    """
+    """Aggregate each of some runs; raises `BadTracesError` for a file that is missing, changed or not readable."""
     looks = [partial(_count, keeps_discarded=run.parameters.profile.switches.keeps_discarded) for run in runs]
     keys = ("run", "quantity", "value", "name", "after", "problem")
     counted = collected(
@@ -141,11 +208,6 @@ def _rarest(spark: SparkSession, runs: Sequence[TraceRun], pairs: Sequence[Pairs
     ):
         found[row["run"]].append(RareTrace(row["trace"], row["score"] / MILLIONTHS))
     return [tuple(of_run) for of_run in found]
-
-
-def _find_rarest(content: pa.Buffer, *, pairs: Pairs) -> Iterator[dict[str, Any]]:
-    for trace, score in rarest(read_actions(content), pairs):
-        yield {"trace": trace, "score": score}
 
 
 def _of_run(run: TraceRun, found: Mapping[str, Mapping[Any, int]], rare: tuple[RareTrace, ...]) -> RunStatistics:

@@ -24,17 +24,7 @@ _WALKS_A_BLOCK: Final = 1_000
 
 @dataclass(frozen=True)
 class StatesSeen:
-    """How many states of an instance some walks saw.
-
-    Attributes
-    ----------
-    parameters
-        Of the walks that were looked at, from number 0 on.
-    seen
-        Distinct states of them, by their 64-bit hashes.
-    states
-        All states that an exhaustive search finds.
-    """
+    """How many distinct states of an instance some walks saw, by 64-bit hashes, and how many there are in all."""
 
     parameters: Parameters
     seen: int
@@ -42,7 +32,7 @@ class StatesSeen:
 
     @property
     def command(self) -> str:
-        """What counts all states again."""
+        """The command that counts all states again."""
         return f"halfcheck check {self.parameters.options}"
 
 

@@ -50,11 +50,8 @@ class Fates(NamedTuple):
 class Records(NamedTuple):
     """Records that the broker wrote for transactions.
 
-    Attributes
-    ----------
-    halves, copies, ops, real, discarded
-        Halves as sent, copies of them (put back, or resumed), op messages (one that several halves share counts once),
-        messages in their real topics, and records in the discard topic.
+    Halves as sent, copies of them (put back, or resumed), op messages (one that several halves share counts once),
+    messages in their real topics, and records in the discard topic.
     """
 
     halves: int
@@ -110,14 +107,9 @@ QUANTITIES: Final = tuple(name for name in Tally._fields if name not in {"fates"
 
 
 def tally(traces: WholeTraces, recorded: npt.NDArray[np.bool_], late: npt.NDArray[np.bool_]) -> Tally:
-    """Tally the transactions of some traces, in no particular order.
+    """Tally the transactions of some whole traces, in no particular order.
 
-    Parameters
-    ----------
-    traces
-        Whole ones.
-    recorded, late
-        One a row: whether a discard leaves a record, and whether the row is a refusal of a late END_TRANSACTION.
+    Of each row is known whether a discard leaves a record, and whether it is a refusal of a late END_TRANSACTION.
     """
     most = int(np.count_nonzero(traces.event == events.half_stored))
     table = np.zeros((most, _COLUMNS), np.int64)
@@ -173,10 +165,7 @@ def count_events(  # noqa: C901 (one branch an event)
 ) -> tuple[int, int, int]:
     """Fill a row of ``table`` for each transaction with a half, and ``lags`` for each op entry that was written.
 
-    Returns
-    -------
-    tuple of int
-        Rows of ``table`` and of ``lags`` that are filled, and op messages that belong to no transaction.
+    Gives the rows of ``table`` and of ``lags`` that are filled, and the op messages that belong to no transaction.
     """
     largest = -1
     for row in range(len(transaction)):

@@ -29,16 +29,12 @@ class Parting:
 
     Attributes
     ----------
-    trace
-        The number of the trace.
     transaction
         Whose event it is; `NONE` if it is none's.
     place
         How many events of the transaction both sides have in common.
     field
         The field that differs; ``event`` where one side has no event.
-    left, right
-        Both sides' events; None where there is none.
     """
 
     trace: int
@@ -57,15 +53,7 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class ComparedTraces:
-    """The result of a comparison of traces.
-
-    Attributes
-    ----------
-    events
-        How many events both sides have in common.
-    parting
-        The first difference, None if there is none.
-    """
+    """How many events both sides have in common, and the first difference, if there is one."""
 
     events: int
     parting: Parting | None
@@ -76,12 +64,7 @@ def compare_traces(
 ) -> ComparedTraces:
     """Compare traces by their numbers, each by its transactions.
 
-    A difference in time counts only where all traces are alike but for times.
-
-    Parameters
-    ----------
-    with_times
-        Whether a difference in time counts at all.
+    A difference in time counts only where all traces are alike but for times, and it is wanted.
     """
     events = 0
     in_time: Parting | None = None

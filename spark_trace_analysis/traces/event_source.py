@@ -14,15 +14,7 @@ from spec.events import FIELDS
 
 
 class Events(NamedTuple):
-    """Some whole traces, in order.
-
-    Attributes
-    ----------
-    columns
-        One array of equal length a field; fields of words hold indices into their ``words``.
-    words
-        The words of each string field.
-    """
+    """Some whole traces, in order: an array of equal length a field; those of words hold places in their ``words``."""
 
     columns: Mapping[str, npt.NDArray[Any]]
     words: Mapping[str, Sequence[str]]
@@ -76,13 +68,7 @@ def steps_of_a_walk(parameters: Parameters, number: int) -> str:
 
 
 def remade_events(parameters: Parameters, number: int, source: "EventSource") -> list[dict[str, Any]]:
-    """Make one trace again, without any other one: a dictionary an event.
-
-    Raises
-    ------
-    ModelCheckError
-        A name is unknown, or a number out of range.
-    """
+    """Make one trace again, without any other one: a dictionary an event; raises `ModelCheckError`."""
     columns, words = source.make(parameters, number, 1)
     rows = zip(*(columns[field.name].tolist() for field in FIELDS), strict=True)
     return [
@@ -95,13 +81,7 @@ def remade_events(parameters: Parameters, number: int, source: "EventSource") ->
 
 
 def walker_of(parameters: Parameters) -> Walker:
-    """The walker of a run; one for all runs of the same world and choice, as it may have learned.
-
-    Raises
-    ------
-    ModelCheckError
-        As ``walker_for``.
-    """
+    """The walker of a run; one for all runs of the same world and choice, as it may have learned. `ModelCheckError`."""
     return _walker(parameters.world, parameters.choice)
 
 

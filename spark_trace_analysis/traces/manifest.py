@@ -66,7 +66,7 @@ class Parameters:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What manifests and commands name as the environment, sorted by name."""
+        """The environment as manifests and commands name it, sorted by name."""
         return (self.file,) if self.file else tuple(sorted(self.world.environment))
 
     @property
@@ -270,16 +270,12 @@ def source_fingerprint(instance: Instance | None = None, packages: Sequence[str]
     if file.suffix == ".toml" and file.is_file():
         digest.update(read_bytes(file))
     for package in packages:
-        for root in _folders_of(package):
+        found = find_spec(package)
+        for root in () if found is None else found.submodule_search_locations or ():
             for path in sorted(Path(root).rglob("*")):
                 if path.suffix in {".py", ".toml"}:
                     digest.update(path.relative_to(root).as_posix().encode() + b"\0" + read_bytes(path) + b"\0")
     return digest.hexdigest()[:16]
-
-
-def _folders_of(package: str) -> Sequence[str]:
-    found = find_spec(package)
-    return [] if found is None or found.submodule_search_locations is None else found.submodule_search_locations
 
 
 def to_json(run: TraceRun) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Rows of a look may be cached, file by file, so that a job which died does not lo
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,7 @@ _ADDED = {"run": "bigint", "problem": "string"}
 def collected(rows: DataFrame) -> list[Row]:
     """Rows of :func:`file_rows`, added up or not, in no particular order.
 
-    Raises
-    ------
-    BadTracesError
-        A file is missing, changed or not readable, or a look says so of it; the first by name.
+    Raises `BadTracesError` if a file is missing, changed or not readable, or a look says so of it; the first by name.
     """
     found = rows.collect()
     problems = sorted(row["problem"] for row in found if row["problem"])
@@ -50,16 +48,11 @@ def file_rows(
 ) -> DataFrame:
     """Give the rows of a look at every file of the runs as a data frame, for Spark to add up.
 
-    Each row has ``run``, the run's place in ``runs``, and ``problem`` where the file is damaged.
+    Each row has ``run``, the run's place in ``runs``, and ``problem`` where the file is damaged. Files are shared out
+    among one task a core: a task costs more to start than a file to look at.
 
     Parameters
     ----------
-    spark
-        Its workers must see the runs under the same path.
-    runs
-        Their files are shared out among one task a core: a task costs more to start than a file to look at.
-    looks
-        How to look at the files of each run; called in the workers.
     columns
         Names of the columns of its rows, and ``bigint`` or ``string`` for each; a row may leave some out.
     cache
@@ -97,17 +90,17 @@ def count_cached(runs: Sequence[TraceRun], cache: Path, asked: Sequence[str]) ->
     )
 
 
+@dataclass(frozen=True)
 class _LookCache:
     """The rows of earlier looks; a file that has another size or time than then is looked at again."""
 
-    def __init__(self, folder: Path, asked: str) -> None:
-        self._folder = folder
-        self._asked = asked
+    folder: Path
+    asked: str
 
     def _place(self, path: str, sha256: str) -> Path:
         there = Path(path).stat()
-        key = f"{self._asked}\0{sha256}\0{there.st_size}\0{there.st_mtime_ns}"
-        return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
+        key = f"{self.asked}\0{sha256}\0{there.st_size}\0{there.st_mtime_ns}"
+        return self.folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
 
     def find(self, path: str, sha256: str) -> list[Mapping[str, Any]] | None:
         """The rows of the file, if it was looked at."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-PARQUET_MAGIC = b"PAR1"
 _ROWS_A_PIECE = 1 << 16
 
 
@@ -41,7 +40,7 @@ class Row:
     outcome: int
 
     def __str__(self) -> str:
-        """What happened, without what does not apply.
+        """The event in words, without the fields that do not apply.
 
         Examples
         --------

@@ -19,13 +19,7 @@ BESIDE_RECORDED = "world.json"
 
 
 def find_runs(folder: Path) -> list[TraceRun]:
-    """Give the run in a folder, or the runs in its sub-folders in the order of their names.
-
-    Raises
-    ------
-    BadTracesError
-        The folder is missing or empty, holds no run, or one of its runs is damaged.
-    """
+    """Give the run in a folder, or the runs in its sub-folders in the order of their names; raises `BadTracesError`."""
     if not folder.exists():
         message = f"{folder}: there is no such folder"
         raise BadTracesError(message)
@@ -47,10 +41,7 @@ def find_runs(folder: Path) -> list[TraceRun]:
 def open_run(folder: Path) -> TraceRun:
     """Read one run's manifest and check each file's size, end and schema (not yet its checksum: judging reads it all).
 
-    Raises
-    ------
-    BadTracesError
-        The first thing that is wrong, in words.
+    Raises `BadTracesError` for the first thing that is wrong.
     """
     manifest = read_manifest(folder)
     for file in manifest.files:
@@ -103,13 +94,7 @@ class RunSettings(NamedTuple):
 
 
 def settings_of(run: TraceRun) -> RunSettings:
-    """The sizes and switches of a run.
-
-    Raises
-    ------
-    BadTracesError
-        The file beside recorded traces is damaged.
-    """
+    """The sizes and switches of a run; raises `BadTracesError` where the file beside recorded traces is damaged."""
     recorded = _recorded_settings(run)
     if recorded is None:
         return RunSettings.of(run.parameters.world.constants)

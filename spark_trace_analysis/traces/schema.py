@@ -58,10 +58,7 @@ def to_batch(columns: Mapping[str, npt.NDArray[Any]], words: Mapping[str, Sequen
 def event_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int16]:
     """Translate event names into their places in ``spec.events.EVENTS``, whatever order the file has them in.
 
-    Raises
-    ------
-    BadTracesError
-        The file has an event that the specification does not know.
+    Raises `BadTracesError` for an event that the specification does not know.
     """
     names = column.dictionary.to_pylist()
     unknown = [name for name in names if name not in EVENTS]

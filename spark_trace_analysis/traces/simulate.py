@@ -132,10 +132,7 @@ def _complete(parameters: Parameters, out: Path, source: EventSource) -> Simulat
 def prepare(parameters: Parameters, source: EventSource = WALKS) -> None:
     """Make the last trace: a name that is not known is found, and the tasks find the compiled kernels on disk.
 
-    Raises
-    ------
-    ModelCheckError
-        The profile, a fault, the instance or the choice is unknown; the message says which there are.
+    Raises `ModelCheckError`; the message says which names there are.
     """
     source.make(parameters, max(parameters.traces - 1, 0), 1)
 
@@ -227,10 +224,7 @@ def _name(first: int) -> str:
 def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource, unfinished: UnfinishedRun) -> int:
     """Let tasks make the missing files, the same bytes by however many; returns how many files were there.
 
-    Raises
-    ------
-    OSError
-        A file can't be written, and never will be.
+    Raises `OSError` where a file can't be written, and never will be.
     """
     firsts = _firsts(parameters, source)
 

@@ -47,10 +47,7 @@ class UnfinishedRun:
     def write(self, name: str, content: pa.Buffer, first: int, traces: int, events: int) -> ManifestFile:
         """Write one file, then its note; whoever dies in between leaves a file that is not believed, and is replaced.
 
-        Raises
-        ------
-        OSError
-            It can't be written; what was written of it is removed.
+        Raises `OSError`; what was written of the file is removed.
         """
         note = ManifestFile(name, first, traces, events, content.size, hashlib.sha256(content).hexdigest())
         self._put(content, self.folder / name)
@@ -100,13 +97,7 @@ class UnfinishedRun:
         return (self._work / _PARAMETERS).is_file()
 
     def begin(self, parameters: Parameters, source: str) -> None:
-        """Note the parameters of the run, or see that they are those of the one that was begun.
-
-        Raises
-        ------
-        BadOptionError
-            As ``require_same``.
-        """
+        """Note the parameters of the run, or see, as :meth:`require_same`, that they are those of the begun one."""
         if self.is_begun:
             self.require_same(parameters, source)
         (self._work / _NOTES).mkdir(exist_ok=True)
@@ -114,13 +105,7 @@ class UnfinishedRun:
         self._put(_as_json({"source": source, "parameters": parameters.to_json()}), self._work / _PARAMETERS)
 
     def require_same(self, parameters: Parameters, source: str) -> None:
-        """See that the run that was begun is this one.
-
-        Raises
-        ------
-        BadOptionError
-            It is another one, or the same one by other sources.
-        """
+        """Raise `BadOptionError` if the run that was begun is another one, or the same one by other sources."""
         begun = _read_json(self._work / _PARAMETERS)
         try:
             there, there_by = parameters_of(begun["parameters"]), begun["source"]

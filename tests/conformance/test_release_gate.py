@@ -12,14 +12,21 @@ import pytest
 
 from conformance.errors import ConformanceError, MavenError, ReleaseGateError
 from conformance.release_gate import __main__ as gate
-from conformance.release_gate import claims, comparison, page
+from conformance.release_gate import claims, comparison
 from conformance.release_gate.cited import cited
 from conformance.release_gate.claims import wrong_claims
 from conformance.release_gate.comparison import compared, differences, stale_evidence, without_digest
 from conformance.release_gate.digests import Classes
 from conformance.release_gate.jars import ARTIFACTS, jars_of, published_releases
-from conformance.release_gate.recorded_digests import Column, Evidence, read_digests, read_evidence, write_digests
-from conformance.release_gate.recorded_keys import read_keys, write_keys
+from conformance.release_gate.recorded import (
+    Column,
+    Evidence,
+    read_digests,
+    read_evidence,
+    read_keys,
+    write_digests,
+    write_keys,
+)
 from model_check import releases
 from model_check.defects.catalogue import catalogue
 from spec.releases import broker_defaults
@@ -53,7 +60,9 @@ def test_what_is_kept_holds_and_the_page_shows_it(columns: dict[str, Column]) ->
     assert without_digest(columns) == [], "make releases ARGS=--update"
     assert wrong_claims(columns) == []
     assert stale_evidence(columns, evidence) == []
-    assert page.PAGE.read_text(encoding="utf-8") == page.page(columns, evidence), "make releases ARGS=--update"
+    assert comparison.PAGE.read_text(encoding="utf-8") == comparison.page(columns, evidence), (
+        "make releases ARGS=--update"
+    )
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
@@ -163,7 +172,7 @@ def test_a_repair_in_a_wrong_release_and_a_name_that_is_nowhere_are_refused(
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: dict[str, Column]) -> Path:
     """Copies of what the command writes; jars of two releases, of which only one is kept; nothing else is cited."""
     names = {CHECK: cited()[CHECK]}
-    for module in (gate, comparison, claims, page):
+    for module in (gate, comparison, claims):
         if hasattr(module, "cited"):
             monkeypatch.setattr(module, "cited", lambda: names)
     monkeypatch.setattr(comparison, "default_fields", lambda: iter(()))

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.errors import ReleaseGateError
 from conformance.release_gate.digests import Classes
-from conformance.release_gate.recorded_keys import KEYS, different_keys, read_keys, write_keys
+from conformance.release_gate.recorded import KEYS, different_keys, read_keys, write_keys
 from conformance.release_gate.setters import keys_of
 
 SOURCE = """

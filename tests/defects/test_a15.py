@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from model_check.clauses import name_of
 from model_check.counterexample.steps import Replay, read_path, replay
 from model_check.defects.catalogue import catalogue
-from model_check.defects.findings import read_findings
+from model_check.defects.findings import SEARCH_FINDINGS
 from model_check.defects.resemblance import first_step_missing
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -32,7 +32,7 @@ def taken(world: World | None, steps: int | None = None) -> Replay:
     assert world is not None
     constants = world.constants
     path = read_path(TRANSACTIONAL_MESSAGES, constants, " ".join(SCHEDULE.split()))
-    assert len(path) == read_findings()["A15"].depth
+    assert len(path) == SEARCH_FINDINGS.read()["A15"].depth
     return replay(TRANSACTIONAL_MESSAGES, constants, path[:steps])
 
 

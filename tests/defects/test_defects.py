@@ -14,7 +14,7 @@ import pytest
 from model_check.check import check
 from model_check.counterexample.steps import replay
 from model_check.defects.__main__ import questions
-from model_check.defects.findings import read_findings
+from model_check.defects.findings import SEARCH_FINDINGS
 from model_check.defects.search import FoundDefect, find, without_repair
 from model_check.engines import ENGINES
 from model_check.finding import Holds, Violated
@@ -24,7 +24,7 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import untraced
 
 SEARCHES = {name: search for name, _, search in questions() if not search.takes_long}
-FINDINGS = read_findings()
+FINDINGS = SEARCH_FINDINGS.read()
 
 FEW, FEW_OF_THE_SWEEP = 800, 3_000
 """With so many states on the way, the CPython engine takes half a second, and a second or two."""

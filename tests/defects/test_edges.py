@@ -7,8 +7,7 @@ import re
 import pytest
 
 from fuzz.defects.scenario import scenarios
-from model_check.defects.catalogue import Defect, catalogue
-from model_check.defects.question import DefectSearch
+from model_check.defects.catalogue import Defect, DefectSearch, catalogue
 
 VERSION = r"\d+\.\d+\.\d+"
 

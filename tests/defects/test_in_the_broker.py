@@ -23,7 +23,7 @@ from fuzz.defects.scenario import (
     scenarios,
 )
 from model_check.defects.catalogue import Where, catalogue
-from model_check.defects.findings import read_broker_findings
+from model_check.defects.findings import BROKER_FINDINGS
 from tests.defects import expected_of_settings_clients_stores as more
 
 SCHEDULE, TIMER, HALF = "SCHEDULE_TOPIC_XXXX", "rmq_sys_wheel_timer", "RMQ_SYS_TRANS_HALF_TOPIC"
@@ -258,7 +258,7 @@ def test_what_shows_in_the_broker_only_has_a_scenario_and_94_ids_are_alive() -> 
 
 
 def test_what_is_on_record_is_what_is_seen() -> None:
-    recorded = read_broker_findings()
+    recorded = BROKER_FINDINGS.read()
     assert list(recorded) == list(SCENARIOS)
     for identifier, finding in recorded.items():
         shown, scenario = played(identifier), SCENARIOS[identifier]
@@ -278,7 +278,7 @@ def test_the_test_that_is_named_to_the_user_is_this_one() -> None:
     assert name == test_the_broker_shows_the_defect_and_not_where_it_is_repaired.__name__
 
 
-@pytest.mark.parametrize(("affected", "repaired", "told"), [(False, False, "does not show"), (True, True, "shows")])
+@pytest.mark.parametrize(("affected", "repaired", "says"), [(False, False, "does not show"), (True, True, "shows")])
 def test_a_scenario_that_goes_another_way_is_told_with_what_was_seen(affected: bool, repaired: bool, says: str) -> None:
     older, newer = BrokerProfile.of("4.5.1"), BrokerProfile.of("4.9.7")
     seen = {older: Seen(affected, {"copies": (1, 2)}), newer: Seen(repaired, {"copies": (1, 2)})}

@@ -10,8 +10,8 @@ import pytest
 from model_check.check import check
 from model_check.clauses import clauses_by_name
 from model_check.defects.__main__ import lassos
-from model_check.defects.findings import read_lasso_findings
-from model_check.defects.lasso_search import engines_that_agree, find_lasso
+from model_check.defects.findings import LASSO_FINDINGS
+from model_check.defects.search import engines_that_agree_on_the_lasso, find_lasso
 from model_check.errors import EvaluationError
 from model_check.question import Question
 from model_check.world import Profile
@@ -19,10 +19,10 @@ from model_check.world import Profile
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from model_check.defects.question import LassoSearch
+    from model_check.defects.catalogue import LassoSearch
 
 QUESTIONS = {name: question for name, _, question in lassos()}
-FINDINGS = read_lasso_findings()
+FINDINGS = LASSO_FINDINGS.read()
 
 
 @pytest.fixture(autouse=True, params=["endless"])
@@ -55,7 +55,7 @@ def test_the_lasso_is_found_where_the_defect_is_and_nowhere_where_it_is_repaired
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", [name for name, found in FINDINGS.items() if "networkx" in found.engines])
 def test_networkx_decides_the_same(name: str) -> None:
-    assert engines_that_agree(QUESTIONS[name], find_lasso(QUESTIONS[name])) == ("numba", "networkx")
+    assert engines_that_agree_on_the_lasso(QUESTIONS[name], find_lasso(QUESTIONS[name])) == ("numba", "networkx")
 
 
 TWO_ROUNDS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from model_check.counterexample.itf import to_itf
+from model_check.counterexample.trace_file import to_itf
 from tests.model_check.counterexample import b02
 
 TRACE: dict[str, Any] = to_itf(b02.WORLD, b02.path(), "B02")

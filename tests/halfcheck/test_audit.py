@@ -18,7 +18,7 @@ from halfcheck import app
 from halfcheck.errors import ExitCode
 from spark_trace_analysis.audit import audit_folders
 from spark_trace_analysis.audit.audit import SCHEMA
-from spark_trace_analysis.audit.sole_writer import sole_writer
+from spark_trace_analysis.audit.audit_folders import sole_writer
 from tests.reference.format.store_writer import HALF, StoreWriter
 
 if TYPE_CHECKING:

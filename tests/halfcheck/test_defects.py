@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -20,7 +21,7 @@ from model_check.defects import catalogue as catalogue_module
 from model_check.defects import findings as findings_module
 from model_check.defects.affected import defects_in
 from model_check.defects.catalogue import catalogue
-from model_check.defects.findings import read_findings, read_lasso_findings
+from model_check.defects.findings import LASSO_FINDINGS, SEARCH_FINDINGS
 from model_check.remedies.advice import remedy_of
 from model_check.wording.clauses import meaning_of
 from model_check.world import Profile
@@ -57,7 +58,7 @@ def test_the_json_of_the_list_gives_the_figures_on_record_without_a_search(
 ) -> None:
     content = told(capsys)
     assert list(content) == list(catalogue())
-    for identifier, finding in read_findings().items():
+    for identifier, finding in SEARCH_FINDINGS.read().items():
         if identifier in content:
             assert (content[identifier]["depth"], content[identifier]["seconds"]) == (finding.depth, finding.seconds)
             assert content[identifier]["trace"] is None
@@ -242,8 +243,8 @@ def test_the_json_has_what_is_on_record_of_endless_runs(capsys: pytest.CaptureFi
 def test_another_lasso_than_the_one_on_record_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = {**read_lasso_findings(), "A07": replace(read_lasso_findings()["A07"], cycle=4)}
-    monkeypatch.setattr(findings_module, "read_lasso_findings", lambda: wrong)
+    wrong = {**LASSO_FINDINGS.read(), "A07": replace(LASSO_FINDINGS.read()["A07"], cycle=4)}
+    monkeypatch.setattr(findings_module, "LASSO_FINDINGS", SimpleNamespace(read=lambda: wrong))
     assert run(["defects", "A07"]) == ExitCode.EVALUATION_ERROR
     assert capsys.readouterr().err == (
         "halfcheck: A07: a lasso of 10 + 3 steps, but 10 + 4 is on record; make defects records what the specification "
@@ -319,8 +320,8 @@ def test_an_unknown_id_is_answered_with_the_nearest_in_one_line(capsys: pytest.C
 def test_another_depth_than_the_one_on_record_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = {**read_findings(), "B02": replace(read_findings()["B02"], depth=5)}
-    monkeypatch.setattr(findings_module, "read_findings", lambda: wrong)
+    wrong = {**SEARCH_FINDINGS.read(), "B02": replace(SEARCH_FINDINGS.read()["B02"], depth=5)}
+    monkeypatch.setattr(findings_module, "SEARCH_FINDINGS", SimpleNamespace(read=lambda: wrong))
     assert run(["defects", "B02"]) == ExitCode.EVALUATION_ERROR
     assert capsys.readouterr().err == (
         "halfcheck: B02: found at depth 4, but 5 is on record; make defects records what the specification gives now\n"

@@ -14,7 +14,7 @@ from fuzz.mutants import kill_table
 from fuzz.mutants.mutant import Edit
 from fuzz.search import coverage
 from halfcheck.app import run
-from model_check.cpython.search import explore
+from model_check.cpython import explore
 from spec.constants import FAULTS
 from tests.model_check.checked import at_full_speed
 

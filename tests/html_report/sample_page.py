@@ -32,8 +32,7 @@ from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from spark_trace_analysis.judge.both_ways import Count
-from spark_trace_analysis.statistics.action_pairs import RareTrace
-from spark_trace_analysis.statistics.run_statistics import RunStatistics
+from spark_trace_analysis.statistics.run_statistics import RareTrace, RunStatistics
 from spark_trace_analysis.statistics.states_seen import StatesSeen
 from spark_trace_analysis.statistics.transaction_tally import Fates, Records
 from spark_trace_analysis.traces.manifest import Parameters, TraceRun, make_manifest

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from model_check.explicit.code_generation.compile import kernel_cache
+from model_check.cache_folder import cache_folder
 from model_check.explicit.code_generation.emit import FUNCTIONS, Emitter
 from model_check.explicit.code_generation.native import Native, load_native
 from model_check.explicit.code_generation.packing import Packing, pack_machine
@@ -85,7 +85,7 @@ def emitted(machine: Machine, constants: object) -> Emitted:
     """Compile a machine's code and load it without Numba."""
     packing = pack_machine(machine, constants)
     emitter = Emitter(machine, constants, packing)
-    native = load_native(emitter.source(), FUNCTIONS, kernel_cache())
+    native = load_native(emitter.source(), FUNCTIONS, cache_folder())
     return Emitted(machine, constants, packing, native, emitter.steps, emitter.verdict_words, emitter.guard_parts)
 
 

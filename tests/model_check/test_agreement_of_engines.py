@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.cpython import search as cpython
+from model_check import cpython
 from model_check.explicit import search as explicit
 from model_check.instances import instance_names
 from model_check.world import Environment, World

@@ -9,9 +9,8 @@ import pytest
 from model_check.check import check
 from model_check.engines import ENGINES
 from model_check.errors import ModelCheckError
-from model_check.instances import instance_names, load_instance
+from model_check.instances import MOST_STEPS, instance_names, load_instance, require_searchable
 from model_check.question import Question
-from model_check.searchable import MOST_STEPS, require_searchable
 from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from model_check import cpython
 from model_check.counterexample.steps import replay
-from model_check.cpython import search as cpython
 from model_check.errors import EvaluationError, NotInTheLanguage
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.code_generation.expressions import Function

@@ -10,7 +10,7 @@ import pytest
 from halfcheck.app import run
 from model_check.check import check
 from model_check.defects.catalogue import catalogue
-from model_check.defects.claims import unshown_claims
+from model_check.defects.switch_effects import unshown_claims
 from model_check.errors import ModelCheckError
 from model_check.finding import Holds
 from model_check.question import Question

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.cpython import search as cpython
-from model_check.explicit.code_generation.packing import pack_machine
-from model_check.explicit.code_generation.width import state_width
+from model_check import cpython
+from model_check.explicit.code_generation.packing import pack_machine, state_width
 from model_check.explicit.search import explore
 from model_check.symbolic.bounded import BoundedVerdict, search
 from model_check.symbolic.relation import relation_of

@@ -11,15 +11,14 @@ import pytest
 
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
-from model_check.broker_conf.changes import changes_of
 from model_check.broker_conf.judgement import judge_configuration
-from model_check.broker_conf.suggestions import suggest
+from model_check.broker_conf.suggestions import changes_of, suggest
 from model_check.clauses import name_of
 from model_check.configuration import Configuration
 from model_check.world import Environment
 
 if TYPE_CHECKING:
-    from model_check.broker_conf.changes import Change
+    from model_check.broker_conf.suggestions import Change
 
 PAGE = Path(__file__).parents[2] / "docs" / "broker-conf.md"
 

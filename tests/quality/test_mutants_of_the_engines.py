@@ -12,7 +12,7 @@ import pytest
 
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.clauses import name_of
-from model_check.cpython.search import explore
+from model_check.cpython import explore
 from model_check.explicit.code_generation import packing
 from model_check.explicit.code_generation.expressions import Function, Module
 from model_check.explicit.code_generation.statements import emit_statement, emit_tick

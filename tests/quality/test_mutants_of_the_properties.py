@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.clauses import name_of
-from model_check.cpython.search import explore
+from model_check.cpython import explore
 from model_check.world import World
 from spec import ghosts, half, rounds
 from spec.chapters import discarding

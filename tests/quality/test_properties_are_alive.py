@@ -13,7 +13,7 @@ import pytest
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.check import check
 from model_check.clauses import clauses_by_name
-from model_check.cpython.search import explore
+from model_check.cpython import explore
 from model_check.finding import Verdict
 from model_check.question import Question
 from model_check.verdicts.table import TableOfVerdicts  # noqa: TC001 (the signature of a cached function)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import golden_stores
-from model_check.explicit.code_generation.compile import kernel_cache
+from model_check.cache_folder import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +76,7 @@ def run(installed: Path, folder: Path, *words: str) -> tuple[int, str, str]:
     """One command in an empty folder, with nothing of the checkout on its path."""
     wanted = {"PATH", "JAVA_HOME", "TMPDIR", "PYTHONPYCACHEPREFIX", "HALFCHECK_COMPILE"}
     environment = {name: value for name, value in os.environ.items() if name in wanted}
-    environment |= {"HOME": str(folder), "HALFCHECK_CACHE": str(kernel_cache())}
+    environment |= {"HOME": str(folder), "HALFCHECK_CACHE": str(cache_folder())}
     program: Sequence[str | Path] = [installed, *words]
     if words[0] == "python":
         program = [installed.with_name("python"), *words[1:]]

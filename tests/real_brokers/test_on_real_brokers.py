@@ -13,15 +13,21 @@ from model_check.trace_validation.observed import EventKind, ObservedEvent, Trac
 from model_check.world import Profile
 from real_brokers.probe import __main__ as probe_real
 from real_brokers.probe import replay as replay_on_real
-from real_brokers.probe.outcomes import RELEASES, ReplayOutcome, read_replays, table_of, tasks_of
-from real_brokers.probe.page import PAGE, page_of
+from real_brokers.probe.outcomes import (
+    PAGE,
+    RELEASES,
+    ReplayOutcome,
+    Task,
+    page_of,
+    read_replays,
+    table_of,
+    tasks_of,
+)
 from real_brokers.probe.replay import WrittenRecords, settings_for, written_by_schedule, written_in
 from real_brokers.rocketmq_rust import __main__ as probe_rust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from real_brokers.probe.outcomes import Task
 
 
 @pytest.fixture(scope="module")

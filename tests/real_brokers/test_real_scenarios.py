@@ -73,7 +73,7 @@ class LedBroker:
 
 def led(name: str, monkeypatch: pytest.MonkeyPatch) -> LedBroker:
     monkeypatch.setattr("time.sleep", lambda _: None)
-    monkeypatch.setattr("real_brokers.rocketmq.defect_runs.utime", lambda *_: None)
+    monkeypatch.setattr("real_brokers.rocketmq.scenario_runs.utime", lambda *_: None)
     broker = LedBroker(SCENARIOS[name].settings)
     SCENARIOS[name].lead(broker)  # type: ignore[arg-type]
     return broker

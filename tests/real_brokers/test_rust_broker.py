@@ -17,7 +17,7 @@ from real_brokers.loopback import Ports
 from real_brokers.rocketmq_rust.__main__ import main
 from real_brokers.rocketmq_rust.broker import SETTINGS, broker_toml
 from real_brokers.rocketmq_rust.crates import BROKER, CRATES, NAME_SERVER, CargoError, built, install_command
-from real_brokers.rocketmq_rust.difference import MOST_STEPS, DifferenceStep, RustDifference, staged
+from real_brokers.rocketmq_rust.difference import DifferenceStep, RustDifference, staged
 from real_brokers.rocketmq_rust.differences import DIFFERENCES
 from real_brokers.rocketmq_rust.observations import Observations, read_observations, write_observations
 from real_brokers.rocketmq_rust.page import PAGE, page_of
@@ -154,7 +154,7 @@ def test_the_broker_listens_on_loopback_only_and_has_the_settings_that_were_aske
 
 def test_each_difference_is_a_schedule_of_at_most_twenty_steps_that_names_its_sources() -> None:
     assert len({each.name for each in DIFFERENCES}) == len(DIFFERENCES)
-    assert all(0 < len(each.steps) <= MOST_STEPS for each in DIFFERENCES)
+    assert all(0 < len(each.steps) <= 20 for each in DIFFERENCES)
     assert all(any(step.source for step in each.steps) for each in DIFFERENCES)
 
 

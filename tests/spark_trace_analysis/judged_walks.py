@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model_check.clock_events import TICKS
+from model_check.counterexample.steps import TICKS
 from model_check.explicit.code_generation.compile import HEADER, _text, compile_machine, load_generated
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, OBSERVED
 from model_check.world import World

@@ -12,12 +12,11 @@ import pytest
 
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
-from model_check.any_length.bisimulation import Bisimulation, compare
-from model_check.any_length.page import NARROW, page
+from model_check.any_length import NARROW, Bisimulation, compare, page
 from model_check.check import check
 from model_check.clauses import clauses_by_name
 from model_check.counterexample.steps import read_path, replay
-from model_check.cpython.search import explore as explore_slowly
+from model_check.cpython import explore as explore_slowly
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.search import explore
 from model_check.finding import Verdict

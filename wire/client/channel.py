@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 from wire.errors import ForeignProtocolError, MalformedFrameError, WireError
-from wire.remoting.codes import Serialization
+from wire.remoting.codes import Serialization, version_of
 from wire.remoting.command import ONEWAY_FLAG, RemotingCommand, decode, encode, java_text
 from wire.remoting.frames import FrameReader
-from wire.remoting.versions import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,12 +37,7 @@ class Address:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Read ``HOST:PORT``.
-
-        Raises
-        ------
-        ValueError
-            It is none.
+        """Read ``HOST:PORT``; raises `ValueError` for anything else.
 
         Examples
         --------
@@ -63,19 +57,12 @@ class Address:
 class BrokerChannel:
     """A connection that stands until it is closed, by either side (``NettyRemotingClient``).
 
-    Parameters
-    ----------
-    address
-        The broker's.
-    patience
-        How many seconds an answer may take.
-    serialization
-        How its headers are written.
+    An answer may take `patience` seconds.
 
     Raises
     ------
     NoAnswerError
-        Nobody listens there.
+        Nobody listens there; by each request: there is no answer in time, or the connection has ended.
     """
 
     def __init__(
@@ -104,33 +91,15 @@ class BrokerChannel:
         self.close()
 
     def ask(self, code: int, fields: Mapping[str, object] | None = None, body: bytes = b"") -> RemotingCommand:
-        """Send a request and wait for its answer, whatever it says; fields of None are left out.
-
-        Raises
-        ------
-        NoAnswerError
-            There is none in time, or the connection ends before.
-        """
+        """Send a request and wait for its answer, whatever it says; fields of None are left out."""
         return self.answer_to(self.begin(code, fields, body))
 
     def begin(self, code: int, fields: Mapping[str, object] | None = None, body: bytes = b"") -> int:
-        """Send a request, and give the number by which :meth:`answer_to` knows its answer.
-
-        Raises
-        ------
-        NoAnswerError
-            The connection has ended.
-        """
+        """Send a request, and give the number by which :meth:`answer_to` knows its answer."""
         return self._send(code, fields or {}, body, is_answered=True)
 
     def answer_to(self, opaque: int) -> RemotingCommand:
-        """Wait for the answer to a request that was begun.
-
-        Raises
-        ------
-        NoAnswerError
-            There is none in time, or the connection ends before.
-        """
+        """Wait for the answer to a request that was begun."""
         code, answer = self._waiting[opaque]
         try:
             came = answer.get(timeout=self._patience)
@@ -144,13 +113,7 @@ class BrokerChannel:
         return came
 
     def send_oneway(self, code: int, fields: Mapping[str, object] | None = None, body: bytes = b"") -> None:
-        """Send a request that nobody answers.
-
-        Raises
-        ------
-        NoAnswerError
-            The connection has ended.
-        """
+        """Send a request that nobody answers."""
         self._send(code, fields or {}, body, is_answered=False)
 
     def asked(self) -> RemotingCommand | None:

@@ -1,6 +1,7 @@
 """Queries that any client may make: queues, the offsets of the check service, a broker's version and settings.
 
-Pulls never carry the bit that commits an offset (``PullSysFlag#FLAG_COMMIT_OFFSET``).
+Pulls never carry the bit that commits an offset (``PullSysFlag#FLAG_COMMIT_OFFSET``). What a broker does not answer, or
+not with success, is a `NoAnswerError`.
 """
 
 from __future__ import annotations
@@ -12,17 +13,15 @@ from typing import TYPE_CHECKING, Final
 from files.content import parse_json
 from reference.format.java_properties import Setting
 from reference.format.system_topics import CHECK_GROUP
-from wire.client.channel import NoAnswerError
+from wire.client.channel import BrokerChannel, NoAnswerError
 from wire.errors import WireError
-from wire.remoting.codes import CLOCK_FIELD, RequestCode, ResponseCode
+from wire.remoting.codes import CLOCK_FIELD, RequestCode, ResponseCode, release_of
 from wire.remoting.messages import decode_records
-from wire.remoting.versions import release_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reference.format.record import LogRecord
-    from wire.client.channel import BrokerChannel
 
 _MOST_BROKERS: Final = 8
 _SUBSCRIPTION: Final = 4
@@ -32,13 +31,7 @@ _NO_QUEUE: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.SYSTEM_ERROR, Res
 
 
 def pull_all(channel: BrokerChannel, group: str, topic: str, begin: int, queue_id: int = 0) -> list[LogRecord]:
-    """All messages of a queue from an offset on, as they are stored; none of a topic that is not there.
-
-    Raises
-    ------
-    NoAnswerError
-        The broker does not give them.
-    """
+    """All messages of a queue from an offset on, as they are stored; none of a topic that is not there."""
     found: list[LogRecord] = []
     at = begin
     while True:
@@ -69,28 +62,16 @@ class NameServerError(WireError):
 
 @dataclass(frozen=True, slots=True)
 class LogStretch:
-    """The start of a walk through a commit log.
-
-    Attributes
-    ----------
-    begin
-        The commit log offset of a message.
-    file_size
-        ``mappedFileSizeCommitLog``: the rest at the end of a file is passed over.
-    """
+    """The start of a walk through a commit log."""
 
     begin: int
+    """The commit log offset of a message."""
     file_size: int
+    """``mappedFileSizeCommitLog``: the rest at the end of a file is passed over."""
 
 
 def walk_log(channel: BrokerChannel, stretch: LogStretch) -> Iterator[LogRecord]:
-    """All messages of the commit log from one on (VIEW_MESSAGE_BY_ID), up to the first place where none is.
-
-    Raises
-    ------
-    NoAnswerError
-        The broker does not answer.
-    """
+    """All messages of the commit log from one on (VIEW_MESSAGE_BY_ID), up to the first place where none is."""
     at = stretch.begin
     while True:
         viewed = channel.ask(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": at})
@@ -110,11 +91,6 @@ def unpullable(channel: BrokerChannel, topic: str, begin: int, stretch: LogStret
 
     By the entries of the consume queue; 4.5 gives none (``AdminBrokerProcessor#queryConsumeQueue``), so that its log is
     walked. A message that can't be found is passed over, as by a pull.
-
-    Raises
-    ------
-    NoAnswerError
-        The broker does not answer.
     """
     found: list[LogRecord] = []
     at, end = begin, end_of_queue(channel, topic)
@@ -142,47 +118,23 @@ def _places(body: bytes) -> list[int]:
 
 
 def end_of_queue(channel: BrokerChannel, topic: str, queue_id: int = 0) -> int:
-    """GET_MAX_OFFSET: how many messages the queue has had; 0 where there is none.
-
-    Raises
-    ------
-    NoAnswerError
-        The broker does not say.
-    """
+    """GET_MAX_OFFSET: how many messages the queue has had; 0 where there is none."""
     return _offset(channel, RequestCode.GET_MAX_OFFSET, {"topic": topic, "queueId": queue_id})
 
 
 def begin_of_queue(channel: BrokerChannel, topic: str, queue_id: int = 0) -> int:
-    """GET_MIN_OFFSET: the first message that is left; 0 where there never was one.
-
-    Raises
-    ------
-    NoAnswerError
-        The broker does not say.
-    """
+    """GET_MIN_OFFSET: the first message that is left; 0 where there never was one."""
     return max(_offset(channel, RequestCode.GET_MIN_OFFSET, {"topic": topic, "queueId": queue_id}), 0)
 
 
 def offset_at(channel: BrokerChannel, topic: str, queue_id: int, since_ms: int) -> int:
-    """SEARCH_OFFSET_BY_TIMESTAMP: the first message that was stored at that time or later; 0 where there is no queue.
-
-    Raises
-    ------
-    NoAnswerError
-        The broker does not say.
-    """
+    """SEARCH_OFFSET_BY_TIMESTAMP: the first message that was stored then or later; 0 where there is no queue."""
     fields = {"topic": topic, "queueId": queue_id, "timestamp": max(since_ms, 0)}
     return max(_offset(channel, RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, fields), 0)
 
 
 def check_offset(channel: BrokerChannel, topic: str) -> int | None:
-    """The check service's offset in the half or the op topic, from the broker's memory; None before its first round.
-
-    Raises
-    ------
-    NoAnswerError
-        The broker does not say.
-    """
+    """The check service's offset in the half or the op topic, as the broker has it; None before its first round."""
     fields = {"consumerGroup": CHECK_GROUP, "topic": topic, "queueId": 0, "setZeroIfNotFound": False}
     answer = channel.ask(RequestCode.QUERY_CONSUMER_OFFSET, fields)
     if answer.code == ResponseCode.QUERY_NOT_FOUND:

@@ -1,4 +1,7 @@
-"""A transactional producer's requests: heartbeats, halves, END_TRANSACTION (``MQClientAPIImpl``)."""
+"""A transactional producer's requests: heartbeats, halves, END_TRANSACTION (``MQClientAPIImpl``).
+
+What is not answered, or not as it should be, is a `NoAnswerError`.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,13 @@ from typing import TYPE_CHECKING, Final
 from reference.broker.processor.end_transaction_processor import TRANSACTION_NOT_TYPE, TRANSACTION_ROLLBACK
 from reference.format.properties import PRODUCER_GROUP, TRANSACTION_PREPARED, UNIQUE_KEY
 from reference.format.record import TRANSACTION_COMMIT
-from wire.client.channel import NoAnswerError
+from wire.client.channel import BrokerChannel, NoAnswerError
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.remoting.messages import properties_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wire.client.channel import BrokerChannel
     from wire.remoting.command import RemotingCommand
 
 UNKNOWN: Final = TRANSACTION_NOT_TYPE
@@ -40,13 +42,7 @@ class HalfName:
 
 
 def heartbeat(channel: BrokerChannel, client_id: str, group: str) -> None:
-    """Let the broker know a producer's group on this connection (``ClientManageProcessor#heartBeat``).
-
-    Raises
-    ------
-    NoAnswerError
-        The broker does not take it.
-    """
+    """Let the broker know a producer's group on this connection (``ClientManageProcessor#heartBeat``)."""
     _require(channel.ask(RequestCode.HEART_BEAT, {}, heartbeat_body(client_id, group)), "the heartbeat", channel)
 
 
@@ -67,15 +63,7 @@ def send_half(
 ) -> HalfName:
     """Send a transactional message (SEND_MESSAGE_V2) to queue 0 of a topic, which is made if it is not there.
 
-    Parameters
-    ----------
-    born_ms
-        ``bornTimestamp``; now, if it is not given.
-
-    Raises
-    ------
-    NoAnswerError
-        It is not answered, or not stored.
+    Its ``bornTimestamp`` is now, if it is not given.
     """
     own = {TRANSACTION_PREPARED: "true", PRODUCER_GROUP: group, UNIQUE_KEY: unique_key, "WAIT": "true"}
     born = int(time.time() * 1_000) if born_ms is None else born_ms
@@ -99,11 +87,6 @@ def end_transaction(
     """Send END_TRANSACTION and wait for its answer, whose code is returned; UNKNOWN is sent one-way.
 
     Nobody answers UNKNOWN (``EndTransactionProcessor#processRequest``).
-
-    Raises
-    ------
-    NoAnswerError
-        There is no answer.
     """
     fields = end_transaction_fields(group, half, outcome, answers_check=answers_check)
     if outcome == UNKNOWN:
@@ -128,13 +111,7 @@ def end_transaction_fields(
 
 
 def half_of_check(request: RemotingCommand) -> HalfName:
-    """The copy that a CHECK_TRANSACTION_STATE names.
-
-    Raises
-    ------
-    NoAnswerError
-        It names none.
-    """
+    """The copy that a CHECK_TRANSACTION_STATE names."""
     fields = request.fields
     try:
         return HalfName(

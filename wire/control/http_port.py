@@ -37,35 +37,19 @@ _REASONS: Final = {
 
 
 class ControlPort:
-    """The port.
-
-    Parameters
-    ----------
-    token
-        The token that a request must show as ``Authorization: Bearer TOKEN``; drawn if not given.
-
-    Attributes
-    ----------
-    address
-        ``127.0.0.1:PORT``, once it listens; it never listens anywhere else.
-    """
+    """The port; a request must show its token, which is drawn if not given, as ``Authorization: Bearer TOKEN``."""
 
     def __init__(self, node: BrokerNode, port: int = 0, token: str | None = None) -> None:
         self.token = secrets.token_urlsafe(24) if token is None else token
         self.address = ""
+        """``127.0.0.1:PORT``, once it listens; it never listens anywhere else."""
         self._node = node
         self._port = port
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None] | None] = set()
 
     async def listen(self) -> None:
-        """Begin to listen.
-
-        Raises
-        ------
-        WireError
-            The port is taken.
-        """
+        """Begin to listen; `WireError` if the port is taken."""
         try:
             self._server = await asyncio.start_server(self._serve, LOOPBACK, self._port, limit=_MOST_BODY)
         except OSError as error:

@@ -20,24 +20,15 @@ Arguments = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ControlOrder:
-    """One order.
-
-    Attributes
-    ----------
-    takes
-        The names of what it takes, with the type of each.
-    does
-        Does it, and gives what is answered, or what is to be awaited for that.
-    about
-        A line of help.
-    waits
-        Whether it is carried out when the order before it is; else at once.
-    """
+    """One order."""
 
     takes: Mapping[str, type]
+    """The names of what it takes, with the type of each."""
     does: Callable[[BrokerNode, Arguments], object]
+    """Does it, and gives what is answered, or what is to be awaited for that."""
     about: str
     waits: bool = True
+    """Whether it is carried out when the order before it is; else at once."""
 
 
 async def carry_out(node: BrokerNode, name: str, arguments: Mapping[str, Any]) -> object:

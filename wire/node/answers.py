@@ -17,38 +17,25 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ChecksOfClient:
-    """The checks of one producer group that reached one client.
-
-    Attributes
-    ----------
-    group, client
-        The group, and the client's id, or its address where it has sent no heartbeat.
-    delivered
-        How many reached it over an open connection.
-    open
-        Of them those that were not answered: the copy's commit log offset to the UNIQ_KEY of the message.
-    other_groups
-        The other producer groups of that client.
-    """
+    """The checks of one producer group that reached one client."""
 
     group: str
     client: str
+    """The group, and the client's id, or its address where it has sent no heartbeat."""
     delivered: int = 0
+    """How many reached it over an open connection."""
     open: dict[int, str] = field(default_factory=dict)
+    """Of them those that were not answered: the copy's commit log offset to the UNIQ_KEY of the message."""
     other_groups: tuple[str, ...] = ()
+    """The other producer groups of that client."""
 
 
 class Answers:
-    """The clients' answers to a broker, over all its processes.
-
-    Attributes
-    ----------
-    refused
-        Code and remark to how many END_TRANSACTIONs were answered so.
-    """
+    """The clients' answers to a broker, over all its processes."""
 
     def __init__(self) -> None:
         self.refused: Counter[tuple[int, str]] = Counter()
+        """Code and remark to how many END_TRANSACTIONs were answered so."""
         self._checks: dict[tuple[str, str], ChecksOfClient] = {}
         self._clients: dict[str, str] = {}
         self._groups: dict[str, dict[str, None]] = {}

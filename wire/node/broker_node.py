@@ -26,52 +26,20 @@ from wire.node.held_pulls import HeldPulls
 from wire.node.pace import MOST_STEPS, Pace
 from wire.node.producer_channels import CheckQueue, ProducerChannels
 from wire.node.schedule_thread import run_schedule_service, save_delay_offsets
-from wire.node.store_lock import lock_store
+from wire.node.start import Start, lock_store
 from wire.node.trace_file import FileRecorder
-from wire.remoting.versions import version_of
+from wire.remoting.codes import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from wire.connections.connection import Connection
-    from wire.node.start import Start
+    from wire.connections import Connection
 
 T = TypeVar("T")
 
 
 class BrokerNode:
-    """One broker on the wire.
-
-    Attributes
-    ----------
-    start
-        Its release, settings and store.
-    version
-        The version that it puts into answers.
-    clock, pace, scheduler
-        Its time, how that goes, and its threads.
-    connections
-        By address of the other side.
-    recorder
-        Takes the rows of the trace.
-    answers
-        The clients' answers to checks, and the refused END_TRANSACTIONs.
-    channels, consumers, pulls, faults
-        Its producers, its consumers, the pulls that wait, and the faults.
-    died, booted_at
-        How often its process died, and when the one that serves began, by its clock.
-    role, settings
-        The role of a process in its group, and its settings, also as an operator has changed them.
-    on_death, on_settle, on_return, on_failure
-        Called when the process has died, to wait until its port and its connections are gone, when the next one serves,
-        and when none can.
-    orders
-        Held while an order is carried out, so that they are one behind the other.
-    is_pushed
-        Whether time is pushed just now: clients wait until it has passed.
-    say
-        Takes the lines of the broker's log.
-    """
+    """One broker on the wire."""
 
     def __init__(self, start: Start, say: Callable[[str], None]) -> None:
         self.start = start
@@ -86,20 +54,27 @@ class BrokerNode:
         self.recorder = FileRecorder(self.clock, None)
         self.answers = Answers()
         self.connections: dict[str, Connection] = {}
+        """By address of the other side."""
         self.channels = ProducerChannels(start.switches)
         self.consumers = ConsumerGroups()
         self.pulls = HeldPulls(self)
         self.faults = NetworkFaults(self, start.seed)
         self.role = BrokerRole.MASTER
         self.settings = start.settings
+        """Of a process in its group; and its settings, also as an operator has changed them."""
         self.died = 0
         self.booted_at = now
+        """How often its process died, and when the one that serves began, by its clock."""
         self.on_death: Callable[[], None] = lambda: None
         self.on_settle: Callable[[], Awaitable[None]] = _nothing
         self.on_return: Callable[[], Awaitable[None]] = _nothing
-        self.is_pushed = False
-        self.orders = asyncio.Lock()
         self.on_failure: Callable[[BaseException], None] = lambda _: None
+        """Called when the process has died, to wait until its port and its connections are gone, when the next one
+        serves, and when none can."""
+        self.is_pushed = False
+        """Whether time is pushed just now: clients wait until it has passed."""
+        self.orders = asyncio.Lock()
+        """Held while an order is carried out, so that they are one behind the other."""
         self._broker: BrokerController | None = None
         self._poked = asyncio.Event()
         self._returning: asyncio.Task[None] | None = None
@@ -108,13 +83,7 @@ class BrokerNode:
 
     @property
     def broker(self) -> BrokerController:
-        """The process that serves.
-
-        Raises
-        ------
-        BrokerIsDownError
-            None does.
-        """
+        """The process that serves; `BrokerIsDownError` if none does."""
         if self._broker is None:
             message = "the broker's process is gone; the next one has not started yet"
             raise BrokerIsDownError(message)
@@ -131,13 +100,7 @@ class BrokerNode:
         return self.is_up and (self._returning is None or self._returning.done())
 
     def boot(self) -> None:
-        """Start a process on what the store holds.
-
-        Raises
-        ------
-        StoreError
-            The store can't be opened.
-        """
+        """Start a process on what the store holds; `StoreError` if that can't be opened."""
         start = self.start
         self.disk.resume()
         self.consumers.clear()
@@ -203,13 +166,7 @@ class BrokerNode:
         await self.on_return()
 
     def restart(self) -> None:
-        """Shut the process down, and start the next one at once; its connections end in between.
-
-        Raises
-        ------
-        BrokerIsDownError
-            It has died; the next one comes by itself.
-        """
+        """Shut the process down, and start the next one; its connections end. `BrokerIsDownError` if it has died."""
         _ = self.broker
         self.stop()
         for connection in list(self.connections.values()):

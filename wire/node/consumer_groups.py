@@ -67,10 +67,7 @@ class ConsumerGroups:
     def register(self, consumer: Consumer, data: Mapping[str, Any], *, keeps_subscriptions: bool = False) -> bool:
         """A heartbeat of a consumer (``#registerConsumer``); whether clients or subscriptions are others than before.
 
-        Parameters
-        ----------
-        keeps_subscriptions
-            The heartbeat leaves the subscriptions out, which are as before (``#registerConsumerWithoutSub``).
+        A heartbeat that leaves the subscriptions out keeps them (``#registerConsumerWithoutSub``).
         """
         name = str(data["groupName"])
         group = self._groups.setdefault(name, ConsumerGroup(name))

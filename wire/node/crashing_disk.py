@@ -12,15 +12,7 @@ if TYPE_CHECKING:
 
 
 class CrashingDisk(DirectoryDisk):
-    """The files below a directory.
-
-    Attributes
-    ----------
-    writes
-        How many there were.
-    stops_at
-        The write at which the disk stops: it and each one after it raises :class:`DiskHasStoppedError`. None: never.
-    """
+    """The files below a directory."""
 
     counts_writes = True
 
@@ -28,6 +20,8 @@ class CrashingDisk(DirectoryDisk):
         super().__init__(root)
         self.writes = 0
         self.stops_at: int | None = None
+        """The write at which the disk stops: it and each one after it raises :class:`DiskHasStoppedError`. None:
+        never."""
 
     def crash_at(self, following: int) -> None:
         """Stop at one of the following writes, 1 being the next."""
@@ -38,13 +32,7 @@ class CrashingDisk(DirectoryDisk):
         self.stops_at = None
 
     def begin_write(self, kind: str) -> None:
-        """A write is about to be made.
-
-        Raises
-        ------
-        DiskHasStoppedError
-            It is not.
-        """
+        """A write is about to be made; `DiskHasStoppedError` if it is not."""
         if self.stops_at is not None and self.writes + 1 >= self.stops_at:
             message = f"the process dies before write {self.writes + 1}, a {kind}"
             raise DiskHasStoppedError(message)

@@ -14,7 +14,7 @@ from reference.client.producer_messages import RemotingError
 from reference.format.properties import KEYS, UNIQUE_KEY
 from reference.simulation.scheduler import Sleep, Steps
 from wire.errors import BadOrderError
-from wire.node.check_requests import check_command
+from wire.node.producer_channels import check_command
 from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:
@@ -35,34 +35,22 @@ KINDS: Final = tuple(sorted(END_FAULTS | CHECK_FAULTS | REFUSALS))
 
 @dataclass(slots=True)
 class Fault:
-    """A fault of some of the messages of a kind.
-
-    Attributes
-    ----------
-    kind
-        One of :data:`KINDS`.
-    times
-        How many messages it still befalls; None for all.
-    chance
-        With which probability, drawn from the seed.
-    delay_ms
-        By how much of the broker's time one is late.
-    key
-        Only a transaction whose message has this key, or this unique key; empty for all.
-    request, code, remark
-        Of a refusal: the kind of request, and what is answered.
-    befell
-        How many it has befallen.
-    """
+    """A fault of some of the messages of a kind."""
 
     kind: str
+    """One of :data:`KINDS`."""
     times: int | None = 1
+    """How many messages it still befalls; None for all."""
     chance: float = 1.0
+    """With which probability, drawn from the seed."""
     delay_ms: int = 1_000
+    """By how much of the broker's time one is late."""
     key: str = ""
+    """Only a transaction whose message has this key, or this unique key; empty for all."""
     request: RequestCode = RequestCode.SEND_MESSAGE_V2
     code: int = int(ResponseCode.SYSTEM_BUSY)
     remark: str = "refused by a test"
+    """Of a refusal: the kind of request, and what is answered."""
     befell: int = 0
 
     @property
@@ -80,19 +68,13 @@ class _Held:
 
 
 class NetworkFaults:
-    """The network between the broker and its producers, with the faults that befall their messages.
-
-    Attributes
-    ----------
-    active
-        The faults that are to befall messages, in the order in which they were ordered.
-    done
-        By kind of fault how often it befell a message.
-    """
+    """The network between the broker and its producers, with the faults that befall their messages."""
 
     def __init__(self, node: BrokerNode, seed: int) -> None:
         self.active: list[Fault] = []
+        """The faults that are to befall messages, in the order in which they were ordered."""
         self.done: dict[str, int] = {}
+        """By kind of fault how often it befell a message."""
         self._node = node
         self._random = Random(seed)
         self._held: list[_Held] = []
@@ -206,12 +188,7 @@ class NetworkFaults:
 
 
 def fault_of(order: Mapping[str, Any]) -> Fault:
-    """A fault as the control port, an option or a fixture names it.
-
-    Raises
-    ------
-    BadOrderError
-        There is no such fault, or something about it is not as expected.
+    """A fault as the control port, an option or a fixture names it; `BadOrderError` if there is none such.
 
     Examples
     --------
@@ -235,29 +212,27 @@ def _setting(name: str, value: Any) -> tuple[str, Any]:
             message = f"request {value!r}: expected a kind of request such as SEND_MESSAGE_V2 or HEART_BEAT"
             raise BadOrderError(message)
         return name, RequestCode[value]
-    wanted: dict[str, tuple[type, ...]] = {
-        "times": (int, type(None)), "chance": (int, float), "delay_ms": (int,), "key": (str,), "code": (int,),
-        "remark": (str,),
-    }  # fmt: skip
-    if name not in wanted:
-        message = f"{name!r}: a fault has {', '.join(['fault', *wanted, 'request'])}"
+    if name not in _SETTINGS:
+        message = f"{name!r}: a fault has {', '.join(['fault', *_SETTINGS, 'request'])}"
         raise BadOrderError(message)
-    is_right = isinstance(value, wanted[name]) and not isinstance(value, bool)
+    wanted, expected = _SETTINGS[name]
+    is_right = isinstance(value, wanted) and not isinstance(value, bool)
     if (
         not is_right
         or (name in ("times", "delay_ms") and value is not None and value < 0)
         or (name == "chance" and not 0 <= value <= 1)
     ):
-        message = f"{name} is {value!r}: expected {_EXPECTED[name]}"
+        message = f"{name} is {value!r}: expected {expected}"
         raise BadOrderError(message)
     return name, value
 
 
-_EXPECTED: Final = {
-    "times": "a number of messages, or null for all",
-    "chance": "a number from 0 to 1",
-    "delay_ms": "milliseconds of the broker's clock",
-    "key": "a key or a unique key of a message",
-    "code": "a response code",
-    "remark": "a text",
+_SETTINGS: Final[dict[str, tuple[tuple[type, ...], str]]] = {
+    "times": ((int, type(None)), "a number of messages, or null for all"),
+    "chance": ((int, float), "a number from 0 to 1"),
+    "delay_ms": ((int,), "milliseconds of the broker's clock"),
+    "key": ((str,), "a key or a unique key of a message"),
+    "code": ((int,), "a response code"),
+    "remark": ((str,), "a text"),
 }
+"""Of a fault: the types of each, and the words for what is expected."""

@@ -15,12 +15,7 @@ MOST_STEPS = 500
 class Pace:
     """The time at which the broker's clock ought to stand.
 
-    Parameters
-    ----------
-    clock
-        The broker's.
-    speed
-        How many milliseconds of it are one real millisecond; None where only :meth:`push` moves it.
+    It is so many times as fast as the real one; without a speed, only :meth:`push` moves it.
     """
 
     def __init__(self, clock: VirtualClock, speed: float | None) -> None:

@@ -1,16 +1,20 @@
-"""The start of a broker on the wire: its release, settings and store."""
+"""The start of a broker on the wire: its release, settings and store, from which it keeps a second broker out."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from reference.broker.broker_settings import BrokerSettings
 from reference.format.broker_conf import broker_conf_of, settings, taken_settings
 from reference.format.errors import BrokenConfigError
 from reference.store.message_store_config import MessageStoreConfig
 from reference.versions.versions import switches_of
+from wire.errors import WireError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,43 +22,32 @@ if TYPE_CHECKING:
     from reference.versions.switches import ReleaseSwitches
 
 _NAMES = {"brokerName": "broker_name", "brokerClusterName": "broker_cluster_name"}
+LOCK: Final = "lock"
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Release, settings and store of a broker.
-
-    Attributes
-    ----------
-    release
-        Such as ``5.3.3``: the profile without its switches.
-    store
-        ``storePathRootDir``.
-    speed
-        How many seconds of the broker's clock are a real one; None where only the control port moves it.
-    seed
-        Decides what is left open: the order of threads, and which requests faults with a chance befall.
-    restart_ms
-        Real milliseconds from a crash until the next process listens.
-    conf
-        ``broker.conf`` as it was given, for GET_BROKER_CONFIG.
-    broker_ip
-        ``brokerIP1``: the host that clients are sent to; empty for the one that it listens on.
-    auto_create_topic
-        ``autoCreateTopicEnable``: whoever sends to a topic that is not there makes it.
-    """
+    """Release, settings and store of a broker."""
 
     release: str
+    """Such as ``5.3.3``: the profile without its switches."""
     switches: ReleaseSwitches
     settings: BrokerSettings
     config: MessageStoreConfig
     store: Path
+    """``storePathRootDir``."""
     speed: float | None = 1.0
+    """How many seconds of the broker's clock are a real one; None where only the control port moves it."""
     seed: int = 0
+    """Decides what is left open: the order of threads, and which requests faults with a chance befall."""
     restart_ms: int = 300
+    """Real milliseconds from a crash until the next process listens."""
     conf: tuple[tuple[str, str], ...] = ()
+    """``broker.conf`` as it was given, for GET_BROKER_CONFIG."""
     auto_create_topic: bool = True
+    """``autoCreateTopicEnable``: whoever sends to a topic that is not there makes it."""
     broker_ip: str = ""
+    """``brokerIP1``: the host that clients are sent to; empty for the one that it listens on."""
 
     @classmethod
     def of(cls, name: str, store: Path, broker_conf: Path | None = None, **more: Any) -> Self:
@@ -87,3 +80,30 @@ class Start:
             auto_create_topic=bool(in_force.get("autoCreateTopicEnable", True)),
             **more,
         )
+
+
+def lock_store(store: Path) -> TextIO:
+    """Keep a second broker out of the store (``DefaultMessageStore#start``); `WireError` if one is in it already."""
+    path = store / LOCK
+    try:
+        file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o644), "w")
+    except OSError as error:
+        raise WireError(_not_written(path, error)) from None
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        message = f"{store}: another broker uses this store; stop it, or give --store another place"
+        raise WireError(message) from None
+    try:
+        file.write("lock")
+        file.flush()
+    except OSError as error:
+        with suppress(OSError):
+            file.close()
+        raise WireError(_not_written(path, error)) from None
+    return file
+
+
+def _not_written(path: Path, error: OSError) -> str:
+    return f"{path}: can't be written: {error.strerror}; free some room, or give --store another place"

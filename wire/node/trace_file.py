@@ -19,25 +19,13 @@ _ROWS_HELD = 256
 
 
 class FileRecorder(Recorder):
-    """A recorder that writes its rows, one JSON object a line.
-
-    Parameters
-    ----------
-    path
-        The file; None to record nothing.
-    say
-        Takes the line that the trace ends here, where it can't be written on.
-
-    Attributes
-    ----------
-    written
-        How many rows the file has.
-    """
+    """A recorder that writes its rows, one JSON object a line; without a path it records nothing."""
 
     def __init__(self, clock: VirtualClock, path: Path | None, say: Callable[[str], None] = lambda _: None) -> None:
         super().__init__(clock, is_on=path is not None)
         self._say = say
         self.written = 0
+        """How many rows the file has."""
         self._file: TextIO | None = None if path is None else path.open("w", encoding="utf-8")
 
     def record(self, event: str, **what: int) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from model_check.walks.choices import fault_actions
 from spec.chapters import broker, check_round, end_transaction, op_batch, shutdown
-from spec.language import take
+from spec.language import Step, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from wire.probe.staging import STAGED, CannotStageError, OutOfReach, plan
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spec.constants import Constants
-    from spec.language import Step
     from spec.state import State
     from wire.probe.orders import ProbePlan
 
@@ -34,22 +33,15 @@ _OF_A_ROUND: Final = ("check_round", "putting_back", "discarding")
 
 @dataclass(frozen=True)
 class ClientSchedules:
-    """The schedules of one instance.
-
-    Attributes
-    ----------
-    ticks
-        How many ticks are between two rounds.
-    with_faults
-        Whether clients do what only an environment with faults allows.
-    can_die
-        Whether the broker's process may be killed and stopped.
-    """
+    """The schedules of one instance."""
 
     constants: Constants
     ticks: int
+    """How many ticks are between two rounds."""
     with_faults: bool = False
+    """Whether clients do what only an environment with faults allows."""
     can_die: bool = False
+    """Whether the broker's process may be killed and stopped."""
     _known: dict[str, list[Step]] = field(default_factory=dict)
 
     @cached_property

@@ -1,21 +1,24 @@
-"""An operator who ends and starts the broker's process by commands of a shell."""
+"""An operator who ends and starts the broker's process by commands of a shell, which leave no process behind."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+import threading
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
-from wire.client.channel import BrokerChannel, NoAnswerError
+from wire.client.channel import Address, BrokerChannel, NoAnswerError
 from wire.errors import WireError
-from wire.probe.own_session import in_own_session
 from wire.probe.player import FIRST_SAVE_S
 from wire.probe.producers import now_ms
 
 if TYPE_CHECKING:
-    from wire.client.channel import Address
+    from collections.abc import Iterator, Mapping, Sequence
 
 _A_TRY_S: Final = 0.2
 
@@ -26,43 +29,25 @@ class OperatorError(WireError):
 
 @dataclass(slots=True)
 class ShellOperator:
-    """Commands that were given for it.
-
-    Attributes
-    ----------
-    kill_command, stop_command, start_command
-        Kill the process (SIGKILL), tell it to stop and wait until it has, start it. A start returns while the broker
-        runs on; it need not listen by then.
-    patience_s
-        So long a command may take, and so long the broker until it listens, or does not listen any more.
-    """
+    """Commands that were given for it; raises `OperatorError` where one fails, or is not given."""
 
     address: Address
     start_command: str
     kill_command: str | None = None
     stop_command: str | None = None
+    """Kill the process (SIGKILL), tell it to stop and wait until it has, start it. A start returns while the broker
+    runs on; it need not listen by then."""
     patience_s: float = 120.0
+    """So long a command may take, and so long the broker until it listens, or does not listen any more."""
     saves_from: float = 0.0
     died_ms: int = 0
 
     def kill(self) -> None:
-        """See :class:`wire.probe.player.Operator`.
-
-        Raises
-        ------
-        OperatorError
-            A command fails, or is not given.
-        """
+        """See :class:`wire.probe.player.Operator`."""
         self._again(self.kill_command, "--kill")
 
     def restart(self) -> None:
-        """See :class:`wire.probe.player.Operator`.
-
-        Raises
-        ------
-        OperatorError
-            A command fails, or is not given.
-        """
+        """See :class:`wire.probe.player.Operator`."""
         self._again(self.stop_command, "--stop")
 
     def _again(self, command: str | None, option: str) -> None:
@@ -82,8 +67,8 @@ class ShellOperator:
         It gets another stdout than the probe's, for whose end somebody may wait. What is interrupted, or late, is
         killed with all that it has started.
         """
-        with TemporaryFile() as said:
-            with in_own_session(["/bin/sh", "-c", command], said=said) as process:
+        with TemporaryFile() as output:
+            with in_own_session(["/bin/sh", "-c", command], output=output) as process:
                 try:
                     code = process.wait(self.patience_s)
                 except subprocess.TimeoutExpired:
@@ -92,8 +77,8 @@ class ShellOperator:
                     )
                     raise OperatorError(message) from None
             if code:
-                said.seek(0)
-                message = f"{option} {command!r} ended with {code}, and was to return 0{_last_line(said.read())}"
+                output.seek(0)
+                message = f"{option} {command!r} ended with {code}, and was to return 0{_last_line(output.read())}"
                 raise OperatorError(message)
 
     def _wait(self, behind: str, *, listens: bool) -> None:
@@ -112,7 +97,53 @@ class ShellOperator:
         raise OperatorError(message)
 
 
-def _last_line(said: bytes) -> str:
-    lines = said.decode("utf-8", "replace").split("\n")
+def _last_line(output: bytes) -> str:
+    lines = output.decode("utf-8", "replace").split("\n")
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     return f": {last}" if last else ""
+
+
+@contextmanager
+def in_own_session(
+    command: Sequence[str], *, environment: Mapping[str, str] | None = None, output: IO[bytes] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that reads nothing; if it still runs behind the context, it is killed with all that it has started.
+
+    Ctrl-C at this terminal reaches neither it nor a broker that it has started in the background.
+
+    What it prints goes into a file, or where this process prints.
+    """
+    process = None
+    try:
+        with _interruptions_held():
+            process = subprocess.Popen(  # noqa: S603 - what the user has given to run, or cargo
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=None if output is None else subprocess.STDOUT,
+                start_new_session=True,
+            )
+        yield process
+    finally:
+        if process is not None and process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@contextmanager
+def _interruptions_held() -> Iterator[None]:
+    """Ctrl-C and SIGTERM that come in here act behind it; only the main thread hears of them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.signal(number, lambda n, _: came.append(n)) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for first in came[:1]:
+        signal.raise_signal(first)

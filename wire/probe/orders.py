@@ -15,23 +15,16 @@ from wire.client.transactions import COMMIT
 
 @dataclass(frozen=True, slots=True)
 class SendHalf:
-    """Send the half of a transaction.
-
-    Attributes
-    ----------
-    immunity
-        CHECK_IMMUNITY_TIME_IN_SECONDS in ticks; None for a message without.
-    skew
-        How far the producer's clock is ahead, in ticks.
-    is_too_old
-        Whether it is so far behind that the half is older than `fileReservedTime`, in hours.
-    """
+    """Send the half of a transaction."""
 
     transaction: int
     half: int
     immunity: int | None = None
+    """CHECK_IMMUNITY_TIME_IN_SECONDS in ticks; None for a message without."""
     skew: int = 0
+    """How far the producer's clock is ahead, in ticks."""
     is_too_old: bool = False
+    """Whether it is so far behind that the half is older than `fileReservedTime`, in hours."""
 
     def __str__(self) -> str:
         immune = "" if self.immunity is None else f" with an immunity of {self.immunity} ticks"
@@ -147,33 +140,18 @@ class Disconnect:
 
 
 Order = (
-    SendHalf
-    | SendEnd
-    | AwaitCopy
-    | AwaitCheck
-    | AwaitDiscard
-    | AwaitOp
-    | AwaitTick
-    | AwaitRound
-    | AwaitSaved
-    | Kill
-    | Stop
-    | Disconnect
-)
+    SendHalf | SendEnd | AwaitCopy | AwaitCheck | AwaitDiscard | AwaitOp | AwaitTick | AwaitRound | AwaitSaved | Kill
+    | Stop | Disconnect
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class ProbePlan:
-    """A schedule as orders.
-
-    Attributes
-    ----------
-    finer
-        The parts of the schedule's order that nobody can choose from outside, in words; empty if all of it can be.
-    """
+    """A schedule as orders."""
 
     orders: tuple[Order, ...]
     finer: tuple[str, ...] = ()
+    """The parts of the schedule's order that nobody can choose from outside, in words; empty if all of it can be."""
 
     @property
     def rounds(self) -> tuple[int, ...]:

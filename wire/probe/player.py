@@ -13,15 +13,13 @@ from wire.client.queries import end_of_queue
 from wire.client.transactions import ROLLBACK, HalfName
 from wire.errors import WireError
 from wire.probe import orders
-from wire.probe.producers import now_ms
+from wire.probe.producers import ProbeProducers, now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reference.format.record import LogRecord
-    from wire.probe.producers import ProbeProducers
-    from wire.probe.rhythm import Rhythm
-    from wire.probe.tempo import Tempo
+    from wire.probe.rhythm import Rhythm, Tempo
     from wire.probe.view import Baseline, BrokerView
 
 _A_LOOK_S: Final = 0.05
@@ -42,17 +40,12 @@ class Phase:
 
     In the specification the age of a half may be just the timeout, which no clock shows: a little more counts as old,
     a little less as young.
-
-    Attributes
-    ----------
-    of_tick
-        When a tick comes, from the second on.
-    of_round
-        How much later its round comes.
     """
 
     of_tick: float
+    """When a tick comes, from the second on."""
     of_round: float
+    """How much later its round comes."""
 
 
 LATE: Final = Phase(0.0, 0.5)
@@ -100,17 +93,7 @@ class Done:
 
 @dataclass(slots=True)
 class Player:
-    """Carries orders out.
-
-    Attributes
-    ----------
-    say
-        Called every half minute of a wait with what is waited for and how long it may take.
-    done
-        The orders that were carried out.
-    missed
-        The order that did not come true in time; None if all did.
-    """
+    """Carries orders out."""
 
     view: BrokerView
     producers: ProbeProducers
@@ -120,8 +103,10 @@ class Player:
     phase: Phase = LATE
     operator: Operator | None = None
     say: Callable[[str], None] | None = None
+    """Called every half minute of a wait with what is waited for and how long it may take."""
     done: list[Done] = field(default_factory=list)
     missed: orders.Order | None = None
+    """The order that did not come true in time; None if all did."""
     _names: dict[int, HalfName] = field(default_factory=dict)
     _copies: dict[str, list[LogRecord]] = field(default_factory=dict)
     _seen_until: int = 0
@@ -281,15 +266,15 @@ class Player:
         return True
 
     def _await(self, order: orders.Order, has_come: Callable[[], bool], seconds: float) -> bool:
-        began = said = time.monotonic()
+        began = spoke = time.monotonic()
         while not has_come():
             now = time.monotonic()
             if now > began + seconds:
                 return False
-            if self.say is not None and now > said + _BETWEEN_WORDS_S:
+            if self.say is not None and now > spoke + _BETWEEN_WORDS_S:
                 checks = sum(map(len, self.producers.checks.values()))
                 self.say(f"{order}: {now - began:.0f} s of at most {seconds:.0f} s, checks so far: {checks}")
-                said = now
+                spoke = now
             time.sleep(_A_LOOK_S)
         return True
 

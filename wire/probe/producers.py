@@ -5,16 +5,13 @@ from __future__ import annotations
 import secrets
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reference.format.properties import IMMUNITY_SECONDS, UNIQUE_KEY
-from wire.client.channel import BrokerChannel, NoAnswerError
+from wire.client.channel import Address, BrokerChannel, NoAnswerError
 from wire.client.transactions import HalfName, end_transaction, half_of_check, heartbeat, send_half
 from wire.remoting.codes import RequestCode
 from wire.remoting.messages import decode_records
-
-if TYPE_CHECKING:
-    from wire.client.channel import Address
 
 PREFIX: Final = "halfcheck_probe_"
 """Of the names of all topics and groups that a probe makes."""
@@ -41,35 +38,21 @@ class SentEnd:
 
 @dataclass(slots=True)
 class ProbeProducers:
-    """One producer group with one topic.
-
-    Attributes
-    ----------
-    name
-        Of both, with the prefix.
-    halves
-        By transaction, the half that it sent.
-    ends
-        All END_TRANSACTIONs but those that say UNKNOWN.
-    checks
-        The copies that checks named, by unique key, in the order in which they came.
-    """
+    """One producer group with one topic; raises `NoAnswerError` where its broker does not answer."""
 
     address: Address
     name: str = field(default_factory=lambda: f"{PREFIX}{secrets.token_hex(4)}")
+    """Of both, with the prefix."""
     halves: dict[int, SentHalf] = field(default_factory=dict)
+    """By transaction, the half that it sent."""
     ends: list[SentEnd] = field(default_factory=list)
+    """All END_TRANSACTIONs but those that say UNKNOWN."""
     checks: dict[str, list[HalfName]] = field(default_factory=dict)
+    """The copies that checks named, by unique key, in the order in which they came."""
     _channel: BrokerChannel | None = None
 
     def connect(self) -> BrokerChannel:
-        """The connection, made where there is none, with a heartbeat.
-
-        Raises
-        ------
-        NoAnswerError
-            There can't be one.
-        """
+        """The connection, made where there is none, with a heartbeat."""
         if self._channel is None or not self._channel.is_open:
             self._channel = BrokerChannel(self.address)
             heartbeat(self._channel, f"probe@{self.name}", self.name)
@@ -83,13 +66,7 @@ class ProbeProducers:
         self._channel = None
 
     def send(self, transaction: int, immunity_s: int | None, skew_ms: int) -> None:
-        """Send the half of a transaction.
-
-        Raises
-        ------
-        NoAnswerError
-            It was not stored.
-        """
+        """Send the half of a transaction."""
         key = f"{self.name}_{transaction}_{secrets.token_hex(4)}"
         own = {"KEYS": key, **({} if immunity_s is None else {IMMUNITY_SECONDS: str(immunity_s)})}
         channel, sent_ms = self.connect(), now_ms()
@@ -97,13 +74,7 @@ class ProbeProducers:
         self.halves[transaction] = SentHalf(name, sent_ms, now_ms())
 
     def end(self, half: HalfName, outcome: int, *, answers_check: bool) -> int:
-        """Send END_TRANSACTION; the code of its answer.
-
-        Raises
-        ------
-        NoAnswerError
-            There is none.
-        """
+        """Send END_TRANSACTION; the code of its answer."""
         sent_ms = now_ms()
         code = end_transaction(self.connect(), self.name, half, outcome, answers_check=answers_check)
         self.ends.append(SentEnd(sent_ms, half, outcome, code))

@@ -88,13 +88,7 @@ SCENARIOS: Final = {
 
 
 def scenario_called(name: str) -> ProbePlan:
-    """The plan of a scenario.
-
-    Raises
-    ------
-    UnknownScenarioError
-        There is none; names those that there are.
-    """
+    """The plan of a scenario; raises `UnknownScenarioError`, which names those that there are."""
     if name not in SCENARIOS:
         message = f"--scenario {name}: there is none of that name; there are {', '.join(SCENARIOS)}"
         raise UnknownScenarioError(message)

@@ -23,7 +23,7 @@ from spec.chapters import (
     retention,
     shutdown,
 )
-from spec.language import NONE, take
+from spec.language import NONE, Step, take
 from spec.state import End, Role, State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from wire.client.transactions import COMMIT, ROLLBACK
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from spec.constants import Constants
-    from spec.language import Step
 
     ActionFunction = Callable[..., None]
     Stage = Callable[["Stager", Step], Iterator[Order]]
@@ -158,13 +157,7 @@ class OutOfReach:
     why: str
 
     def __call__(self, _: Stager, step: Step) -> Iterator[Order]:
-        """Refuse to stage it.
-
-        Raises
-        ------
-        CannotStageError
-            Always.
-        """
+        """Refuse to stage it: `CannotStageError`."""
         message = f"{step.action.name}: {self.why}"
         raise CannotStageError(message)
 
@@ -180,6 +173,22 @@ _POWER: Final = _never("the machine has to lose power, and the log what was not 
 _OFFSETS: Final = _never("somebody has to set the check service's offsets, which a probe never does")
 _TIMES: Final = _never("a round has to take as long as its time limit")
 _REPAIR: Final = _never("only a repaired broker does so")
+
+_WITH_FAILED_READS: Final = (
+    broken_round.jump_to_queue_end, broken_round.jump_over_half, broken_round.end_round_at_missed_half,
+    broken_round.abort_at_null_result, broken_round.abort_at_undecodable_half, broken_round.fail_to_begin_round,
+    broken_round.abort_at_next_ops, broken_round.abort_at_unreadable_pull, broken_round.corrupt_op,
+)  # fmt: skip
+_WITH_OTHER_ROLES: Final = (
+    escape.become_slave, escape.become_master, escape.act_for_dead_master, escape.bring_master_back,
+    escape.bring_master_back_with_its_own_offsets, escape.bring_master_back_amid_escape, escape.let_half_escape,
+    escape.let_half_escape_unclearly, escape.give_half_up, escape.pull_more_ops_before_escape,
+    escape.deliver_escaped, escape.roll_back_escaped,
+)  # fmt: skip
+_WITH_DELETED_FILES: Final = (
+    retention.delete_oldest_files, retention.move_lower_ends, retention.truncate_all,
+    retention.pass_half_that_is_gone, retention.jump_to_what_is_left, retention.end_round_below_what_is_left,
+)  # fmt: skip
 
 STAGED: Final[dict[ActionFunction, Stage]] = {
     producer.send_half: _send,
@@ -242,39 +251,10 @@ STAGED: Final[dict[ActionFunction, Stage]] = {
     discarding.discard_half_unrecorded: _WRITE_FAILS,
     discarding.discard_instead_of_check: _REPAIR,
     discarding.discard_what_cannot_be_copied: _REPAIR,
-    **dict.fromkeys(
-        (
-            broken_round.jump_to_queue_end,
-            broken_round.jump_over_half,
-            broken_round.end_round_at_missed_half,
-            broken_round.abort_at_null_result,
-            broken_round.abort_at_undecodable_half,
-            broken_round.fail_to_begin_round,
-            broken_round.abort_at_next_ops,
-            broken_round.abort_at_unreadable_pull,
-            broken_round.corrupt_op,
-        ),
-        _READ_FAILS,
-    ),
+    **dict.fromkeys(_WITH_FAILED_READS, _READ_FAILS),
     broken_round.spin_at_failed_check: _WRITE_FAILS,
     broken_round.spin_at_failed_immunity: _WRITE_FAILS,
-    **dict.fromkeys(
-        (
-            escape.become_slave,
-            escape.become_master,
-            escape.act_for_dead_master,
-            escape.bring_master_back,
-            escape.bring_master_back_with_its_own_offsets,
-            escape.bring_master_back_amid_escape,
-            escape.let_half_escape,
-            escape.let_half_escape_unclearly,
-            escape.give_half_up,
-            escape.pull_more_ops_before_escape,
-            escape.deliver_escaped,
-            escape.roll_back_escaped,
-        ),
-        _ROLES,
-    ),
+    **dict.fromkeys(_WITH_OTHER_ROLES, _ROLES),
     broker.persist_offsets: _always(AwaitSaved()),
     broker.flush_log: _POWER,
     broker.crash: _die,
@@ -284,17 +264,7 @@ STAGED: Final[dict[ActionFunction, Stage]] = {
     broker.resume_discarded: _never("an operator has to put a discarded half back"),
     broker.tick: _tick,
     broker.step_clock_back: _never("the broker's clock has to step back"),
-    **dict.fromkeys(
-        (
-            retention.delete_oldest_files,
-            retention.move_lower_ends,
-            retention.truncate_all,
-            retention.pass_half_that_is_gone,
-            retention.jump_to_what_is_left,
-            retention.end_round_below_what_is_left,
-        ),
-        _FILES,
-    ),
+    **dict.fromkeys(_WITH_DELETED_FILES, _FILES),
     shutdown.begin_stop: _stop,
     shutdown.stop: _nothing,
 }
@@ -304,13 +274,7 @@ _OF_A_CLIENT: Final = (SendHalf, SendEnd, Disconnect)
 
 
 def plan(constants: Constants, path: Sequence[Step]) -> ProbePlan:
-    """The orders that a schedule comes to.
-
-    Raises
-    ------
-    CannotStageError
-        A step needs what no client can bring about, or is not possible there.
-    """
+    """The orders that a schedule comes to; `CannotStageError` if it needs what no client can bring about."""
     machine = TRANSACTIONAL_MESSAGES
     state, before = cast("State", machine.initial(constants)), cast("State", machine.initial(constants))
     stager = Stager(constants, state, before)

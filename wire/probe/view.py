@@ -33,59 +33,39 @@ class UnsteadyBrokerError(WireError):
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Offsets of the queues when the probe began: their ends, or the check service's offsets beside others.
-
-    Attributes
-    ----------
-    half, op
-        The first message of half and op topic that the trace is to have.
-    discard
-        That of the discard topic.
-    is_quiet
-        Whether no half was pending then.
-    wrote_op_at
-        When the last op message before it was written; None if there was none.
-    """
+    """Offsets of the queues when the probe began: their ends, or the check service's offsets beside others."""
 
     half: int
     op: int
+    """The first message of half and op topic that the trace is to have."""
     discard: int
+    """That of the discard topic."""
     is_quiet: bool
+    """Whether no half was pending then."""
     wrote_op_at: int | None = None
+    """When the last op message before it was written; None if there was none."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerSnapshot:
-    """All that the broker has written from a baseline up to one moment.
-
-    Attributes
-    ----------
-    records
-        Of half, op, discard and real topics, in the order of the commit log.
-    half_offset, op_offset
-        Where the check service stood; None before its first round.
-    """
+    """All that the broker has written from a baseline up to one moment."""
 
     records: tuple[LogRecord, ...]
+    """Of half, op, discard and real topics, in the order of the commit log."""
     half_offset: int | None
     op_offset: int | None
+    """Where the check service stood; None before its first round."""
 
 
 @dataclass(slots=True)
 class BrokerView:
-    """Queries of a broker by which its state is observed.
-
-    Parameters
-    ----------
-    channel, group
-        The connection, and the consumer group in whose name queues are pulled.
-    file_size
-        ``mappedFileSizeCommitLog``.
-    """
+    """Queries of a broker by which its state is observed."""
 
     channel: BrokerChannel
     group: str
+    """The connection, and the consumer group in whose name queues are pulled."""
     file_size: int
+    """``mappedFileSizeCommitLog``."""
 
     def baseline(self, *, beside_others: bool) -> Baseline:
         """The ends of the queues now.

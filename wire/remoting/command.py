@@ -44,31 +44,22 @@ def java_text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RemotingCommand:
-    """A request or an answer.
-
-    Attributes
-    ----------
-    code
-        ``RequestCode`` or ``ResponseCode``; any number may come.
-    fields
-        ``extFields``, all of them texts.
-    opaque
-        By which the sender of a request knows its answer.
-    language, version
-        Of the sender; `version` is a place in ``MQVersion``.
-    serialization
-        How the header was written, or is to be.
-    """
+    """A request or an answer."""
 
     code: int
+    """``RequestCode`` or ``ResponseCode``; any number may come."""
     fields: Mapping[str, str] = field(default_factory=dict)
+    """``extFields``, all of them texts."""
     body: bytes = b""
     opaque: int = 0
+    """By which the sender of a request knows its answer."""
     flag: int = 0
     remark: str | None = None
     language: str = "JAVA"
     version: int = 0
+    """Of the sender; `version` is a place in ``MQVersion``."""
     serialization: Serialization = Serialization.JSON
+    """How the header was written, or is to be."""
 
     @property
     def is_response(self) -> bool:
@@ -82,13 +73,7 @@ class RemotingCommand:
 
 
 def encode(command: RemotingCommand) -> bytes:
-    """The whole frame of a command (``RemotingCommand#encode``).
-
-    Raises
-    ------
-    MalformedFrameError
-        The header does not fit into its encoding.
-    """
+    """The whole frame of a command (``RemotingCommand#encode``); `MalformedFrameError` if its header does not fit."""
     header = _encode_rocketmq(command) if command.serialization is Serialization.ROCKETMQ else _encode_json(command)
     if len(header) > _MOST_HEADER:
         message = f"a header of {len(header)} bytes; a frame has room for {_MOST_HEADER}"
@@ -98,13 +83,7 @@ def encode(command: RemotingCommand) -> bytes:
 
 
 def decode(frame: bytes) -> RemotingCommand:
-    """The command of a frame without its first four bytes (``RemotingCommand#decode``).
-
-    Raises
-    ------
-    MalformedFrameError
-        They are none.
-    """
+    """The command of a frame without its first four bytes (``RemotingCommand#decode``), or `MalformedFrameError`."""
     if len(frame) < 4:
         message = f"a frame of {len(frame)} bytes; one has at least 4"
         raise MalformedFrameError(message)

@@ -20,19 +20,13 @@ class Peer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ForeignProtocol:
-    """A protocol that is not RocketMQ's remoting.
-
-    Attributes
-    ----------
-    name : str
-        As one says what somebody speaks.
-    client, server : Peer
-        One that speaks it to a broker, and a port that is taken for a broker's.
-    """
+    """A protocol that is not RocketMQ's remoting."""
 
     name: str
+    """As one says what somebody speaks."""
     client: Peer
     server: Peer
+    """One that speaks it to a broker, and a port that is taken for a broker's."""
 
     def described(self, peer: Peer) -> str:
         """One line: who speaks the protocol, and the remedy."""
@@ -67,12 +61,7 @@ _TLS_RECORDS: Final = (0x15, 0x16)
 
 
 def foreign_protocol(start: bytes | bytearray) -> ForeignProtocol | None:
-    r"""The protocol whose first bytes these are; None for frames of remoting, and for what is not known.
-
-    Parameters
-    ----------
-    start
-        The first bytes of a connection, four at least.
+    r"""The protocol with these first bytes, four at least; None for frames of remoting, and for what is not known.
 
     Examples
     --------

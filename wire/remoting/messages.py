@@ -52,13 +52,7 @@ def encode_record(record: LogRecord) -> bytes:
 
 
 def decode_records(body: bytes) -> tuple[LogRecord, ...]:
-    """The records of a pull's body (``MessageDecoder#decodes``).
-
-    Raises
-    ------
-    MalformedFrameError
-        Some of it is no record.
-    """
+    """The records of a pull's body (``MessageDecoder#decodes``); `MalformedFrameError` if some of it is none."""
     records: list[LogRecord] = []
     at = 0
     while at < len(body):

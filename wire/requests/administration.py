@@ -1,20 +1,35 @@
-"""An operator's requests (``AdminBrokerProcessor``): topics, groups, settings, progress of consumers."""
+"""An operator's requests (``AdminBrokerProcessor``): topics, groups, queues, settings, progress of consumers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
+from reference.format.errors import BrokenConfigError
+from reference.format.java_properties import read_properties
+from reference.format.properties import TAGS
+from reference.format.record import QueueOffset
 from reference.format.system_topics import retry_topic
+from reference.java import java_string_hash
+from wire.errors import BadRequestError
 from wire.remoting.codes import CLOCK_FIELD, ResponseCode
-from wire.requests.broker_properties import parse_properties_text, properties_of, with_properties
-from wire.requests.json_bodies import body_of, object_in, queue_key, table_by_queue
+from wire.remoting.command import RemotingCommand, java_text
 from wire.requests.offsets import store_timestamp_at
-from wire.requests.request import legal_name
+from wire.requests.request import Request, body_of, legal_name, object_in, queue_key, table_by_queue
 
 if TYPE_CHECKING:
+    from reference.broker.broker_settings import BrokerSettings
     from wire.node.broker_node import BrokerNode
-    from wire.remoting.command import RemotingCommand
-    from wire.requests.request import Request
+
+_NUMBERS: Final = {
+    "transactionTimeOut": "transaction_timeout_ms",
+    "transactionCheckMax": "transaction_check_max",
+    "transactionCheckInterval": "transaction_check_interval_ms",
+    "transactionOpBatchInterval": "op_batch_interval_ms",
+    "transactionOpMsgMaxSize": "op_msg_max_size",
+    "flushConsumerOffsetInterval": "flush_consumer_offset_interval_ms",
+}
+_FLAGS: Final = {"rejectTransactionMessage": "reject_transaction_message", "asyncSendEnable": "async_send_enable"}
 
 
 def update_topic(node: BrokerNode, request: Request) -> RemotingCommand:
@@ -127,20 +142,30 @@ def query_consumers_of_topic(node: BrokerNode, request: Request) -> RemotingComm
     return request.answer(body=body_of({"groupList": sorted(saved | set(node.consumers.subscribed_to(topic)))}))
 
 
-def get_broker_config(node: BrokerNode, request: Request) -> RemotingCommand:
-    """GET_BROKER_CONFIG."""
-    text = "".join(f"{key}={value}\n" for key, value in sorted(properties_of(node).items()))
-    version = body_of({"counter": 0, "stateVersion": 0, "timestamp": node.clock.now}).decode()
-    speed = "virtual" if node.pace.speed is None else f"{node.pace.speed:g}"
-    return request.answer(fields={"version": version, CLOCK_FIELD: speed}, body=text.encode())
+def query_consume_queue(node: BrokerNode, request: Request) -> RemotingCommand:
+    """QUERY_CONSUME_QUEUE: entries of a queue from an index on; a body only where there are any.
 
-
-def update_broker_config(node: BrokerNode, request: Request) -> RemotingCommand:
-    """UPDATE_BROKER_CONFIG, of the settings that bear on transactions."""
-    node.settings = with_properties(node.settings, parse_properties_text(request.body))
-    node.broker.settings = node.settings
-    node.poke()
-    return request.answer()
+    That is how the op queue is read in 4.x, where no topic config lets it be pulled.
+    """
+    topic, queue_id = request.text("topic"), request.number("queueId")
+    store, index = node.broker.message_store, request.number("index")
+    end = store.get_max_offset_in_queue(topic, queue_id)
+    begin = store.cleaning.get_min_offset_in_queue(topic, queue_id)
+    if not begin <= index < end:
+        remark = f"Index {index} of {queue_id}@{topic} is not exist!"
+        return request.answer(ResponseCode.SUCCESS, remark)
+    found = store.get_message(topic, queue_id, QueueOffset(index), request.number("count")).records
+    data = [
+        {
+            "eval": False,
+            "physicOffset": record.physical_offset,
+            "physicSize": record.total_size,
+            "tagsCode": java_string_hash(tag) if (tag := record.properties.get(TAGS)) else 0,
+        }
+        for record in found
+        if record is not None
+    ]
+    return request.answer(body=body_of({"maxQueueIndex": end, "minQueueIndex": begin, "queueData": data}))
 
 
 def get_runtime_info(node: BrokerNode, request: Request) -> RemotingCommand:
@@ -161,3 +186,74 @@ def resume_half(node: BrokerNode, request: Request) -> RemotingCommand:
     """RESUME_CHECK_HALF_MESSAGE."""
     response = node.broker.admin_broker_processor.resume_check_half_message(request.text("msgId"))
     return request.answer(response.code, response.remark)
+
+
+# --- settings ---------------------------------------------------------------------------------------------------------
+
+
+def get_broker_config(node: BrokerNode, request: Request) -> RemotingCommand:
+    """GET_BROKER_CONFIG."""
+    text = "".join(f"{key}={value}\n" for key, value in sorted(_properties_of(node).items()))
+    version = body_of({"counter": 0, "stateVersion": 0, "timestamp": node.clock.now}).decode()
+    speed = "virtual" if node.pace.speed is None else f"{node.pace.speed:g}"
+    return request.answer(fields={"version": version, CLOCK_FIELD: speed}, body=text.encode())
+
+
+def update_broker_config(node: BrokerNode, request: Request) -> RemotingCommand:
+    """UPDATE_BROKER_CONFIG, of the settings that bear on transactions."""
+    node.settings = _with_properties(node.settings, parse_properties_text(request.body))
+    node.broker.settings = node.settings
+    node.poke()
+    return request.answer()
+
+
+def _properties_of(node: BrokerNode) -> dict[str, str]:
+    """All settings that bear on what the broker does, and what else its ``broker.conf`` says."""
+    settings = node.settings
+    address, _, port = settings.store_host.rpartition(":")
+    known: dict[str, object] = {
+        "brokerName": settings.broker_name,
+        "brokerClusterName": settings.broker_cluster_name,
+        "brokerId": 1 if node.role.is_slave else 0,
+        "brokerIP1": address,
+        "listenPort": port,
+        "brokerRole": "SLAVE" if node.role.is_slave else "ASYNC_MASTER",
+        "autoCreateTopicEnable": node.start.auto_create_topic,
+        "storePathRootDir": node.start.store,
+        "mappedFileSizeCommitLog": node.start.config.mapped_file_size_commit_log,
+    }
+    for names in (_NUMBERS, _FLAGS):
+        known |= {key: getattr(settings, field) for key, field in names.items()}
+    return dict(node.start.conf) | {key: java_text(value) for key, value in known.items()}
+
+
+def _with_properties(settings: BrokerSettings, changed: dict[str, str]) -> BrokerSettings:
+    """The settings with some changed; `BadRequestError`, and no change, if one cannot be changed, or not so."""
+    values: dict[str, Any] = {}
+    for key, text in changed.items():
+        if key in _NUMBERS:
+            if not text.isdecimal() or not int(text):
+                message = f"{key} is {text!r}: expected a positive whole number"
+                raise BadRequestError(message)
+            values[_NUMBERS[key]] = int(text)
+        elif key in _FLAGS:
+            values[_FLAGS[key]] = text.lower() == "true"
+        else:
+            message = f"{key} can't be changed while this broker runs; there are {', '.join((*_NUMBERS, *_FLAGS))}"
+            raise BadRequestError(message)
+    return replace(settings, **values)
+
+
+def parse_properties_text(body: bytes) -> dict[str, str]:
+    r"""The settings in a body, or `BadRequestError` if Java can't load it (``MixAll#string2Properties``).
+
+    Examples
+    --------
+    >>> parse_properties_text(b"transactionCheckMax=3\n#no\n")
+    {'transactionCheckMax': '3'}
+    """
+    try:
+        return {setting.key: setting.value for setting in read_properties("the settings", body)}
+    except BrokenConfigError as error:
+        message = f"string2Properties error: {error}"
+        raise BadRequestError(message) from None

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any
 from reference.format.system_topics import retry_topic
 from spec.releases.broker_defaults import release_numbers
 from wire.errors import BadRequestError
-from wire.node.consumer_groups import Consumer
+from wire.node.consumer_groups import Consumer, Queue
 from wire.remoting.codes import RequestCode, ResponseCode
-from wire.requests.json_bodies import body_of, object_in, queue_key
-from wire.requests.request import legal_name
+from wire.requests.request import Request, body_of, legal_name, object_in, queue_key
 
 if TYPE_CHECKING:
     from wire.node.broker_node import BrokerNode
-    from wire.node.consumer_groups import ConsumerGroup, Queue
     from wire.remoting.command import RemotingCommand
-    from wire.requests.request import Request
 
 
 _HEART_BEAT_V2_SINCE = (5, 2, 0)
@@ -116,7 +113,18 @@ def get_consumer_connections(node: BrokerNode, request: Request) -> RemotingComm
     if group is None:
         remark = f"the consumer group[{name}] not online"
         return request.answer(ResponseCode.CONSUMER_NOT_ONLINE, remark)
-    return request.answer(body=body_of(_connections(group)))
+    clients = [
+        {"clientAddr": each.address, "clientId": each.client_id, "language": each.language, "version": each.version}
+        for each in group.clients.values()
+    ]
+    content = {
+        "connectionSet": clients,
+        "consumeFromWhere": group.consume_from_where,
+        "consumeType": group.consume_type,
+        "messageModel": group.message_model,
+        "subscriptionTable": group.subscriptions,
+    }
+    return request.answer(body=body_of(content))
 
 
 def get_producer_connections(node: BrokerNode, request: Request) -> RemotingCommand:
@@ -127,20 +135,6 @@ def get_producer_connections(node: BrokerNode, request: Request) -> RemotingComm
         return request.answer(ResponseCode.SYSTEM_ERROR, f"the producer group[{name}] not exist")
     connections = [{"clientAddr": each, "clientId": each, "language": "JAVA", "version": 0} for each in addresses]
     return request.answer(body=body_of({"connectionSet": connections}))
-
-
-def _connections(group: ConsumerGroup) -> dict[str, Any]:
-    clients = [
-        {"clientAddr": each.address, "clientId": each.client_id, "language": each.language, "version": each.version}
-        for each in group.clients.values()
-    ]
-    return {
-        "connectionSet": clients,
-        "consumeFromWhere": group.consume_from_where,
-        "consumeType": group.consume_type,
-        "messageModel": group.message_model,
-        "subscriptionTable": group.subscriptions,
-    }
 
 
 def _named(data: dict[str, Any], name: str) -> list[dict[str, Any]]:

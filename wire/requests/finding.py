@@ -8,15 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reference.format.properties import KEYS, UNIQUE_KEY
-from reference.format.record import CommitLogOffset, QueueOffset
+from reference.format.record import CommitLogOffset, LogRecord, QueueOffset
 from wire.remoting.codes import ResponseCode
 from wire.remoting.messages import encode_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reference.format.record import LogRecord
-    from reference.store.message_store import MessageStore
     from wire.node.broker_node import BrokerNode
     from wire.remoting.command import RemotingCommand
     from wire.requests.request import Request
@@ -58,17 +56,14 @@ def query_message(node: BrokerNode, request: Request) -> RemotingCommand:
     return request.answer(fields=fields, body=b"".join(map(encode_record, newest)))
 
 
-def queue_records(store: MessageStore, topic: str, queue_id: int) -> Iterator[LogRecord]:
-    """Every record of a queue that is still there, in its order."""
-    offset = store.cleaning.get_min_offset_in_queue(topic, queue_id)
-    while (found := store.get_message(topic, queue_id, QueueOffset(offset), _PAGE)).records:
-        yield from (record for record in found.records if record is not None)
-        offset = found.next_begin_offset
-
-
 def _records(node: BrokerNode, topic: str) -> Iterator[LogRecord]:
+    """Every record of a topic that is still there, queue by queue."""
+    store = node.broker.message_store
     for queue_id in range(node.broker.topic_config_manager.read_queues(topic)):
-        yield from queue_records(node.broker.message_store, topic, queue_id)
+        offset = store.cleaning.get_min_offset_in_queue(topic, queue_id)
+        while (found := store.get_message(topic, queue_id, QueueOffset(offset), _PAGE)).records:
+            yield from (record for record in found.records if record is not None)
+            offset = found.next_begin_offset
 
 
 def _has_key(record: LogRecord, key: str, *, is_unique: bool) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from wire.errors import BadRequestError, MalformedFrameError
 from wire.remoting.codes import RequestCode, ResponseCode
-from wire.requests import administration, clients, consume_queues, finding, name_server, offsets, pulling, sending
+from wire.requests import administration, clients, finding, name_server, offsets, pulling, sending
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ HANDLERS: Final[dict[int, Handler]] = {
     RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: administration.update_group,
     RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: administration.get_all_groups,
     RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: administration.get_group,
-    RequestCode.QUERY_CONSUME_QUEUE: consume_queues.query_consume_queue,
+    RequestCode.QUERY_CONSUME_QUEUE: administration.query_consume_queue,
     RequestCode.GET_TOPIC_STATS_INFO: administration.get_topic_stats,
     RequestCode.GET_CONSUME_STATS: administration.get_consume_stats,
     RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: administration.query_consumers_of_topic,
@@ -66,16 +66,10 @@ HANDLERS: Final[dict[int, Handler]] = {
     RequestCode.DELETE_TOPIC_IN_NAMESRV: name_server.forget,
 }
 
-READS: Final = frozenset(
-    {
-        RequestCode.PULL_MESSAGE,
-        RequestCode.LITE_PULL_MESSAGE,
-        RequestCode.GET_MAX_OFFSET,
-        RequestCode.QUERY_CONSUMER_OFFSET,
-        RequestCode.QUERY_MESSAGE,
-        RequestCode.GET_TOPIC_STATS_INFO,
-    }
-)
+READS: Final = frozenset({
+    RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE, RequestCode.GET_MAX_OFFSET,
+    RequestCode.QUERY_CONSUMER_OFFSET, RequestCode.QUERY_MESSAGE, RequestCode.GET_TOPIC_STATS_INFO,
+})  # fmt: skip
 """Requests that read queues: records that were stored before are dispatched first."""
 
 _NOT_AS_EXPECTED: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, struct.error)
@@ -83,13 +77,7 @@ _NOT_AS_EXPECTED: Final = (ValueError, KeyError, TypeError, AttributeError, Over
 
 
 def handle(node: BrokerNode, request: Request) -> RemotingCommand | None:
-    """The answer to a request; None where there is none, or not yet.
-
-    Raises
-    ------
-    RemotingError
-        The broker died over it, and nobody answers.
-    """
+    """The answer to a request; None where there is none, or not yet; `RemotingError` if the broker dies over it."""
     code = request.command.code
     node.keep_time()
     refused = node.faults.refusal(request, is_done=False)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wire.remoting.codes import ResponseCode
-from wire.requests.json_bodies import body_of
+from wire.requests.request import Request, body_of
 
 if TYPE_CHECKING:
     from wire.node.broker_node import BrokerNode
     from wire.remoting.command import RemotingCommand
-    from wire.requests.request import Request
 
 _AUTO_CREATE_TOPIC = "TBW102"
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from reference.format.record import QueueOffset
 from reference.format.system_topics import CHECK_GROUP
 from wire.remoting.codes import ResponseCode
-from wire.requests.json_bodies import body_of
+from wire.requests.request import Request, body_of
 
 if TYPE_CHECKING:
     from reference.store.message_store import MessageStore
     from wire.node.broker_node import BrokerNode
     from wire.remoting.command import RemotingCommand
-    from wire.requests.request import Request
 
 
 def query_consumer_offset(node: BrokerNode, request: Request) -> RemotingCommand:

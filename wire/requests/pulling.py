@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reference.format.properties import TAGS
-from reference.format.record import QueueOffset
-from reference.java.hash_map import java_string_hash
+from reference.format.record import LogRecord, QueueOffset
+from reference.java import java_string_hash
 from reference.store.get_message import GetMessageStatus
 from wire.node.held_pulls import HeldPull
 from wire.remoting.codes import ResponseCode
@@ -15,7 +15,6 @@ from wire.remoting.messages import encode_record
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
-    from reference.format.record import LogRecord
     from wire.node.broker_node import BrokerNode
     from wire.remoting.command import RemotingCommand
     from wire.requests.request import Request

@@ -1,29 +1,36 @@
-"""A request as a handler sees it: its fields by type, who sent it, and the answers that it may get."""
+"""A request as a handler sees it: its fields by type, who sent it, its JSON, and the answers that it may get.
+
+RocketMQ's bodies have objects as keys, as fastjson writes them and no other JSON knows.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from files.content import parse_json
 from wire.errors import BadRequestError
-from wire.remoting.codes import ResponseCode
+from wire.remoting.codes import ResponseCode, version_of
 from wire.remoting.command import RESPONSE_FLAG, RemotingCommand, java_text
-from wire.remoting.versions import version_of
 
 _NAMES_QUEUE_SINCE = version_of("5.3.2")
 _LONGEST_NAME = 255
 _LEGAL = re.compile(f"[%|a-zA-Z0-9_-]{{1,{_LONGEST_NAME}}}")
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from wire.connections.connection import Connection
+    from wire.connections import Connection
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request of a connection; `version` is that of the answers."""
+    """One request of a connection; `version` is that of the answers.
+
+    A field that is missing and has no default, or is not what it must be, is a `BadRequestError`.
+    """
 
     command: RemotingCommand
     connection: Connection
@@ -35,13 +42,7 @@ class Request:
         return self.command.body
 
     def text(self, name: str, default: str | None = None) -> str:
-        """A field.
-
-        Raises
-        ------
-        BadRequestError
-            It is missing, and there is no default (``RemotingCommand#decodeCommandCustomHeader``).
-        """
+        """A field (``RemotingCommand#decodeCommandCustomHeader``)."""
         value = self.command.fields.get(name, default)
         if value is None:
             message = f"the custom field <{name}> is null"
@@ -49,23 +50,11 @@ class Request:
         return value
 
     def name(self, field: str, default: str | None = None) -> str:
-        """A field that names a topic or a group; it may become the name of a folder.
-
-        Raises
-        ------
-        BadRequestError
-            It is missing, or has characters that RocketMQ refuses.
-        """
+        """A field that names a topic or a group; it may become the name of a folder."""
         return legal_name(self.text(field, default))
 
     def number(self, name: str, default: int | None = None) -> int:
-        """A field that is a whole number.
-
-        Raises
-        ------
-        BadRequestError
-            It is missing without a default, or none.
-        """
+        """A field that is a whole number."""
         text = self.text(name, None if default is None else str(default))
         try:
             return int(text)
@@ -111,13 +100,7 @@ class Request:
 
 
 def legal_name(name: str) -> str:
-    """The same name, if a topic or a group may have it (``TopicValidator#validateTopic``).
-
-    Raises
-    ------
-    BadRequestError
-        It may not.
-    """
+    """The same name, or `BadRequestError` if no topic or group may have it (``TopicValidator#validateTopic``)."""
     if not _LEGAL.fullmatch(name):
         message = (
             f"The specified topic or group {name[:40]!r} contains illegal characters, "
@@ -125,3 +108,39 @@ def legal_name(name: str) -> str:
         )
         raise BadRequestError(message)
     return name
+
+
+def body_of(value: object) -> bytes:
+    """The body of a value (``RemotingSerializable#encode``)."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def object_in(body: bytes, what: str) -> dict[str, Any]:
+    """The object that a body holds; `BadRequestError` if it holds none."""
+    try:
+        value = parse_json(body)
+    except (ValueError, RecursionError) as error:
+        message = f"the body of {what} is no JSON: {error}"
+        raise BadRequestError(message) from None
+    if not isinstance(value, dict):
+        message = f"the body of {what} is a {type(value).__name__}; an object was expected"
+        raise BadRequestError(message)
+    return value
+
+
+def table_by_queue(name: str, rows: Iterable[tuple[dict[str, Any], dict[str, Any]]], **more: object) -> bytes:
+    """A table whose keys are queues, with further fields behind it.
+
+    Examples
+    --------
+    >>> table_by_queue("offsetTable", [({"topic": "T"}, {"maxOffset": 3})], consumeTps=0.0)
+    b'{"consumeTps":0.0,"offsetTable":{{"topic":"T"}:{"maxOffset":3}}}'
+    """
+    entries = b",".join(body_of(key) + b":" + body_of(value) for key, value in rows)
+    begin = b"".join(body_of(key) + b":" + body_of(value) + b"," for key, value in more.items())
+    return b"{" + begin + body_of(name) + b":{" + entries + b"}}"
+
+
+def queue_key(broker_name: str, topic: str, queue_id: int) -> dict[str, Any]:
+    """``MessageQueue``."""
+    return {"brokerName": broker_name, "queueId": queue_id, "topic": topic}

@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Final
 
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_back_processor import MAX_RECONSUME_TIMES, consumer_send_msg_back
-from reference.broker.processor.send_message_processor import TRACE_SWITCH, SendMessageRequest
+from reference.broker.processor.send_message_processor import TRACE_SWITCH, SendMessageRequest, SendMessageResponse
 from reference.format.properties import MESSAGE_REGION, REAL_TOPIC, UNIQUE_KEY, properties_map
 from reference.format.record import CommitLogOffset, QueueOffset
 from reference.format.system_topics import dead_letter_topic
 from reference.store.delay_levels import DELAY_TIME_LEVEL
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.remoting.messages import decode_batch
-from wire.requests.request import legal_name
+from wire.requests.request import Request, legal_name
 
 if TYPE_CHECKING:
-    from reference.broker.processor.send_message_processor import SendMessageResponse
     from wire.node.broker_node import BrokerNode
     from wire.remoting.command import RemotingCommand
-    from wire.requests.request import Request
 
 _V2: Final = {
     "producerGroup": "a", "topic": "b", "defaultTopic": "c", "defaultTopicQueueNums": "d", "queueId": "e",

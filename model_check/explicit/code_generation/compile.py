@@ -26,10 +26,10 @@ from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, FUNCTIONS, 
 from model_check.explicit.code_generation.native import Native, load_native
 from model_check.explicit.code_generation.packing import Packing, pack_machine
 from model_check.explicit.code_generation.runs import RUN
-from model_check.explicit.code_generation.text_cache import TextCacheEntry
+from model_check.explicit.code_generation.text_cache import cached_value, text_file
 from model_check.explicit.kernel_texts.records import EXPAND, FORGET, JUDGE, OBSERVE, STEPS
 from model_check.front_end.memo import memoized_by_instance
-from model_check.searchable import require_searchable
+from model_check.instances import require_searchable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,33 +64,23 @@ def compiled(function):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A machine in one instance, ready to run.
-
-    Attributes
-    ----------
-    module : ModuleType
-        The generated module with its kernels.
-    native : Native
-        The machine code that they call.
-    packing : Packing
-    steps : tuple of Step
-        The steps by the numbers that kernels give them.
-    verdict_words : int
-        The words that the bits of all clauses and witnesses take.
-    guard_parts : GuardParts
-        The parts of steps whose guards one function of the machine code evaluates.
-    text_file : Path or None
-        The cached text of the machine code.
-    """
+    """A machine in one instance, ready to run."""
 
     machine: Machine
-    module: ModuleType
-    native: Native
+    module: ModuleType  # the generated module with its kernels
+    native: Native  # the machine code that they call
     packing: Packing
-    steps: tuple[Step, ...]
-    verdict_words: int
-    guard_parts: GuardParts
-    text_file: Path | None
+    steps: tuple[Step, ...]  # the steps by the numbers that kernels give them
+    verdict_words: int  # the words that the bits of all clauses and witnesses take
+    guard_parts: GuardParts  # the parts of steps whose guards one function of the machine code evaluates
+    text_file: Path | None  # the cached text of the machine code
+
+    @property
+    def clause_masks(self) -> npt.NDArray[np.int64]:
+        """The bits of clauses in each word of a verdict; behind them are those of the witnesses."""
+        firsts = range(0, CLAIMS_A_WORD * self.verdict_words, CLAIMS_A_WORD)
+        bits = (min(max(len(self.machine.clauses) - first, 0), CLAIMS_A_WORD) for first in firsts)
+        return np.array([(1 << count) - 1 for count in bits], dtype=np.int64)
 
     def switches(self, constants: object, *, reachable: bool = True) -> npt.NDArray[np.int64]:
         """The array `K` of the kernels, for a profile and an environment; see `kernel_texts/calls.py`.
@@ -105,11 +95,6 @@ class Compiled:
         return K
 
 
-def kernel_cache() -> Path:
-    """The folder of generated modules; see `model_check.cache_folder`."""
-    return cache_folder()
-
-
 def compile_machine(machine: Machine, constants: object, *, fingerprints: bool = False) -> Compiled:
     """Generate the code of a machine in an instance, or find it; kernels compile when they are first called.
 
@@ -118,7 +103,7 @@ def compile_machine(machine: Machine, constants: object, *, fingerprints: bool =
     """
     text = emitted_text(machine, constants)
     module = load_generated(_kernels(text.packing, forgets=text.forgets, fingerprints=fingerprints))
-    native = load_native(text.source, FUNCTIONS, kernel_cache())
+    native = load_native(text.source, FUNCTIONS, cache_folder())
     return Compiled(machine, module, native, text.packing, text.steps, text.verdict_words, text.guard_parts, text.file)
 
 
@@ -146,11 +131,9 @@ def emitted_text(machine: Machine, constants: object) -> _EmittedText:
         with _no_garbage_collection():
             return emitter.source(), bool(emitter.forgetting), emitter.guard_parts
 
-    entry = TextCacheEntry[tuple[str, bool, "GuardParts"]](
-        kernel_cache(), machine, constants, emitter.steps, packing.slots
-    )
-    source, forgets, guard_parts = entry.get(emit)
-    return _EmittedText(source, packing, emitter.steps, emitter.verdict_words, forgets, guard_parts, entry.path)
+    file = text_file(cache_folder(), machine, constants, emitter.steps, packing.slots)
+    source, forgets, guard_parts = cached_value(file, emit)
+    return _EmittedText(source, packing, emitter.steps, emitter.verdict_words, forgets, guard_parts, file)
 
 
 @contextmanager
@@ -185,7 +168,7 @@ def load_generated(text: str) -> ModuleType:
     name = "kernel_" + hashlib.sha256(text.encode()).hexdigest()[:24]
     if name in sys.modules:
         return sys.modules[name]
-    path = kernel_cache() / f"{name}.py"
+    path = cache_folder() / f"{name}.py"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text)

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_check.explicit.code_generation.emit import COLUMNS, Emitter
-from model_check.explicit.code_generation.expressions import Function, bits_for
+from model_check.explicit.code_generation.expressions import Function, Module, bits_for
 from model_check.explicit.code_generation.runs import run_loop
 from model_check.explicit.code_generation.statements import emit_statements
 from model_check.explicit.code_generation.steps import STATES, bits_for_guard, names_of_guard
 
 if TYPE_CHECKING:
-    from model_check.explicit.code_generation.expressions import Module
     from model_check.explicit.code_generation.packing import Packing
     from model_check.front_end.terms import Expression, LoweredAction
     from spec.language import Machine

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from model_check.explicit.code_generation.expressions import Function, Module, bits_for
 from model_check.explicit.code_generation.forgetting import forget_functions
-from model_check.explicit.code_generation.packing import WORD_BITS
+from model_check.explicit.code_generation.packing import WORD_BITS, Packing
 from model_check.explicit.code_generation.runs import BYTE, EIGHT, EIGHT_WORDS, RUN, extraction_function, run_loop
 from model_check.explicit.code_generation.steps import (
     GUARDS_A_FUNCTION,
@@ -23,14 +23,12 @@ from model_check.explicit.code_generation.steps import (
 )
 from model_check.front_end.lower import Lowering
 from model_check.front_end.possible_steps import GuardParts, occasions_of
-from model_check.front_end.terms import Expression, apply
+from model_check.front_end.terms import Expression, Statement, apply
 from spec.language import NONE, Machine, Property
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from model_check.explicit.code_generation.packing import Packing
-    from model_check.front_end.terms import Statement
 
 OBSERVED = ("transaction", "half", "copy", "op", "check_times", "outcome")
 """The event fields that an action may show, in the order of a row."""
@@ -53,27 +51,16 @@ _SHOWN = (
 class Emitter:
     """The functions of one machine in one instance.
 
-    Parameters
-    ----------
-    machine : Machine
-    constants : object
-        The instance; switches stay open and are read from the array `K` at run time, in the machine's order.
-    packing : Packing
-
-    Attributes
-    ----------
-    module : Module
-        What all functions share.
-    guard_parts : GuardParts
-        The parts of steps whose guards are evaluated together; known when the source is.
+    Switches stay open and are read from the array `K` at run time, in the machine's order.
     """
 
-    guard_parts: GuardParts
+    guard_parts: GuardParts  # known when the source is
 
     def __init__(self, machine: Machine, constants: object, packing: Packing) -> None:
         self.machine = machine
         self.constants = constants
         self.packing = packing
+        # the common part of all functions
         self.module = Module(packing, {name: i for i, name in enumerate(machine.switches)}, constants)
         self.lowering = Lowering(machine, constants)
         self.steps = machine.steps(constants)

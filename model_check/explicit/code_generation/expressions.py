@@ -15,7 +15,7 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Final
 
 from model_check.explicit.code_generation.instructions import METADATA, Instructions
-from model_check.explicit.code_generation.packing import WORD_BITS
+from model_check.explicit.code_generation.packing import WORD_BITS, PackedPlace, Packing, Path
 from model_check.explicit.code_generation.runs import (
     ALIGNMENT,
     BYTE,
@@ -26,15 +26,12 @@ from model_check.explicit.code_generation.runs import (
     extracted_byte,
     stored_byte,
 )
-from model_check.front_end.terms import Apply, Expression, Int, LocalTerm, Read, Switch, is_boolean, parts
-from spec.language import Kind
+from model_check.front_end.terms import Apply, Expression, Int, Let, LocalTerm, Read, Switch, is_boolean, parts
+from spec.language import Kind, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from model_check.explicit.code_generation.packing import PackedPlace, Packing, Path
-    from model_check.front_end.terms import Let
-    from spec.language import Slot
 
 HALF_WORD = 32
 """Bits of the lanes from which on an operation may choose between its result and an operand."""
@@ -104,21 +101,12 @@ def bits_for(packing: Packing, names: Sequence[Let], terms: Iterable[Expression]
 
 @dataclass
 class Module:
-    """The common part of a module's functions.
-
-    Attributes
-    ----------
-    switches : dict
-        The index in the array `%K` of each boolean constant that is known at run time only.
-    constants : object
-        The instance.
-    literals : dict
-        The constants that functions load, and the index in `@numbers` of each.
-    """
+    """The common part of a module's functions."""
 
     packing: Packing
-    switches: Mapping[str, int]
-    constants: object
+    switches: Mapping[str, int]  # the index in the array `%K` of each boolean constant that is known at run time only
+    constants: object  # the instance
+    # the constants that functions load → the index of each in `@numbers`
     literals: dict[int, int] = field(default_factory=dict)
 
     @cached_property
@@ -138,35 +126,24 @@ class Module:
 
 
 class Function:
-    """A function that is being written, and how it sees states: one, a group of eight or a whole run.
-
-    Attributes
-    ----------
-    words : list of str or None
-        The words of the state as the statements have left them; None for one that is unchanged.
-    names : dict
-        The operand of each local name; `ranges` has their ranges.
-    reached : str
-        The lanes in which the statement that is being written is reached.
-    has_bytes : bool
-        Whether the bytes of the run are stored behind its words.
-    """
+    """A function that is being written, and how it sees states: one, a group of eight or a whole run."""
 
     def __init__(self, module: Module, *, has_bytes: bool = False) -> None:
         self.module = module
         self.packing = module.packing
         self.code = Instructions()
-        self.has_bytes = has_bytes
-        self.reached = ""
+        self.has_bytes = has_bytes  # whether the bytes of the run are stored behind its words
+        self.reached = ""  # the lanes in which the statement that is being written is reached
         self._memo: dict[tuple[int, bool], tuple[Expression, str]] = {}
         """The operand of each term of a run, as a number or as a truth; holds the terms, so that none has its id."""
         self._look(0, WORD_BITS)
 
     def _look(self, lanes: int, bits: int) -> None:
         self.lanes, self.bits = lanes, bits
+        # as the statements have left them; None for one unchanged
         self.words: list[str | None] = [None] * self.packing.words
         self.ranges: dict[str, Range] = {}
-        self.names: dict[str, str] = {}
+        self.names: dict[str, str] = {}  # the operand of each local name
 
     def look_at_run(self, bits: int) -> None:
         """Read all states of `%columns` from here on, and compute with lanes of so many bits.

@@ -15,16 +15,10 @@ METADATA = '!0 = !{!"branch_weights", i32 1, i32 1000000}'
 
 
 class Instructions:
-    """Instructions of one function; an operand is a text such as `%v3`, `17` or `true`.
-
-    Attributes
-    ----------
-    block : str
-        The block that is being written.
-    """
+    """Instructions of one function; an operand is a text such as `%v3`, `17` or `true`."""
 
     def __init__(self) -> None:
-        self.block = "entry"
+        self.block = "entry"  # the one that is being written
         self._entry: list[str] = []
         self._lines: list[str] = []
         self._count = 0

@@ -36,33 +36,15 @@ _LOADED: dict[tuple[str, tuple[str, ...]], Native] = {}
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """Machine code that has been loaded and stays so.
+    """Machine code that has been loaded and stays so."""
 
-    Attributes
-    ----------
-    name : str
-        The hash of all that the code depends on.
-    addresses : dict
-        The address of each function.
-    """
-
-    name: str
-    addresses: dict[str, int]
+    name: str  # the hash of all that the code depends on
+    addresses: dict[str, int]  # the address of each function
     _engine: llvm.ExecutionEngine
 
 
 def load_native(text: str, functions: Sequence[str], folder: Path) -> Native:
-    """The machine code of a module's text, from this process, from the folder, or compiled now.
-
-    Parameters
-    ----------
-    text : str
-        The module, without target.
-    functions : sequence of str
-        The functions whose addresses are wanted.
-    folder : path
-        The cache.
-    """
+    """The machine code of a module's text, without target: from this process, from the folder, or compiled now."""
     level = _level()
     machine = _target_machine(level)
     depends_on = [text, str(level), str(llvm.llvm_version_info), machine.triple, *_processor()]

@@ -1,4 +1,4 @@
-"""The layout of a packed state: the place of each field in a record of 64-bit words.
+"""The layout of a packed state: the place of each field in a record of 64-bit words, and the width of all.
 
 A field takes as many bits as its range needs, and is stored as its distance from the range's low end. An array stays
 within a word where it fits, so that a place is found by one shift.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,47 +21,25 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class PackedPlace:
-    """A field, or the part of an array that lies in one word.
-
-    Attributes
-    ----------
-    word, shift : int
-        The word, and the lowest bit of element `first`.
-    width : int
-        Bits an element.
-    first, length : int
-        Which elements of the array lie here; (0, 1) for a field that is no array.
-    low, high : int
-        The declared range of an element.
-    """
+    """A field, or the part of an array that lies in one word."""
 
     word: int
-    shift: int
-    width: int
-    first: int
+    shift: int  # the lowest bit of element `first`
+    width: int  # bits an element
+    first: int  # which elements of the array lie here; (0, 1) for a field that is no array
     length: int
-    low: int
+    low: int  # the declared range of an element
     high: int
 
 
 @dataclass(frozen=True)
 class Packing:
-    """The places of all fields of a machine in one instance.
+    """The places of all fields of a machine in one instance."""
 
-    Attributes
-    ----------
-    words : int
-        Words a state.
-    places : dict
-        The places of each field, in the order of its elements. An array of no elements has none. The clock, which is
-        the same in every canonical state, is left out.
-    slots : tuple of Slot
-        The unpacked layout that `pack` and `unpack` speak of, with the widest ranges that the switches give.
-    """
-
-    words: int
+    words: int  # words a state
+    # of each field, in the order of its elements; the clock, the same in every canonical state, is left out
     places: dict[Path, tuple[PackedPlace, ...]]
-    slots: tuple[Slot, ...]
+    slots: tuple[Slot, ...]  # the unpacked layout, with the widest ranges that the switches give
     clock: int
 
     @property
@@ -94,14 +73,11 @@ class Packing:
             if slot.kind is Kind.CLOCK:
                 cells.append((0, 0, 0, slot.low))  # it takes no bits
             else:
-                place = self._place(slot)
-                shift = place.shift + place.width * ((slot.index or 0) - place.first)
+                index = slot.index or 0
+                place = next(p for p in self.places[slot.path] if p.first <= index < p.first + p.length)
+                shift = place.shift + place.width * (index - place.first)
                 cells.append((place.word, shift, (1 << place.width) - 1, place.low))
         return tuple(cells)
-
-    def _place(self, slot: Slot) -> PackedPlace:
-        index = slot.index or 0
-        return next(p for p in self.places[slot.path] if p.first <= index < p.first + p.length)
 
 
 def pack_machine(machine: Machine, constants: object) -> Packing:
@@ -138,3 +114,67 @@ def pack_machine(machine: Machine, constants: object) -> Packing:
         free[word] -= size
     ordered = {path: tuple(sorted(parts, key=lambda p: p.first)) for path, parts in places.items()}
     return Packing(max(len(free), 1), ordered, slots, clock)
+
+
+# --- width ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FieldWidth:
+    """One field: its values, its elements, its bits in all."""
+
+    name: str
+    low: int
+    high: int
+    elements: int
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateWidth:
+    """The width of a machine's states in one instance."""
+
+    fields: tuple[FieldWidth, ...]  # the widest first
+    words: int  # 64-bit words a state
+    steps: int  # actions with their parameters chosen, each tried on every state
+
+    @property
+    def bits(self) -> int:
+        """Bits of all fields."""
+        return sum(field.bits for field in self.fields)
+
+    @property
+    def unused(self) -> int:
+        """Bits of the words that no field takes."""
+        return self.words * WORD_BITS - self.bits
+
+    def to_json(self) -> dict[str, Any]:
+        """The width as plain data."""
+        return {
+            "bits": self.bits,
+            "words": self.words,
+            "unused_bits": self.unused,
+            "steps": self.steps,
+            "fields": {
+                field.name: {"low": field.low, "high": field.high, "elements": field.elements, "bits": field.bits}
+                for field in self.fields
+            },
+        }
+
+
+def state_width(machine: Machine, constants: object) -> StateWidth:
+    """Measure the packed state of a machine in an instance; nothing is compiled."""
+    packing = pack_machine(machine, constants)
+    fields = [
+        FieldWidth(
+            ".".join(path),
+            places[0].low,
+            places[0].high,
+            sum(place.length for place in places),
+            sum(place.length * place.width for place in places),
+        )
+        for path, places in packing.places.items()
+        if places
+    ]
+    widest_first = sorted(fields, key=lambda field: (-field.bits, field.name))
+    return StateWidth(tuple(widest_first), packing.words, len(machine.steps(constants)))

@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from model_check.explicit.code_generation.packing import WORD_BITS
+from model_check.explicit.code_generation.packing import WORD_BITS, PackedPlace, Path
 from spec.language import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from model_check.explicit.code_generation.expressions import Function
-    from model_check.explicit.code_generation.packing import PackedPlace, Path
 
 
 @dataclass

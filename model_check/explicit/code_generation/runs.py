@@ -20,17 +20,10 @@ if TYPE_CHECKING:
 
     from model_check.explicit.code_generation.packing import Packing
 
-BYTE = 8
-"""Bits of the smallest numbers, and bytes of a word."""
-
-RUN = BYTE * BYTE
-"""States of a run."""
-
-ALIGNMENT = 2 * RUN
-"""Of the words of a run, in bytes."""
-
-EIGHT = 8
-"""States that are transposed together, and words of each."""
+BYTE = 8  # bits of the smallest numbers, and bytes of a word
+RUN = BYTE * BYTE  # states of a run
+ALIGNMENT = 2 * RUN  # of the words of a run, in bytes
+EIGHT = 8  # states that are transposed together, and words of each
 
 EIGHT_WORDS = f"<{EIGHT} x i64>"
 _MASKED_LOAD = f"{EIGHT_WORDS} @llvm.masked.load.v{EIGHT}i64.p0"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.explicit.code_generation.expressions import place_of, signed
+from model_check.explicit.code_generation.expressions import Function, place_of, signed
 from model_check.explicit.code_generation.instructions import UNLIKELY
 from model_check.explicit.code_generation.removal import emit_removal
 from model_check.front_end.terms import Expression, If, Int, Let, Remove, Statement, Tick, Write
@@ -16,7 +16,6 @@ from model_check.front_end.terms import Expression, If, Int, Let, Remove, Statem
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from model_check.explicit.code_generation.expressions import Function
     from model_check.explicit.code_generation.packing import PackedPlace, Path
 
 OUT_OF_RANGE = "out_of_range"

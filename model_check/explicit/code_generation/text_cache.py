@@ -15,7 +15,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from model_check.explicit.code_generation.native import read_summed, write_summed
 from model_check.front_end.memo import global_names
@@ -31,44 +31,30 @@ PACKAGES = ("front_end", "explicit/code_generation")
 """The packages of `model_check` that decide the text of a machine."""
 
 
-class TextCacheEntry(Generic[T]):
-    """The place of a machine's text in a cache.
+def text_file(
+    folder: Path, machine: Machine, constants: object, steps: tuple[Step, ...], slots: tuple[Slot, ...]
+) -> Path | None:
+    """The place of a machine's text in a cache, whatever the switches in the constants.
 
-    Parameters
-    ----------
-    folder
-        The cache.
-    machine, constants
-        The machine and the instance; the switches in the constants do not matter.
-    steps, slots
-        Those of the instance.
-
-    Attributes
-    ----------
-    path
-        The file; None where something that decides the text stands in no file.
+    None where something that decides the text stands in no file.
     """
+    try:
+        parts = list(_key_parts(machine, constants, steps, slots))
+    except _HasNoFileError:
+        return None
+    return folder / f"written_{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:24]}.pickle"
 
-    def __init__(
-        self, folder: Path, machine: Machine, constants: object, steps: tuple[Step, ...], slots: tuple[Slot, ...]
-    ) -> None:
-        self.path: Path | None = None
-        try:
-            parts = list(_key_parts(machine, constants, steps, slots))
-        except _HasNoFileError:
-            return
-        self.path = folder / f"written_{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:24]}.pickle"
 
-    def get(self, make: Callable[[], T]) -> T:
-        """The cached value; made now and cached, if it is not there."""
-        content = None if self.path is None else read_summed(self.path)
-        if content is not None:
-            cached: T = pickle.loads(content)  # noqa: S301 - of the user's own folder, beside machine code
-            return cached
-        made = make()
-        if self.path is not None:
-            write_summed(self.path, pickle.dumps(made))
-        return made
+def cached_value(path: Path | None, make: Callable[[], T]) -> T:
+    """The value that a file holds; made now and written there, if it is not."""
+    content = None if path is None else read_summed(path)
+    if content is not None:
+        cached: T = pickle.loads(content)  # noqa: S301 - of the user's own folder, beside machine code
+        return cached
+    made = make()
+    if path is not None:
+        write_summed(path, pickle.dumps(made))
+    return made
 
 
 class _HasNoFileError(Exception):

@@ -18,52 +18,27 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from types import ModuleType
 
-LOAD = 0.7
-"""The most load of the table: states a slot."""
-
-FIRST_SLOTS = 1 << 16
-"""Slots at the beginning."""
-
-SMALL, LARGE = 1 << 22, 1 << 24
-"""Slots up to which the table grows four-fold at a time, and two-fold."""
-
-SLOW_GROWTH = 1.38
-"""By which it grows beyond, and where memory is scarce."""
-
-MOST_SLOTS = (1 << 32) - 1
-"""Slots that a hash can name."""
-
-LINE = 8
-"""Slots that are looked at together; a table has whole lines of them."""
-
-APART = 1 << 16
-"""Slots at the low end that a growing table empties first."""
-
-NARROW = 1.02
-"""The least factor by which the table grows where memory ends."""
+LOAD = 0.7  # the most load of the table: states a slot
+FIRST_SLOTS = 1 << 16  # slots at the beginning
+SMALL, LARGE = 1 << 22, 1 << 24  # slots up to which the table grows four-fold at a time, and two-fold
+SLOW_GROWTH = 1.38  # by which it grows beyond, and where memory is scarce
+MOST_SLOTS = (1 << 32) - 1  # slots that a hash can name
+LINE = 8  # slots that are looked at together; a table has whole lines of them
+APART = 1 << 16  # slots at the low end that a growing table empties first
+NARROW = 1.02  # the least factor by which the table grows where memory ends
 
 
 class HashTable:
     """Slots of 64 bits, and how many may be taken.
 
-    Parameters
-    ----------
-    most_bytes : int
-        Bytes that the table may take in the end.
-    huge_bytes : int
-        Bytes of it that may be huge pages that were set aside.
-
-    Attributes
-    ----------
-    slots : array, shape (slots,)
-        Zero where nothing is.
+    It may take `most_bytes` in the end, of them `huge_bytes` in huge pages that were set aside.
     """
 
     def __init__(self, most_bytes: int, huge_bytes: int = 0) -> None:
         most = _in_lines(min(most_bytes // 8, MOST_SLOTS, int(MOST_STATES / LOAD)))
         self._reserved: npt.NDArray[np.uint64] = zeros_up_to(max(most, FIRST_SLOTS), FIRST_SLOTS, np.uint64)
         take_huge_pages(self._reserved, 0, min(huge_bytes, self._reserved.nbytes))
-        self.slots = self._reserved[:FIRST_SLOTS]
+        self.slots = self._reserved[:FIRST_SLOTS]  # zero where nothing is
 
     @property
     def bytes(self) -> int:

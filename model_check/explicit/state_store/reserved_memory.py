@@ -21,14 +21,9 @@ import numpy.typing as npt
 
 from model_check.errors import ModelCheckError
 
-SMALL = 1 << 22
-"""Bytes below which memory is taken as usual."""
-
-SHARE = 0.9
-"""The part of the available memory that a search without a limit takes."""
-
-HUGE_PAGE = 1 << 21
-"""Bytes of a huge page."""
+SMALL = 1 << 22  # bytes below which memory is taken as usual
+SHARE = 0.9  # the part of the available memory that a search without a limit takes
+HUGE_PAGE = 1 << 21  # bytes of a huge page
 
 _POOL = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
 MAP_HUGE_PAGES = 0x40000 | 21 << 26
@@ -60,12 +55,12 @@ def bytes_of(size: str) -> int:
     return int(float(given[1]) * _UNITS[given[2].upper()])
 
 
-def written(size: float) -> str:
+def size_text(size: float) -> str:
     """A number of bytes for people.
 
     Examples
     --------
-    >>> written(1610612736)
+    >>> size_text(1610612736)
     '1.5 GiB'
     """
     for unit in ("bytes", "KiB", "MiB"):
@@ -90,10 +85,7 @@ def available_bytes() -> int:
 def zeros(length: int, dtype: type[np.generic]) -> npt.NDArray[Any]:
     """An array of zeros whose pages are committed when they are written; a large one is aligned for huge pages.
 
-    Raises
-    ------
-    OSError
-        When the system refuses to reserve so much.
+    `OSError` when the system refuses to reserve so much.
     """
     size = length * np.dtype(dtype).itemsize
     if size < SMALL:

@@ -8,35 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model_check.errors import ModelCheckError
-from model_check.explicit.state_store.reserved_memory import available_bytes, written
+from model_check.explicit.state_store.reserved_memory import available_bytes, size_text
 
-LEAST_MEMORY = 32 << 20
-"""Bytes that a search is given at least."""
-
-EXACT = 0
-"""The value of `Resources.fingerprint_bits` with which words are compared."""
+LEAST_MEMORY = 32 << 20  # bytes that a search is given at least
+EXACT = 0  # the value of `Resources.fingerprint_bits` with which words are compared
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
     """The resources of a search.
-
-    Parameters
-    ----------
-    memory : int or None
-        Bytes for states and hash table; most of the available memory when None.
-    disk : Path or None
-        The folder for spilled states; a temporary one when None.
-    spill : bool
-        Whether states may be spilled to the disk.
-    checkpoint : Path or None
-        The folder of the search's checkpoints, and of its spilled states.
-    checkpoint_every : float
-        Seconds between two checkpoints.
-    resume : bool
-        Go on from the checkpoint in that folder.
-    fingerprint_bits : int
-        Bits of the hash that stand for a state (hash compaction), or `EXACT`.
 
     Raises
     ------
@@ -44,20 +24,19 @@ class Resources:
         When they contradict each other, or there is too little memory for any search.
     """
 
-    memory: int | None = None
-    disk: Path | None = None
-    spill: bool = True
-    checkpoint: Path | None = None
-    checkpoint_every: float = 60.0
-    resume: bool = False
-    fingerprint_bits: int = EXACT
+    memory: int | None = None  # bytes for states and hash table; most of the available memory when None
+    disk: Path | None = None  # the folder for spilled states; a temporary one when None
+    spill: bool = True  # whether states may be spilled to the disk
+    checkpoint: Path | None = None  # the folder of the search's checkpoints, and of its spilled states
+    checkpoint_every: float = 60.0  # seconds between two checkpoints
+    resume: bool = False  # go on from the checkpoint in that folder
+    fingerprint_bits: int = EXACT  # bits of the hash that stand for a state (hash compaction), or `EXACT`
 
     def __post_init__(self) -> None:
         message = ""
         if self.memory is not None and self.memory < LEAST_MEMORY:
-            message = (
-                f"{written(self.memory)} of memory are too little for a search: give {written(LEAST_MEMORY)} or more"
-            )
+            least = size_text(LEAST_MEMORY)
+            message = f"{size_text(self.memory)} of memory are too little for a search: give {least} or more"
         elif self.disk is not None and not self.spill:
             message = f"a folder for states ({self.disk}) and no disk contradict each other: give one of the two"
         elif self.disk is not None and self.checkpoint is not None:

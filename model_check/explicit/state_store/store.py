@@ -14,15 +14,14 @@ from model_check.errors import OutOfRoom
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD
 from model_check.explicit.kernel_texts.records import FINISHED, GENERATED, LEFT, STATES, Buffers, Shared, Store
 from model_check.explicit.state_store.hash_table import LOAD, HashTable
-from model_check.explicit.state_store.regions import MOST_STATES, Regions
-from model_check.explicit.state_store.reserved_memory import huge_pages, written
+from model_check.explicit.state_store.regions import MOST_STATES, Counts, Regions
+from model_check.explicit.state_store.reserved_memory import huge_pages, size_text
 from model_check.explicit.state_store.resources import EXACT, Resources
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from model_check.explicit.code_generation.compile import Compiled
-    from model_check.explicit.state_store.regions import Counts
 
 PART_FOR_STATES = 8
 """At least one part of so many of the memory is for states, and not for the table."""
@@ -40,20 +39,7 @@ VERDICT_STRIDE = 32
 class StateStore:
     """States, hash table and buffers of one search.
 
-    Parameters
-    ----------
-    compiled : Compiled
-    threads : int
-        How many will search; the regions are the next power of two, or `least_regions` if that is more.
-    resources : Resources
-        The memory that is never exceeded, and the folder for states when it ends.
-
-    Attributes
-    ----------
-    outs : array, shape (regions, 8)
-        The results of the last call of the kernel for each region.
-    keep : int
-        The bits of a hash that are the fingerprint, where slots hold fingerprints.
+    The regions are the next power of two above the threads, or `least_regions` if that is more.
     """
 
     def __init__(
@@ -66,12 +52,13 @@ class StateStore:
         self.resources = resources or Resources()
         self.memory = self.resources.memory_bytes()
         self.shift = max((threads - 1).bit_length(), (least_regions - 1).bit_length())
-        self.outs = np.zeros((1 << self.shift, 8), dtype=np.int64)
+        self.outs = np.zeros((1 << self.shift, 8), dtype=np.int64)  # results of the last call of the kernel
         set_aside = min(huge_pages(), self.memory) if self.memory >= LEAST_FOR_HUGE_PAGES else 0
         for_table = int(set_aside * self._for_table()[0] / self.memory)
         self.table = HashTable(self.memory, for_table)
         self.regions = Regions(1 << self.shift, self.width, self.resources, set_aside - for_table)
         bits = self.resources.fingerprint_bits
+        # the bits of a hash that are the fingerprint
         self.keep = np.uint64(0 if self.is_exact else (1 << 64) - (1 << 64 - bits))
         self._seen = np.zeros((self.region_count, VERDICT_STRIDE), dtype=np.int64)[:, : compiled.verdict_words]
         self._buffers = [self._new_buffers() for _ in range(self.region_count)]
@@ -138,12 +125,7 @@ class StateStore:
     def restore(self, counts: Counts, checksums: list[int], seen: int, executor: Executor) -> None:
         """Take the states of a checkpoint from its files, and put them into the table again.
 
-        Raises
-        ------
-        BadFile
-            When a file is too short, or its checksum is another.
-        OutOfRoom
-            When the memory is too small for them.
+        `BadFile` when a file is too short, or its checksum is another; `OutOfRoom` when the memory is too small.
         """
         for place in range(self._seen.shape[1]):
             self._seen[0, place] = seen >> (CLAIMS_A_WORD * place) & ((1 << CLAIMS_A_WORD) - 1)
@@ -177,10 +159,7 @@ class StateStore:
     def make_room(self, chunk: int, executor: Executor) -> None:
         """Let each thread have room to expand at least one chunk of parents.
 
-        Raises
-        ------
-        OutOfRoom
-            When the memory, or the disk, is full.
+        `OutOfRoom` when the memory, or the disk, is full.
         """
         most = chunk * len(self.compiled.steps)
         states = int(self.counts.sum())
@@ -220,9 +199,9 @@ class StateStore:
             ways.append("let states go to the disk (without --disk none)")
         if self.has_numbers:
             ways.append("keep fingerprints only (--engine fingerprints)")
-        in_memory, of_table = written(self.regions.bytes_in_memory), written(self.table.bytes)
+        in_memory, of_table = size_text(self.regions.bytes_in_memory), size_text(self.table.bytes)
         return OutOfRoom(
-            f"{written(self.memory)} of memory are too little {what}: {int(self.counts.sum()):,} states were found, "
+            f"{size_text(self.memory)} of memory are too little {what}: {int(self.counts.sum()):,} states were found, "
             f"{in_memory} of them in memory, and {of_table} of hash table; " + ", or ".join(ways)
         )
 

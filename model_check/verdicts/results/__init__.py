@@ -1,1 +1,1 @@
-"""What searches of the specification have found, as data: verdicts, schedules, implications, what stays uncovered."""
+"""Findings of the searches of the specification, as data: verdicts, schedules, implications, what stays uncovered."""

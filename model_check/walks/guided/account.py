@@ -1,4 +1,4 @@
-"""What the walks of some populations have met, what that cost, and in what share of plain walks it happens."""
+"""The violations that some populations have met, their cost, and the share of plain walks that have them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from model_check.clauses import name_of
-from model_check.walks.guided.population import MOST
+from model_check.walks.guided.population import MOST, Population
 from model_check.walks.guided.state_space import are_violated
 from model_check.walks.walk import require_numbers
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -18,7 +18,6 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from model_check.walks.guided.population import Population
     from model_check.walks.guided.walker import GuidedWalker
     from spec.constants import Instance
     from spec.language import Property
@@ -34,18 +33,11 @@ NORMAL_95 = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A share of plain walks, estimated without bias by the mean of independent populations.
-
-    Attributes
-    ----------
-    share, standard_error : float
-    populations : int
-        How many were drawn; with one there is no error and no interval.
-    """
+    """A share of plain walks, estimated without bias by the mean of independent populations."""
 
     share: float
     standard_error: float
-    populations: int
+    populations: int  # how many were drawn; with one there is no error and no interval
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -76,25 +68,14 @@ def estimate(shares: Sequence[float]) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A clause that walks have violated.
-
-    Attributes
-    ----------
-    clause : Property
-    is_rare : bool
-        Whether walks were split for it.
-    cost : int
-        States that were expanded, in searches and walks, when the first walk violated it.
-    trace : int or None
-        The number of the first walk that violates it, to make it again; None if none of them went on to the end.
-    estimate : Estimate or None
-        The share of plain weighted walks that violate it; None if there was none but the plain population.
-    """
+    """A clause that walks have violated."""
 
     clause: Property
-    is_rare: bool
-    cost: int
+    is_rare: bool  # whether walks were split for it
+    cost: int  # states that were expanded, in searches and walks, when the first walk violated it
+    # the number of the first walk that violates it, to make it again; None if none of them went on to the end
     trace: int | None
+    # of plain weighted walks that violate it; None if there was none but the plain population
     estimate: Estimate | None
 
     @property
@@ -110,20 +91,11 @@ class Met:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What some populations have met, soonest first, and what they cost.
-
-    Attributes
-    ----------
-    searched : mapping
-        Instance → states that were expanded in its search.
-    walked : int
-        States that were expanded in walks.
-    walks : int
-    """
+    """The violations that some populations have met, soonest first, and their cost."""
 
     met: tuple[Met, ...]
-    searched: Mapping[Instance, int]
-    walked: int
+    searched: Mapping[Instance, int]  # instance → states that were expanded in its search
+    walked: int  # states that were expanded in walks
     walks: int
 
     @property
@@ -150,19 +122,11 @@ def account_of(
     walks: int | None = None,
     until: Collection[Property] = (),
 ) -> Account:
-    """Walk populations, until one more could expand more states than `most` in all.
+    """Walk populations, until one more could expand more states than `most` in all, or as many `walks` were taken.
 
-    Parameters
-    ----------
-    walks
-        No more populations are walked when they have so many walks,
-    until
-        or have met all of these clauses.
+    No more are walked when all clauses of `until` were met.
 
-    Raises
-    ------
-    ModelCheckError, EvaluationError
-        As `Walker.walk`.
+    Raises what `Walker.walk` does.
     """
     require_numbers(seed, 0, walks or 0, steps)
     populations: list[Population] = []

@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from model_check.explicit.code_generation.compile_lock import cached_njit
-from model_check.walks.guided.state_space import AT_ONCE, are_violated
-from model_check.walks.guided.views import Grain
+from model_check.walks.guided.state_space import AT_ONCE, StateSpace, are_violated
+from model_check.walks.guided.views import Grain, Hashes, Words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.walks.guided.state_space import StateSpace
-    from model_check.walks.guided.views import Hashes, Words
 
 Numbers = npt.NDArray[np.float64]
 
@@ -33,28 +31,15 @@ SWEEPS_BETWEEN: Final = 5
 
 @dataclass(frozen=True)
 class WalkGraph:
-    """What a search in breadth found, cut off where its quota ended.
-
-    Attributes
-    ----------
-    states : array, shape (count, words)
-        In the order in which they were found; the initial state is the first.
-    expanded : int
-        States whose steps were all taken, the first ones: what the search cost.
-    firsts : array, shape (expanded + 1,)
-        Where the steps of each of them begin in the arrays that follow.
-    targets, weights : array, shape (steps,)
-        The state that a step leads to, and how likely it is.
-    verdicts : array, shape (count, words of a verdict)
-    """
+    """The states of a search in breadth, cut off where its quota ended, and their steps."""
 
     space: StateSpace
-    states: Words
-    expanded: int
-    firsts: Words
-    targets: Words
-    weights: Numbers
-    verdicts: Words
+    states: Words  # shape (count, words): in the order in which they were found; the initial state is the first
+    expanded: int  # states whose steps were all taken, the first ones: what the search cost
+    firsts: Words  # shape (expanded + 1,): where the steps of each of them begin in the arrays that follow
+    targets: Words  # shape (steps,): the state that a step leads to
+    weights: Numbers  # shape (steps,): how likely it is
+    verdicts: Words  # shape (count, words of a verdict)
 
     def chances(self, clauses: Sequence[int]) -> Numbers:
         """The chance of a walk to violate each clause from each expanded state on, the less the later.
@@ -97,10 +82,7 @@ class WalkGraph:
 def search_graph(space: StateSpace, quota: int) -> WalkGraph:
     """Search an instance in breadth until so many states are found or all.
 
-    Raises
-    ------
-    EvaluationError
-        When a step leaves a declared range.
+    `EvaluationError` when a step leaves a declared range.
     """
     most = quota + AT_ONCE * len(space.compiled.steps)
     states = np.empty((most, space.words), dtype=np.int64)

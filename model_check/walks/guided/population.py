@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model_check.walks.guided.state_space import are_violated
+from model_check.walks.guided.state_space import StateSpace, are_violated
 
 if TYPE_CHECKING:
     from model_check.walks.guided.graph import Numbers
     from model_check.walks.guided.promises import Promises
-    from model_check.walks.guided.state_space import StateSpace
     from model_check.walks.guided.views import Words
 
 MOST: Final = 1000
@@ -43,45 +42,22 @@ LEVELS: Final = 20
 
 
 class WalkPlace(NamedTuple):
-    """The walks behind one step.
+    """The walks behind one step."""
 
-    Attributes
-    ----------
-    states : array, shape (walks, words)
-    steps : array, shape (walks,)
-        The number of the step; -1 where a walk had ended before.
-    origins : array, shape (walks,)
-        Which walk of the place before it was.
-    """
-
-    states: Words
-    steps: Words
-    origins: Words
+    states: Words  # shape (walks, words)
+    steps: Words  # shape (walks,): the number of the step; -1 where a walk had ended before
+    origins: Words  # shape (walks,): which walk of the place before it was
 
 
 @dataclass(frozen=True)
 class Population:
-    """Walks that went together.
+    """Walks that went together."""
 
-    Attributes
-    ----------
-    expanded : int
-        States whose steps were taken: what it cost.
-    shares : array, shape (clauses,)
-        By the number of the clause: the estimated share of plain walks that violate it.
-    first : array, shape (clauses,)
-        Behind how many expanded states the first walk violated it, or -1.
-    met : array, shape (walks, words of a verdict)
-        The bits of what each walk that is there at the end has violated.
-    places : list
-        The walks behind each step.
-    """
-
-    expanded: int
-    shares: Numbers
-    first: Words
-    met: Words
-    places: list[WalkPlace] = field(repr=False)
+    expanded: int  # states whose steps were taken: what it cost
+    shares: Numbers  # shape (clauses,): by the number of the clause: the estimated share of plain walks that violate it
+    first: Words  # shape (clauses,): behind how many expanded states the first walk violated it, or -1
+    met: Words  # shape (walks, words of a verdict): the bits of what each walk that is there at the end has violated
+    places: list[WalkPlace] = field(repr=False)  # the walks behind each step
 
     def lineage(self, walks: Words) -> Words:
         """Which walk each of these was at each place, shape (walks, places)."""
@@ -112,12 +88,7 @@ class _Walks(NamedTuple):
 def walk_together(space: StateSpace, promises: Promises | None, length: int, draws: np.random.Generator) -> Population:
     """A population of walks of at most so many steps.
 
-    Parameters
-    ----------
-    promises
-        Of the clauses for which walks are split; nothing where all of them go by weight.
-    draws
-        Where the choices come from.
+    Walks are split by `promises`; all go by weight where it is None.
 
     Raises
     ------
@@ -192,9 +163,9 @@ def _merged(space: StateSpace, walks: _Walks, draws: np.random.Generator) -> _Wa
         drawn = draws.standard_exponential(len(rows)) / walks.weights
     order = np.lexsort((drawn, rows))
     winners = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
-    kept = np.sort(winners)
+    rows_left = np.sort(winners)
     sums = np.bincount(rows, walks.weights)
-    return walks.take(kept, sums[rows[kept]])
+    return walks.take(rows_left, sums[rows[rows_left]])
 
 
 _MIX: Final = np.uint64(0xD6E8FEB86659FD93)
@@ -210,8 +181,8 @@ def _thinned(walks: _Walks, has_met: npt.NDArray[np.bool_], draws: np.random.Gen
     wanted += BY_VIOLATION * _evenly(walks.weights[:, None] * has_met)
     chances = _chances(wanted)
     counts = np.concatenate([[0.0], np.cumsum(np.where(chances < 1.0, chances, 0.0))])
-    kept = np.flatnonzero((chances >= 1.0) | (np.diff(np.floor(counts + draws.random())) > 0))
-    return walks.take(kept, walks.weights[kept] / chances[kept])
+    rows_left = np.flatnonzero((chances >= 1.0) | (np.diff(np.floor(counts + draws.random())) > 0))
+    return walks.take(rows_left, walks.weights[rows_left] / chances[rows_left])
 
 
 def _evenly(parts: Numbers) -> Numbers:

@@ -1,4 +1,4 @@
-"""What a state of any instance promises: chances from searched graphs, by what transactions see of a state."""
+"""The promise of a state of any instance: chances from searched graphs, by the views of its transactions."""
 
 from __future__ import annotations
 
@@ -8,36 +8,23 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from model_check.explicit.code_generation.compile_lock import cached_njit
-from model_check.walks.guided.graph import DISCOUNT, means_by_view
-from model_check.walks.guided.views import Grain
+from model_check.walks.guided.graph import DISCOUNT, Numbers, WalkGraph, means_by_view
+from model_check.walks.guided.views import Grain, Hashes, Words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.walks.guided.graph import Numbers, WalkGraph
     from model_check.walks.guided.state_space import StateSpace
-    from model_check.walks.guided.views import Hashes, Words
 
 
 @dataclass(frozen=True)
 class Promises:
-    """Chances by view.
+    """Chances by view."""
 
-    Attributes
-    ----------
-    clauses : array, shape (clauses,)
-        The numbers of the clauses.
-    slots : array, shape (2^n,)
-        A hash table: the hash of a view, or 0.
-    rows : array, shape (2^n,)
-        Where in `chances` the view in each slot has its own.
-    chances : array, shape (views, clauses)
-    """
-
-    clauses: Words
-    slots: Hashes
-    rows: Words
-    chances: Numbers
+    clauses: Words  # shape (clauses,): the numbers of the clauses
+    slots: Hashes  # shape (2^n,): a hash table: the hash of a view, or 0
+    rows: Words  # shape (2^n,): where in `chances` the view in each slot has its own
+    chances: Numbers  # shape (views, clauses)
 
     def only(self, clauses: Sequence[int]) -> Promises:
         """Those of some of the clauses."""
@@ -45,15 +32,12 @@ class Promises:
         return Promises(self.clauses[columns], self.slots, self.rows, np.ascontiguousarray(self.chances[:, columns]))
 
     def of(self, space: StateSpace, states: Words, before: Numbers) -> Numbers:
-        """What each state promises, shape (count, clauses).
+        """The promise of each state, shape (count, clauses).
 
         It is the most of what the searched states have that look the same as a whole, and of what those have that look
         the same to one of its transactions; where no view is known, almost what was promised before.
 
-        Parameters
-        ----------
-        before : array, shape (count, clauses)
-            What the states promised from which these were reached.
+        `before`, of that shape, is what the states promised from which these were reached.
         """
         found = np.zeros(before.shape)
         _look_up(self.slots, self.rows, self.chances, space.views(states), DISCOUNT, before, found)

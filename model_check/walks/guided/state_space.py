@@ -27,44 +27,22 @@ LAW = "weighted"
 
 
 class Successors(NamedTuple):
-    """What some states lead to, in the order of the states and, for each, of the steps; until more are asked for.
+    """Successors, in the order of the states and, for each, of the steps; valid until more are asked for."""
 
-    Attributes
-    ----------
-    states : array, shape (count, words)
-    steps : array, shape (count,)
-        The number of the step.
-    parents : array, shape (count,)
-        Which of the states it was taken from.
-    weights : array, shape (count,)
-        How likely it is among its parent's, times their sum.
-    """
-
-    states: Words
-    steps: npt.NDArray[np.int32]
-    parents: Words
-    weights: npt.NDArray[np.float64]
+    states: Words  # shape (count, words)
+    steps: npt.NDArray[np.int32]  # shape (count,): the number of the step
+    parents: Words  # shape (count,): which of the states it was taken from
+    weights: npt.NDArray[np.float64]  # shape (count,): how likely it is among its parent's, times their sum
 
 
 @dataclass(frozen=True)
 class StateSpace:
-    """One world.
-
-    Attributes
-    ----------
-    compiled : Compiled
-    switches : array
-        Of the profile and the environment, as the kernels want them.
-    initial : array, shape (words,)
-    weights : array, shape (steps,)
-        Of each step in `LAW`.
-    table : ViewTable
-    """
+    """One world."""
 
     compiled: Compiled
-    switches: Words
-    initial: Words
-    weights: npt.NDArray[np.float64]
+    switches: Words  # of the profile and the environment, as the kernels want them
+    initial: Words  # shape (words,)
+    weights: npt.NDArray[np.float64]  # shape (steps,): of each step in `LAW`
     table: ViewTable
 
     @classmethod
@@ -89,10 +67,7 @@ class StateSpace:
     def after(self, states: Words) -> Successors:
         """All steps from these states, shape (count, words), of at most `AT_ONCE`.
 
-        Raises
-        ------
-        EvaluationError
-            When a step leaves a declared range.
+        `EvaluationError` when a step leaves a declared range.
         """
         found, steps, parents = self._room
         flat, room = states.reshape(-1), len(steps)
@@ -112,7 +87,7 @@ class StateSpace:
         """The bits of the clauses that each state violates, shape (count, words of a verdict)."""
         found = np.empty((len(states), self.compiled.verdict_words), dtype=np.int64)
         self.compiled.module.judge_each(states.reshape(-1), len(states), self.switches, found)
-        return found & _OF_CLAUSES[: found.shape[1]]
+        return found & self.compiled.clause_masks
 
     def hashes(self, states: Words) -> Hashes:
         """A hash of each state, as `model_check.walks.walk.Walker.visited` gives them."""
@@ -126,16 +101,6 @@ class StateSpace:
         view_keys(states, self.table, found)
         return found
 
-
-_CLAUSES = len(TRANSACTIONAL_MESSAGES.clauses)
-_OF_CLAUSES = np.array(
-    [
-        (1 << min(max(_CLAUSES - first, 0), CLAIMS_A_WORD)) - 1
-        for first in range(0, _CLAUSES + len(TRANSACTIONAL_MESSAGES.witnesses), CLAIMS_A_WORD)
-    ],
-    dtype=np.int64,
-)
-"""The bits of clauses in each word of a verdict; behind them are those of the witnesses."""
 
 AT_ONCE = 1024
 """States that are expanded together."""

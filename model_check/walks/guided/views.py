@@ -1,9 +1,9 @@
 """A state as one of its transactions sees it: what instances of any size can have in common.
 
 The halves of other transactions are left out, and so are op messages that name none of its own; what is left moves up,
-and every place in a queue, index and set is told anew. So a state of two transactions is seen by each as one of a world
-that has no other. What a number means (a place among halves, a set of op messages, …) is said by the range with which
-`spec.state` declares it.
+and every place in a queue, index and set is renumbered. So a state of two transactions is seen by each as one of a
+world that has no other. The meaning of a number (a place among halves, a set of op messages, …) follows from the range
+with which `spec.state` declares it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from model_check.explicit.code_generation.compile_lock import cached_njit
-from spec.language import Kind
-from spec.language.fields import Field
+from model_check.front_end.source import declared_fields
+from spec.language import Kind, Slot
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from model_check.explicit.code_generation.compile import Compiled
-    from spec.language import Slot
+    from spec.language.fields import Field
 
 Words = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
@@ -44,10 +42,10 @@ class Grain(IntEnum):
 GRAINS: Final = len(Grain)
 
 NUMBER, INSTANT, OTHER, HALF, HALVES_BEFORE, HALVES, OP, OPS_BEFORE, OPS = range(9)
-"""What a field's number means. `OTHER` is in no view: whose it is does not matter, nor how often the clock stepped."""
+"""The meaning of a field's number. `OTHER` is in no view, as whose it is, or how often the clock stepped."""
 
 ALONE, OF_TRANSACTION, OF_HALF, OF_OP = range(4)
-"""What a field belongs to."""
+"""The owner of a field."""
 
 _BELONGS: Final = {"transactions": OF_TRANSACTION, "half_slots": OF_HALF, "op_slots": OF_OP}
 _MEANS: Final = {"half_slots": (HALF, HALVES_BEFORE, HALVES), "op_slots": (OP, OPS_BEFORE, OPS)}
@@ -56,42 +54,22 @@ _STRANGER: Final = 62  # the half or op message of another transaction, where on
 
 
 class ViewTable(NamedTuple):
-    """The fields of a packed state and what they mean; one element a field, but for the last five.
+    """The fields of a packed state and what they mean; one element a field, but for the last five."""
 
-    Attributes
-    ----------
-    words, shifts, masks, lows
-        Where the field lies, and the value that 0 stands for. Of an instant it is counted from the clock.
-    belongs, places
-        To which transaction, half or op message.
-    means
-        One of `NUMBER` … `OPS`.
-    grains
-        The coarsest `Grain` that tells it.
-    salts
-        A number for its name, the same in all instances.
-    transactions : int
-    owners, names, unreadable : array
-        Which fields are the transactions of the halves, the sets of halves that the op messages name, and whether they
-        can be decoded.
-    lengths : array, shape (2,)
-        Which fields are the lengths of the half and of the op queue.
-    """
-
-    words: Words
+    words: Words  # where the field lies
     shifts: Hashes
     masks: Hashes
-    lows: Words
-    belongs: Words
+    lows: Words  # the value that 0 stands for; of an instant counted from the clock
+    belongs: Words  # to which transaction, half or op message
     places: Words
-    means: Words
-    grains: Words
-    salts: Hashes
+    means: Words  # one of `NUMBER` … `OPS`
+    grains: Words  # the coarsest `Grain` that tells it
+    salts: Hashes  # a number for its name, the same in all instances
     transactions: int
-    owners: Words
-    names: Words
-    unreadable: Words
-    lengths: Words
+    owners: Words  # which fields are the transactions of the halves
+    names: Words  # which are the sets of halves that the op messages name
+    unreadable: Words  # which say whether these can be decoded
+    lengths: Words  # shape (2,): which fields are the lengths of the half and of the op queue
 
 
 _UNSIGNED: Final = frozenset({"shifts", "masks", "salts"})
@@ -103,7 +81,9 @@ def view_table(compiled: Compiled, transactions: int) -> ViewTable:
     cells = [
         (slot, cell) for slot, cell in zip(packing.slots, packing.cells, strict=True) if slot.kind is not Kind.CLOCK
     ]
-    declared = dict(_declared())
+    declared = {
+        p: (length or field.length, field) for p, field, length in declared_fields(TRANSACTIONAL_MESSAGES.state)
+    }
     rows = []
     for slot, (word, shift, mask, low) in cells:
         array, field = declared[slot.path]
@@ -129,16 +109,6 @@ def view_table(compiled: Compiled, transactions: int) -> ViewTable:
         unreadable=numbers("op", "undecodable"),
         lengths=np.concatenate([numbers("half_length"), numbers("op_length")]),
     )
-
-
-def _declared() -> Iterator[tuple[tuple[str, ...], tuple[str | None, Field]]]:
-    """Each field with the constant by which the array is long in which it, or its record, stands."""
-    for name, member in TRANSACTIONAL_MESSAGES.state.members.items():
-        if isinstance(member, Field):
-            yield (name,), (member.length, member)
-        else:
-            for inner, field in member.kind.fields.items():
-                yield (name, inner), (member.length or field.length, field)
 
 
 def _meaning(slot: Slot, field: Field) -> int:
@@ -204,7 +174,7 @@ def _own_ops(state: Words, halves: int, table: ViewTable) -> int:
 
 
 @cached_njit
-def _told_anew(value: int, means: int, members: int, ranks: Words) -> int:
+def _renumbered(value: int, means: int, members: int, ranks: Words) -> int:
     """A place, an index or a set among all halves or op messages as one among the members."""
     if means in (HALVES_BEFORE, OPS_BEFORE):
         return int(ranks[value])
@@ -245,14 +215,14 @@ def _add_fields(
             continue
         value = np.int64(stored) + table.lows[field]
         if means in (HALF, HALVES_BEFORE, HALVES):
-            value = _told_anew(value, means, members[0], ranks[0])
+            value = _renumbered(value, means, members[0], ranks[0])
         elif means in (OP, OPS_BEFORE, OPS):
-            value = _told_anew(value, means, members[1], ranks[1])
+            value = _renumbered(value, means, members[1], ranks[1])
         if value == table.lows[field] and means != INSTANT:
             continue  # as when nothing is stored
-        told = scrambled(table.salts[field] + (np.uint64(place << 40) ^ np.uint64(value)) * STRIDE)
+        hashed = scrambled(table.salts[field] + (np.uint64(place << 40) ^ np.uint64(value)) * STRIDE)
         for grain in range(table.grains[field], GRAINS):
-            keys[grain] ^= told
+            keys[grain] ^= hashed
     return has_begun
 
 

@@ -49,18 +49,10 @@ MOST_STEPS: Final = 10_000
 
 @dataclass(frozen=True)
 class Learned:
-    """What the walks of an environment are guided by.
+    """The promises by which the walks of an environment are guided."""
 
-    Attributes
-    ----------
-    promises : Promises
-        Of all clauses that are violated in some searched instance.
-    expanded : dict
-        Instance → states whose steps were all taken there: what learning cost.
-    """
-
-    promises: Promises
-    expanded: Mapping[Instance, int]
+    promises: Promises  # of all clauses that are violated in some searched instance
+    expanded: Mapping[Instance, int]  # instance → states whose steps were all taken there: what learning cost
 
 
 class GuidedWalker(Walker):
@@ -78,7 +70,7 @@ class GuidedWalker(Walker):
 
     @cached_property
     def learned(self) -> Learned:
-        """What was learned of this environment; it is searched when it is first asked for."""
+        """The promises of this environment, which is searched when they are first asked for."""
         clauses = range(len(TRANSACTIONAL_MESSAGES.clauses))
         graphs = {
             size: search_graph(StateSpace.of(self._world.on(size)), quota) for size, quota in LEARNED_FROM.items()
@@ -88,7 +80,7 @@ class GuidedWalker(Walker):
         return Learned(learn(tuple(graphs.values()), seen), {size: graph.expanded for size, graph in graphs.items()})
 
     def _rare(self, seed: int, steps: int) -> Promises:
-        """What was learned of the clauses for which walks are split."""
+        """The promises of the clauses for which walks are split."""
         shares = self.population(seed, 0, steps).shares
         clauses = self.learned.promises.clauses
         return self.learned.promises.only(clauses[shares[clauses] < RARE].tolist())
@@ -96,10 +88,7 @@ class GuidedWalker(Walker):
     def _population(self, seed: int, number: int, steps: int) -> Population:
         """The population of this number; number 0 is plain.
 
-        Raises
-        ------
-        ModelCheckError, EvaluationError
-            As `walk`.
+        Raises what `walk` does.
         """
         if steps > MOST_STEPS:
             msg = f"--steps {steps}: expected at most {MOST_STEPS} with --choice {GUIDED}, which holds whole walks"
@@ -144,26 +133,17 @@ class GuidedWalker(Walker):
 
 @dataclass(frozen=True)
 class _Walked:
-    """Some walks of a population.
+    """Some walks of a population."""
 
-    Attributes
-    ----------
-    walks, places, steps, states : array, shape (steps, …)
-        All their steps, one walk after the other: the number of the walk, the place in it, the number of the step, and
-        the state behind it.
-    met : array, shape (walks, words of a verdict)
-        What each of them violates.
-    """
-
-    walks: Words
-    places: Words
-    steps: Words
-    states: Words
-    met: Words
+    walks: Words  # shape (steps,): the number of the walk
+    places: Words  # the place in it
+    steps: Words  # the number of the step
+    states: Words  # shape (steps, words): the state behind it
+    met: Words  # shape (walks, words of a verdict): what each of them violates
 
 
 def _past(population: Population, numbers: Words) -> _Walked:
-    """What the walks of these numbers went through, up to where they ended."""
+    """The steps and states of the walks of these numbers, up to where they ended."""
     ends = numbers % MOST % len(population.met)
     way = population.lineage(ends)
     steps = np.stack([place.steps[column] for place, column in zip(population.places, way.T, strict=True)], axis=1)
@@ -182,18 +162,15 @@ def _times(walked: _Walked, tick: Words) -> Words:
     return found
 
 
-def instances_of(choice: str, instance: Instance) -> tuple[Instance, ...]:
+def instances_walked(choice: str, instance: Instance) -> tuple[Instance, ...]:
     """The instances whose code the walks of a choice on an instance run."""
     return tuple(dict.fromkeys((instance, *LEARNED_FROM))) if choice == GUIDED else (instance,)
 
 
 def walker_for(world: World, choice: str) -> Walker:
-    """What walks by a choice, one of `model_check.walks.choices.CHOICES` or `GUIDED`.
+    """The walker of a choice, one of `model_check.walks.choices.CHOICES` or `GUIDED`.
 
-    Raises
-    ------
-    ModelCheckError
-        As `Walker`.
+    Raises what `Walker` does.
     """
     require_known("choice", choice, (*CHOICES, GUIDED))
     return GuidedWalker(world) if choice == GUIDED else Walker(world, choice)

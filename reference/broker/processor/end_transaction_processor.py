@@ -45,7 +45,7 @@ TRANSACTION_ROLLBACK: Final = 3 << 2
 """``MessageSysFlag.TRANSACTION_ROLLBACK_TYPE``"""
 
 COMMIT_OR_ROLLBACK: Final = (TRANSACTION_NOT_TYPE, TRANSACTION_COMMIT, TRANSACTION_ROLLBACK)
-"""What ``commitOrRollback`` may be: UNKNOWN, commit or rollback."""
+"""Values of ``commitOrRollback``: UNKNOWN, commit or rollback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class EndTransactionOutcome(Enum):
     OP_LOST = "op_lost"
     """The store refused the op message; the request is answered with success all the same."""
     NO_HALF = "no_half"
-    """What was found is no half: no op message is written, and the request is answered with success (5.4.0)."""
+    """The message found is no half: no op message is written, and the request is answered with success (5.4.0)."""
 
 
 @dataclass(slots=True)
@@ -113,15 +113,7 @@ _UNSTORED = {
 
 
 class EndTransaction:
-    """One END_TRANSACTION in handling: two steps for a commit, one for everything else.
-
-    Attributes
-    ----------
-    header
-        The request.
-    is_over
-        Whether its last step is done.
-    """
+    """One END_TRANSACTION in handling: two steps for a commit, one for everything else."""
 
     def __init__(self, broker: BrokerController, header: EndTransactionRequestHeader) -> None:
         self.header = header
@@ -183,7 +175,7 @@ class EndTransaction:
         return age > end_transaction_immunity_time(text, timeout)
 
     def _check_prepare_message(self, half: MessageExt) -> str | None:
-        """What does not fit (``#checkPrepareMessage``); only group and offsets are compared, unless repaired (B10)."""
+        """The mismatch (``#checkPrepareMessage``); only group and offsets are compared, unless repaired (B10)."""
         switches = self._broker.switches
         if switches.checks_transaction_id and half.properties.get(UNIQUE_KEY) != self.header.transaction_id:
             return "The transaction id wrong"
@@ -242,7 +234,7 @@ class EndTransaction:
 
 
 def _outcome(op: PutMessageResult | None) -> tuple[EndTransactionOutcome, PutMessageResult | None]:
-    """What became of an op message, by the store's answer to it; and that answer, if it was stored."""
+    """Outcome of an op message by the store's answer to it; and that answer, if it was stored."""
     if op is None:
         return EndTransactionOutcome.OP_BUFFERED, None
     return (

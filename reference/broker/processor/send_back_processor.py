@@ -1,4 +1,4 @@
-"""What a broker does with messages that a consumer could not consume: later once more, in the end a dead letter.
+"""Messages that a consumer could not consume and gave back: later once more, in the end a dead letter.
 
 ``AbstractSendMessageProcessor#consumerSendMsgBack``. The records are of the right kind and order; they are not held to
 byte identity.

@@ -17,7 +17,7 @@ from reference.errors import ActivityIsOverError, ErrorInCheckError, ThrownInChe
 from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET
 from reference.format.record import LogRecord, QueueOffset
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
-from reference.java.numbers import get_int, get_long
+from reference.java import get_int, get_long
 from reference.store.message import MessageExt
 from spec.releases.broker_defaults import defaults_of
 
@@ -31,51 +31,33 @@ _MAX_RETRY_TIMES_FOR_ESCAPE = _DEFAULTS["MAX_RETRY_TIMES_FOR_ESCAPE"]
 
 
 class CheckRound:
-    """A round over the half queue; making one is the part of ``#check`` before its loop.
-
-    Parameters
-    ----------
-    broker
-        Whose half queue it is.
-
-    Attributes
-    ----------
-    start_time
-        When it began (``startTime``).
-    half_offset
-        The half offset that was committed then (``halfOffset``, passed on as ``miniOffset``).
-    op_offset
-        The op offset that was committed then (``opOffset``).
-    new_offset
-        The next half to look at (``i``, which equals ``newOffset`` before each pass).
-    op_remove_map
-        What it knows from the op queue: removeMap, opMsgMap, doneOpOffset and the last pull.
-    get_message_null_count
-        1, and one more for each half that could not be read (``getMessageNullCount``).
-    escape_fail_count
-        How often on end the half could not be sent to another master (``escapeFailCnt``).
-    wakes_at
-        Until then the thread sleeps, in elapsed time.
-    is_over
-        Whether it has ended, with its offsets committed or by an exception; the first pull may throw already.
-    """
+    """A round over the half queue; making one is the part of ``#check`` before its loop."""
 
     def __init__(self, broker: BrokerController) -> None:
         bridge = broker.transactional_message_bridge
         self._broker = broker
         self._bridge = bridge
         self.start_time = broker.clock.now
+        """When it began (``startTime``)."""
         self.half_offset = bridge.fetch_consume_offset(HALF_TOPIC)
+        """The half offset that was committed then (``halfOffset``, passed on as ``miniOffset``)."""
         self.op_offset = bridge.fetch_consume_offset(OP_TOPIC)
+        """The op offset that was committed then (``opOffset``)."""
         self.op_remove_map = OpRemoveMap(
             broker.switches, bridge, self.half_offset, self.op_offset, broker.settings.op_msg_pull_nums
         )
+        """Its knowledge of the op queue: removeMap, opMsgMap, doneOpOffset and the last pull."""
         self.new_offset = self.half_offset
+        """The next half to look at (``i``, which equals ``newOffset`` before each pass)."""
         self._read_offset = self.half_offset
         self.get_message_null_count = 1
+        """1, and one more for each half that could not be read (``getMessageNullCount``)."""
         self.escape_fail_count = 0
+        """How often on end the half could not be sent to another master (``escapeFailCnt``)."""
         self.wakes_at = broker.clock.elapsed
+        """Until then the thread sleeps, in elapsed time."""
         self.is_over = False
+        """Whether it has ended, with its offsets committed or by an exception; the first pull may throw already."""
         broker.recorder.record("round_began")
         try:
             self.op_remove_map.fill()

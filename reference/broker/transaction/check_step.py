@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from reference.format.properties import CHECK_TIMES
-from reference.java.numbers import get_int
+from reference.java import get_int
 
 if TYPE_CHECKING:
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
@@ -74,7 +74,6 @@ class CheckStep:
     """One step."""
 
     branch: CheckBranch
-    """What happened."""
     half: QueueOffset
     """The queue offset that the pass was about: of the half that the store gave, which may be a later one (B50)."""
     message: MessageExt | None = None
@@ -82,11 +81,11 @@ class CheckStep:
     op: QueueOffset | None = None
     """Where the op message stands that settled the half."""
     record: LogRecord | None = None
-    """What was stored: the copy of a put-back, or the record of a discarded half (None in 4.5.1)."""
+    """The stored record: the copy of a put-back, or the record of a discarded half (None in 4.5.1)."""
     check_request: CheckTransactionStateRequest | None = None
-    """What was sent after a put-back for a check."""
+    """The request that was sent after a put-back for a check."""
     thrown: str = ""
-    """What ended the round, where it was aborted."""
+    """The exception that ended the round, where it was aborted."""
 
     @property
     def check_times(self) -> int | None:

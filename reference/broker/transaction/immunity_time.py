@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference.java.numbers import get_long, wrap_long
+from reference.java import get_long, wrap_long
 
 
 def check_immunity_time(text: str, transaction_timeout_ms: int) -> int:

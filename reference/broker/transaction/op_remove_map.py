@@ -13,7 +13,7 @@ from reference.errors import ThrownInCheckError
 from reference.format.properties import TAGS
 from reference.format.record import LogRecord, QueueOffset
 from reference.format.system_topics import OP_TOPIC, REMOVE_TAG
-from reference.java.numbers import get_long
+from reference.java import get_long
 
 if TYPE_CHECKING:
     from reference.versions.switches import ReleaseSwitches
@@ -28,19 +28,6 @@ class OpRemoveMap:
         The half offset at the round's start; halves below it count as finished.
     op_msg_pull_nums
         Op messages that are read at once.
-
-    Attributes
-    ----------
-    remove_map
-        Half offset to the offset of the op message that names it (``removeMap``).
-    op_msg_map
-        Op offset to the half offsets that it names and that were not visited yet (``opMsgMap``, 5.1.0 and later).
-    done_op_offset
-        Op messages that the round is through with, in the order in which that showed (``doneOpOffset``).
-    pull_result
-        The last pull; before the first, nothing at the offset where it will begin.
-    was_filled
-        Whether there was a pull.
     """
 
     def __init__(
@@ -52,13 +39,17 @@ class OpRemoveMap:
         op_msg_pull_nums: int,
     ) -> None:
         self.remove_map: dict[QueueOffset, QueueOffset] = {}
+        """Half offset to the offset of the op message that names it (``removeMap``)."""
         self.op_msg_map: dict[QueueOffset, set[QueueOffset]] = {}
+        """Op offset to the half offsets that it names and that were not visited yet (``opMsgMap``, 5.1.0 and later)."""
         self.done_op_offset: list[QueueOffset] = []
+        """Op messages that the round is through with, in the order in which that showed (``doneOpOffset``)."""
         self._switches = switches
         self._bridge = bridge
         self._mini_offset = mini_offset
         self._op_msg_pull_nums = op_msg_pull_nums
         self.pull_result = PullResult(PullStatus.NO_NEW_MSG, op_offset)
+        """The last pull; before the first, nothing at the offset where it will begin."""
         self.was_filled = False
 
     @property

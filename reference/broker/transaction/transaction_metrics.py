@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from files.content import parse_json
 from reference.errors import JavaNullPointerError
 from reference.format.errors import NoSpaceLeftError
-from reference.java.hash_map import hash_map_order
+from reference.java import hash_map_order
 
 if TYPE_CHECKING:
     from reference.simulation.virtual_clock import VirtualClock
@@ -35,13 +35,7 @@ class Metric:
 
 
 class TransactionMetrics:
-    """The counts by real topic, in memory and in a file.
-
-    Attributes
-    ----------
-    transaction_counts
-        The counts.
-    """
+    """The counts by real topic, in memory and in a file."""
 
     def __init__(self, disk: Disk, switches: ReleaseSwitches, clock: VirtualClock) -> None:
         self.transaction_counts: dict[str, Metric] = {}
@@ -58,13 +52,7 @@ class TransactionMetrics:
         return self._version["counter"]
 
     def add_and_get(self, topic: str | None, value: int) -> int:
-        """Change the count of a topic, and give it (``#addAndGet``).
-
-        Raises
-        ------
-        JavaNullPointerError
-            There is no topic (B40).
-        """
+        """Change the count of a topic, and give it (``#addAndGet``); `JavaNullPointerError` without a topic (B40)."""
         if topic is None:
             message = "java.lang.NullPointerException: a metric without a topic"
             raise JavaNullPointerError(message)

@@ -49,24 +49,17 @@ class CheckTransactionStateRequest:
     properties: dict[str, str]
     """The message's properties as they are in memory, with WAIT false."""
     body: bytes
-    """The message's body."""
 
 
 class TransactionalMessageCheckListener:
-    """Sends check requests and gives halves up.
-
-    Attributes
-    ----------
-    waits_for_channels
-        Every thread of the pool waits for a channel that takes nothing: no check is sent by it.
-    waiting
-        The checks that the pool holds meanwhile.
-    """
+    """Sends check requests and gives halves up."""
 
     def __init__(self, broker: BrokerController) -> None:
         self._broker = broker
         self.waits_for_channels = False
+        """Every thread of the pool waits for a channel that takes nothing: no check is sent by it."""
         self.waiting: list[MessageExt] = []
+        """The checks that the pool holds meanwhile."""
 
     def resolve_half_msg(self, message: MessageExt) -> CheckTransactionStateRequest | None:
         """Ask a producer of the group what became of a half (``#resolveHalfMsg``, ``#sendCheckMessage``).
@@ -109,14 +102,9 @@ class TransactionalMessageCheckListener:
         return request
 
     def resolve_discard_msg(self, message: MessageExt) -> LogRecord | None:
-        """Give a half up; that the record could not be written changes nothing (B31).
+        """Give a half up, and the record of it, if one is stored; that none could be written changes nothing (B31).
 
         ``DefaultTransactionalMessageCheckListener#resolveDiscardMsg``.
-
-        Returns
-        -------
-        Record or None
-            Its record in the topic for discarded halves; None where none was stored.
         """
         if not self._broker.switches.keeps_discarded:
             return None

@@ -6,36 +6,27 @@ from typing import TYPE_CHECKING
 
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_round import CheckRound
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.format.system_topics import HALF_TOPIC
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
-    from reference.broker.transaction.check_step import CheckStep
 
 
 HALF_QUEUES = 1
 
 
 class TransactionalMessageCheckService:
-    """The thread that runs the rounds.
-
-    Attributes
-    ----------
-    round
-        The round that runs, or None.
-    last_ended
-        When the last round ended, or the process began, in elapsed time.
-    is_alive
-        False once an Error has ended the thread; it lives again in the next process.
-    waits_since
-        When the thread began to wait, in elapsed time: then, or when the broker became a master again.
-    """
+    """The thread that runs the rounds."""
 
     def __init__(self, broker: BrokerController) -> None:
         self.round: CheckRound | None = None
+        """The round that runs."""
         self.is_alive = True
+        """False once an Error has ended the thread; it lives again in the next process."""
         self.last_ended = self.waits_since = broker.clock.elapsed
+        """When the last round ended, or the process began; when the thread began to wait: then, or when the broker
+        became a master again. Both in elapsed time."""
         self._broker = broker
 
     @property

@@ -42,16 +42,11 @@ class OpBatch:
 
 
 class TransactionalMessageService:
-    """The writing side of ``TransactionalMessageServiceImpl``; the check round is :class:`CheckRound`.
-
-    Attributes
-    ----------
-    delete_context
-        For each half queue the offsets that wait for a batch (``deleteContext``).
-    """
+    """The writing side of ``TransactionalMessageServiceImpl``; the check round is :class:`CheckRound`."""
 
     def __init__(self, broker: BrokerController) -> None:
         self.delete_context: dict[int, MessageQueueOpContext] = {}
+        """For each half queue the offsets that wait for a batch (``deleteContext``)."""
         self._switches = broker.switches
         self._settings = broker.settings
         self._clock = broker.clock
@@ -64,10 +59,7 @@ class TransactionalMessageService:
         4.x writes an op message and ignores whether that worked. 5.1 and later put the half's offset in memory; only
         when no more fit is an op message written here, with as much of the waiting as goes into it.
 
-        Returns
-        -------
-        PutMessageResult or None
-            The store's answer to the op message; None where that is put off.
+        Gives the store's answer to the op message; None where that is put off.
         """
         if not self._switches.batches_ops:
             return self._write_op(half.queue_id, str(half.queue_offset))

@@ -13,9 +13,9 @@ from spark_trace_analysis.records.transaction_record import NOTHING, RecordKind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Numbers = np.ndarray[Any, np.dtype[np.int64]]
-    Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
 _MOST, _LEAST = np.iinfo(np.int64).max, np.iinfo(np.int64).min
 
 

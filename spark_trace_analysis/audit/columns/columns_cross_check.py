@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reference.format.commit_log import CommitLog
+    from spark_trace_analysis.audit.columns.bucket import Numbers
     from spark_trace_analysis.records.split_records import SplitRecords
-
-    Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 _ENTRY = np.dtype([("at", ">i8"), ("size", ">i4"), ("tags", ">i8")])
 _LEAST_TAGS_CODE = -(1 << 31)
@@ -41,14 +40,9 @@ _EDGE = 3
 
 @dataclass(slots=True)
 class Checked:
-    """The result of the cross-check of one split.
+    """The result of the cross-check of one split, and the facts that are judged over all splits.
 
-    Attributes
-    ----------
-    missing
-        Records without an entry; damage only if later records have theirs.
-    facts
-        The facts that are judged over all splits.
+    Missing are records without an entry; that is damage only if later records have theirs.
     """
 
     findings: list[DamageFinding] = field(default_factory=list)
@@ -61,12 +55,8 @@ def check_columns(
 ) -> Checked:
     """Check the records of one split.
 
-    Parameters
-    ----------
-    is_record
-        Which of the outlines are records that could be read.
-    tags_codes
-        The Java hash of each transactional record's tags; ``NOTHING`` for ordinary messages.
+    `is_record` says which of the outlines are records that could be read; `tags_codes` has the Java hash of each
+    transactional record's tags, and ``NOTHING`` for ordinary messages.
     """
     return _Columns(log, store, records, np.flatnonzero(is_record), tags_codes).check()
 

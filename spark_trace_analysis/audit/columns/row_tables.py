@@ -10,22 +10,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from files.writing import appearing
-from spark_trace_analysis.audit.columns.bucket import ranges
-from spark_trace_analysis.audit.columns.straight_histories import STATES
-from spark_trace_analysis.audit.rules.moments import EARLIEST_MS, LATEST_MS, Moments
+from spark_trace_analysis.audit.columns.bucket import Bucket, Flags, Numbers, ranges
+from spark_trace_analysis.audit.columns.straight_histories import STATES, Straight
 from spark_trace_analysis.audit.rules.state import TransactionState
-from spark_trace_analysis.audit.rules.transaction_row import EVENTS
-from spark_trace_analysis.audit.selection import COLUMNS
+from spark_trace_analysis.audit.rules.transaction_row import (
+    EARLIEST_MS,
+    EVENTS,
+    LATEST_MS,
+    HistoryEvent,
+    Moments,
+    TransactionRow,
+)
+from spark_trace_analysis.audit.selection import COLUMNS, Selection
 from spark_trace_analysis.records.transaction_record import RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from spark_trace_analysis.audit.columns.bucket import Bucket, Flags, Numbers
-    from spark_trace_analysis.audit.columns.straight_histories import Straight
-    from spark_trace_analysis.audit.rules.transaction_row import HistoryEvent, TransactionRow
-    from spark_trace_analysis.audit.selection import Selection
 
 _WORD = pa.dictionary(pa.int8(), pa.string())
 _NAME = pa.dictionary(pa.int32(), pa.string())
@@ -56,14 +58,8 @@ ROW_SCHEMA = pa.schema(
 """A row of the files that an audit writes, one a transaction."""
 
 _REPEATED = [
-    "group",
-    "topic",
-    "tags",
-    "state",
-    "also.list.element",
-    "resembles.list.element",
-    "history.list.element.event",
-]
+    "group", "topic", "tags", "state", "also.list.element", "resembles.list.element", "history.list.element.event",
+]  # fmt: skip
 """Columns in which values recur, so that a dictionary makes them small."""
 
 _ROWS_OF_A_GROUP = 1 << 17
@@ -191,16 +187,9 @@ def _lists(lengths: Numbers, values: pa.Array) -> pa.ListArray:
 def write_rows(path: Path, bucket: Bucket, straight: Straight, rows: Iterable[TransactionRow]) -> dict[str, Any]:
     """Write the rows of a bucket as Parquet, those that are not plain in row groups of their own.
 
-    Parameters
-    ----------
-    rows
-        Those of the transactions that are not judged from columns.
-
-    Returns
-    -------
-    dict of str to object
-        ``counts``: state to the number of transactions; ``plain``: how many are plainly delivered or rolled back;
-        ``plain_groups``: how many row groups hold these, at the start of the file.
+    The rows are of the transactions that are not judged from columns. Gives ``counts``, state to the number of
+    transactions; ``plain``, how many are plainly delivered or rolled back; and ``plain_groups``, how many row groups
+    hold these, at the start of the file.
     """
     rows = list(rows)
     plain = [straight_table(bucket, straight, straight.is_plain), table_of([row for row in rows if row.is_plain])]

@@ -24,17 +24,7 @@ if TYPE_CHECKING:
 
 
 def write_buckets(path: Path, columns: dict[str, Any], buckets: np.ndarray[Any, Any], count: int) -> None:
-    """Write rows as one Arrow file with a batch for each bucket.
-
-    Parameters
-    ----------
-    columns
-        Name to NumPy or Arrow array.
-    buckets
-        The bucket of each row.
-    count
-        The number of buckets.
-    """
+    """Write rows, NumPy or Arrow arrays by name, as one Arrow file with a batch for each of so many buckets."""
     order = np.argsort(buckets, kind="stable")
     table = pa.table(columns).take(pa.array(order))
     ends = np.searchsorted(buckets[order], np.arange(count + 1))
@@ -74,13 +64,7 @@ def read_facts(path: Path) -> dict[str, Any] | None:
 
 
 def facts_at(path: Path) -> dict[str, Any]:
-    """The facts of a task that is done.
-
-    Raises
-    ------
-    RuntimeError
-        The file is gone.
-    """
+    """The facts of a task that is done; raises `RuntimeError` if the file is gone."""
     facts = read_facts(path)
     if facts is None:
         message = f"{path} is missing: the folder was changed during the audit"
@@ -97,7 +81,7 @@ def write_findings(path: Path, findings: Iterable[DamageFinding]) -> None:
 
 
 def read_findings(path: Path) -> Iterator[DamageFinding]:
-    """What a task found damaged."""
+    """The damage that a task found."""
     if path.exists():
         for line in read_lines(path):
             yield DamageFinding(*parse_json(line))

@@ -29,18 +29,9 @@ _DELIVERED, _ROLLED_BACK, _PARKED = map(
 
 @dataclass(frozen=True, slots=True)
 class Straight:
-    """The straight histories of a bucket.
+    """The straight histories of a bucket: the numbers of their transactions, and of each the put-backs and the state.
 
-    Attributes
-    ----------
-    numbers
-        Which transactions they are; what follows is of these.
-    put_backs
-        How many copies of each were put back.
-    state
-        The place of its state among all states.
-    is_plain
-        Whether it is plainly delivered or rolled back.
+    A state is its place among all states; `is_plain` are those that are plainly delivered or rolled back.
     """
 
     numbers: Numbers

@@ -38,16 +38,10 @@ _SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Explained:
-    """The verdict on some traces of a run.
+    """The verdict on some traces of a run: how many some path explains, and how many none.
 
-    Attributes
-    ----------
-    accepted, refused
-        How many traces some path explains, and how many none.
-    trace, step, event, guard
-        The refused trace with the lowest number: its first event that no path explains, and the refusing guard.
-    problem
-        Why a trace could not be asked about, if one could not.
+    Of the refused trace with the lowest number it has the first event that no path explains, and the refusing guard.
+    The problem says why a trace could not be asked about, if one could not.
     """
 
     parameters: Parameters
@@ -76,14 +70,9 @@ class Explained:
 def explain_some(
     spark: SparkSession, runs: Sequence[TraceRun], number: int, conf: BrokerConf | None = None
 ) -> tuple[Explained, ...]:
-    """Ask the specification about some traces of each run, evenly over their numbers.
+    """Ask the specification about so many traces of each run, evenly over their numbers; or all, where it has no more.
 
-    Parameters
-    ----------
-    number
-        How many of each run; all, where a run has no more.
-    conf
-        The settings of the broker that left recorded traces.
+    The settings are those of the broker that left recorded traces.
     """
     asked = [
         (place, str(run.folder.resolve() / file.name), trace)

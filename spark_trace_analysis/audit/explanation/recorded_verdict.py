@@ -8,34 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.trace_validation.follow import SEEN, NamedEvent, TooManyStatesError, follow
 from model_check.trace_validation.validate import validate
-from model_check.world import NO_FAULTS, World
+from model_check.world import NO_FAULTS, Profile, World
 from spark_trace_analysis.audit.explanation.trace_verdict import validation_settings
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
 from spark_trace_analysis.ingest.observed_rows import observed
 from spark_trace_analysis.traces.manifest import MANIFEST, read_manifest
-from spark_trace_analysis.traces.recorded_trace import read_recorded_traces
+from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row, read_recorded_traces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from model_check.world import Profile
     from reference.format.broker_conf import BrokerConf
-    from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row
     from spec.constants import Instance
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The first event that no path explains.
-
-    Attributes
-    ----------
-    trace
-        The number of its trace.
-    guard, nearest
-        The guard that refuses it, and the nearest events that were possible.
-    """
+    """The first event that no path explains, its trace's number, the refusing guard, and the nearest possible ones."""
 
     trace: int
     row: Row
@@ -53,10 +43,8 @@ class RecordedVerdict:
         How many events were explained, or are in the traces that were asked about.
     faults
         The faults that the paths need, each with how often.
-    accepted, is_complete
-        Whether each trace is explained, and whether the search ran to its end.
     refusal
-        Where the first one is not; None where all are, or a search that was cut short gives no reason.
+        Where the first one is not explained; None where all are, or a search that was cut short gives no reason.
     """
 
     profile: Profile
@@ -106,10 +94,6 @@ class RecordedQuestion:
 
     Attributes
     ----------
-    profile
-        The specification.
-    conf
-        The settings of the broker that left the traces.
     instance
         The instance in which traces with actions were walked; without it, the one that the manifest beside them names.
     report

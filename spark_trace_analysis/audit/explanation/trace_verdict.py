@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from model_check.asked import asked_for
 from model_check.configuration import Configuration
 from model_check.releases import profile_for
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.validate import validate
-from model_check.world import Profile
+from model_check.world import Profile, asked_for
 from spark_trace_analysis.audit.rules.advice import on_refusal
 from spark_trace_analysis.records.version import RELEASES
 from spec.language import NONE
@@ -39,8 +38,6 @@ class TraceVerdict:
         How many records are part of a transaction.
     accepted
         Whether some path explains them all; None if that is unknown, for the `reason`.
-    profile
-        The profile that was asked.
     verdict
         The search's own result; None if nothing was searched.
     why_profile
@@ -192,13 +189,7 @@ def judge_trace(
     asked: Iterable[tuple[Profile, Configuration]],
     report: Callable[[int, int], None] | None = None,
 ) -> TraceVerdict:
-    """Ask one profile after the other; the first that accepts counts, or else the one that explains most.
-
-    Parameters
-    ----------
-    asked
-        Each with its settings.
-    """
+    """Ask profiles, each with its settings, in turn; the first that accepts counts, or the one that explains most."""
     requests = None if driver is None else driver.requests
     trace = Trace(tuple(store.events), requests, frozenset() if driver is None else driver.checked)
     records = sum(event.kind is not EventKind.OFFSETS_SAVED for event in trace.events)

@@ -1,1 +1,1 @@
-"""What a store's records say of a transaction: state, consistency, damage, advice, and which defect it resembles."""
+"""Rules for one transaction by its records: state, consistency, damage, advice, and which defect it resembles."""

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from files.content import read_toml
 from model_check.defects.catalogue import catalogue
+from model_check.remedies.advice import Situation, parts_for, remedy_of
 from model_check.remedies.advice import advice as said_to
-from model_check.remedies.advice import parts_said_of, remedy_of
-from model_check.remedies.situation import Situation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,16 +20,10 @@ _FILE = Path(__file__).with_name("advice.toml")
 
 
 def advice(state: str, resembles: Sequence[str], also: Sequence[str] = (), unknown_cause: str | None = None) -> str:
-    """What to do about a transaction now, and what prevents it next time.
+    """Advice on a transaction: what to do about it now, and what prevents it next time.
 
-    Parameters
-    ----------
-    state, also
-        Its states, the gravest first: they alone say what is to be done about this message.
-    resembles
-        The defects that it looks like, which have the prevention.
-    unknown_cause
-        Why a state is unknown.
+    Its states, the gravest first, alone say what is to be done about this message; the defects that it looks like have
+    the prevention.
 
     Examples
     --------
@@ -66,12 +59,7 @@ _OPEN = ("unknown", "pending")
 def on_refusal(profile: Profile, broker_conf: str | None, *, is_complete: bool) -> list[str]:
     """Advice about a store that the specification of a profile does not explain: meaning and remedy, a line each.
 
-    Parameters
-    ----------
-    broker_conf
-        The file that the settings were taken from; None for the defaults.
-    is_complete
-        Whether the search for an explanation ran to its end.
+    The settings were taken from a `broker.conf`, or are the defaults; the search for an explanation may be cut short.
     """
     lines = _content()["refusal"]
     wanted = ["meaning", "release", "settings" if broker_conf else "defaults", "report"]
@@ -92,7 +80,7 @@ def prevention_of(defect: str) -> str:
     search = catalogue()[defect].search
     if search is None:
         return remedy_of(defect)
-    _, prevention, _ = parts_said_of(search.clause)
+    _, prevention, _ = parts_for(search.clause)
     return said_to(prevention, Situation(search.world.profile.unturned, search.world.environment))
 
 

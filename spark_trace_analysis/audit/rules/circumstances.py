@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spark_trace_analysis.audit.rules.history import HalfCopy, OpEntry
-    from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
+    from spark_trace_analysis.audit.rules.state import UnknownCause
 
 
 @dataclass(slots=True)
@@ -53,15 +53,11 @@ class Circumstances:
     ----------
     version
         The store's version, or range of versions, or None.
-    check_max, check_interval_ms
-        Of the broker that wrote it.
     half_end, op_end
         Half queue id to the end of the queue, and of its op queue; no op queue has an end in a log without op messages
         whose beginning is gone.
     half_saved, op_saved
         Half queue id to the saved offsets: in the half queue, and in its op queue.
-    has_offsets
-        Whether any offsets are saved.
     log_is_complete
         Whether the log is kept from its first byte and nothing in it is damaged.
     hidden

@@ -20,18 +20,10 @@ if TYPE_CHECKING:
 
     from spark_trace_analysis.audit.rules.history import History
 
-_VARYING = frozenset(
-    {
-        properties.CHECK_TIMES,
-        properties.PREPARED_QUEUE_OFFSET,
-        properties.WAIT_STORE_OK,
-        properties.TRANSACTION_PREPARED,
-        properties.REAL_TOPIC,
-        properties.REAL_QUEUE_ID,
-        "__CRC32#",
-        "DELAY",
-    }
-)
+_VARYING = frozenset({
+    properties.CHECK_TIMES, properties.PREPARED_QUEUE_OFFSET, properties.WAIT_STORE_OK, properties.TRANSACTION_PREPARED,
+    properties.REAL_TOPIC, properties.REAL_QUEUE_ID, "__CRC32#", "DELAY",
+})  # fmt: skip
 """Properties that a broker may change from one record of a transaction to the next."""
 
 _NEEDED = (properties.REAL_TOPIC, properties.REAL_QUEUE_ID, properties.TRANSACTION_PREPARED, properties.PRODUCER_GROUP)
@@ -73,12 +65,7 @@ class Siblings:
 class Consistency:
     """Takes in every record of every transaction and gives the inconsistencies.
 
-    Parameters
-    ----------
-    log_start
-        The offset of the first byte of the log; what was before it can't be missed.
-    is_gone
-        Whether a file that held an offset of the log is not there.
+    What was before the first byte of the log, or in a file that is gone, can't be missed.
     """
 
     def __init__(self, log_start: int, is_gone: Callable[[int], bool]) -> None:

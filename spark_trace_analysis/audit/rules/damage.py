@@ -46,13 +46,7 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class DamageFinding:
-    """One piece of damage.
-
-    Attributes
-    ----------
-    order
-        The sort key within a rank: a commit log offset, or 0.
-    """
+    """One piece of damage; its order within a rank is that of a commit log offset, or 0."""
 
     rank: int
     order: int
@@ -82,13 +76,7 @@ def order_of(at: int, rule: int = 0) -> int:
 
 
 class Damage:
-    """All damage, of two pieces in one place the first; beyond a number it is counted only.
-
-    Attributes
-    ----------
-    of_log
-        How many pieces are of the commit log itself.
-    """
+    """All damage, of two pieces in one place the first; beyond a number it is only counted, `of_log` the log's."""
 
     def __init__(self) -> None:
         self.of_log = 0
@@ -133,11 +121,5 @@ class Damage:
 
     @property
     def first_of_log(self) -> str:
-        """The first damage of the commit log.
-
-        Raises
-        ------
-        ValueError
-            Nothing is.
-        """
+        """The first damage of the commit log; raises `ValueError` if there is none."""
         return min(one for one in self._held.values() if one.rank == Rank.LOG).reason

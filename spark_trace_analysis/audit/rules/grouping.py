@@ -26,17 +26,12 @@ if TYPE_CHECKING:
 
 
 class Grouping:
-    """Takes in records in the order of the log and holds the histories.
+    """Takes in records in the order of the log and holds the histories by identity, in the order of their first record.
 
-    Parameters
-    ----------
-    transaction_timeout_ms
-        The immunity that a negative or unreadable one stands for (``TransactionalMessageServiceImpl#getImmunityTime``).
+    A negative or unreadable immunity stands for the timeout (``TransactionalMessageServiceImpl#getImmunityTime``).
 
     Attributes
     ----------
-    histories
-        By identity, in the order of their first record.
     half_end, op_end
         Queue id to the offset behind its last record so far, in the half queue and in its op queue.
     strange_ops

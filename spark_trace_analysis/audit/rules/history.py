@@ -18,15 +18,9 @@ if TYPE_CHECKING:
 
 
 class TransactionKey(NamedTuple):
-    """The identity of a transaction, by which records are grouped.
+    """The identity of a transaction, by which records are grouped: UNIQ_KEY and producer group.
 
-    Attributes
-    ----------
-    unique_key
-        The UNIQ_KEY that the producer gave. A client that sets none leaves ``@`` and the commit log offset of the
-        first record in the log.
-    group
-        The producer group.
+    A client that sets no UNIQ_KEY leaves ``@`` and the commit log offset of the first record in the log.
     """
 
     unique_key: str
@@ -115,8 +109,6 @@ class History:
 
     Attributes
     ----------
-    topic
-        The real topic.
     birth
         Born timestamp and host, and the body's checksum, which even two messages sent in a row seldom share.
     immunity_ms
@@ -181,15 +173,7 @@ class History:
 
 
 def link_put_backs(put_backs: Iterable[HalfCopy], owner: Mapping[CommitLogOffset, History]) -> None:
-    """Set ``parent`` and ``children`` of every copy.
-
-    Parameters
-    ----------
-    put_backs
-        All copies with a check count, in the order of the log.
-    owner
-        Commit log offset of a copy to its history.
-    """
+    """Set ``parent`` and ``children`` of all copies with a check count, in the order of the log; owners by offset."""
     scan: dict[int, int] = {}
     for copy in put_backs:
         parents = owner[copy.commit_log_offset].parents_of(copy)

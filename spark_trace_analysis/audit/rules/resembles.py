@@ -9,8 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from spark_trace_analysis.audit.rules.state import TransactionState
-from spark_trace_analysis.audit.rules.unknown_cause import has_used_up_checks
+from spark_trace_analysis.audit.rules.state import TransactionState, has_used_up_checks
 from spark_trace_analysis.records.version import RECORDED_DISCARDS, is_before, is_since
 
 if TYPE_CHECKING:

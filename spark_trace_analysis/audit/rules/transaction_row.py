@@ -3,20 +3,83 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spark_trace_analysis.audit.rules.advice import advice
-from spark_trace_analysis.audit.rules.moments import Moments, local_time, moments
 from spark_trace_analysis.audit.rules.resembles import catalogue_ids
-from spark_trace_analysis.audit.rules.state import TransactionState, judge
-from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
+from spark_trace_analysis.audit.rules.state import TransactionState, UnknownCause, judge
 from spark_trace_analysis.records.transaction_record import RecordKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from spark_trace_analysis.audit.rules.circumstances import Circumstances
     from spark_trace_analysis.audit.rules.history import Delivery, Discard, HalfCopy, History
+
+EARLIEST_MS: Final = -62_135_596_800_000
+"""The year 1, and below the year 9999: a time beyond comes from a damaged record and is no date."""
+LATEST_MS: Final = 253_370_764_800_000
+
+
+class Moments(NamedTuple):
+    """Times in milliseconds since the epoch; None for what did not happen.
+
+    Attributes
+    ----------
+    born_at
+        When the producer made the message, by its own clock.
+    delivered_at
+        When the first real message was stored: the commit.
+    settled_at
+        When the first op that names it was stored: the commit or the rollback, up to an op batch later from 5.1 on.
+    discarded_at
+        When it was given up into TRANS_CHECK_MAX_TIME_TOPIC.
+    stored_at, last_at
+        When its first and its last record was stored.
+    """
+
+    born_at: int
+    stored_at: int | None
+    delivered_at: int | None
+    settled_at: int | None
+    discarded_at: int | None
+    last_at: int | None
+
+
+def moments(born: int, history: Iterable[HistoryEvent]) -> Moments:
+    """The times of one transaction, out of its records in the order of the log."""
+    events = list(history)
+    first: dict[str, int] = {}
+    for event in events:
+        first.setdefault(event.event, event.time)
+    times = [event.time for event in events]
+    return Moments(
+        born_at=born,
+        stored_at=times[0] if times else None,
+        delivered_at=first.get("delivered"),
+        settled_at=first.get("op"),
+        discarded_at=first.get("discarded"),
+        last_at=max(times, default=None),
+    )
+
+
+def local_time(milliseconds: int | None) -> str | None:
+    """A time in the local zone (``TZ``), ISO 8601 with its offset; None for none, and for what is no date.
+
+    Examples
+    --------
+    >>> local_time(1_700_000_000_123)[10:23]
+    'T22:13:20.123'
+    >>> local_time(-(2**62)), local_time(None)
+    (None, None)
+    """
+    if milliseconds is None or not EARLIEST_MS <= milliseconds <= LATEST_MS:
+        return None
+    seconds, rest = divmod(milliseconds, 1000)
+    moment = datetime.fromtimestamp(seconds).astimezone()
+    return moment.replace(microsecond=rest * 1000).isoformat(timespec="milliseconds")
+
 
 HALF, DELIVERED = "half", "delivered"
 EVENTS = (HALF, "put back", DELIVERED, "discarded", "op")
@@ -24,18 +87,9 @@ EVENTS = (HALF, "put back", DELIVERED, "discarded", "op")
 
 
 class HistoryEvent(NamedTuple):
-    """One event of a transaction.
+    """One event of a transaction: its record's place in the commit log, its time in milliseconds since the epoch.
 
-    Attributes
-    ----------
-    event
-        ``half``, ``put back``, ``op``, ``delivered`` or ``discarded``.
-    at
-        The commit log offset of its record.
-    time
-        When it was stored, in milliseconds since the epoch.
-    queue, offset
-        Its queue and its place there: of the half topic, the op topic, the real topic, or where discards go.
+    The queue is that of the half topic, the op topic, the real topic, or where discards go.
     """
 
     event: str
@@ -53,10 +107,8 @@ class TransactionRow:
     ----------
     also
         The other states that hold, the gravest first.
-    checks
-        The check count of its last copy.
-    put_backs
-        How many copies of it check rounds wrote.
+    checks, put_backs
+        The check count of its last copy; how many copies of it check rounds wrote.
     half_offsets
         The half queue offsets of the half and its copies.
     op_offsets
@@ -67,8 +119,6 @@ class TransactionRow:
         KEYS (blanks between them) and TAGS of the message, as the producer set them.
     born
         When the producer made the message, by its own clock, in milliseconds since the epoch.
-    unknown_cause
-        Why a state of it is unknown; None if none is.
     history
         Its events, in the order of the log.
     """

@@ -17,12 +17,7 @@ from files.writing import write_whole
 from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.columns.bucket import Bucket, ranges
 from spark_trace_analysis.audit.columns.row_tables import write_rows
-from spark_trace_analysis.audit.columns.stage_files import (
-    read_bucket,
-    write_buckets,
-    write_facts,
-    write_findings,
-)
+from spark_trace_analysis.audit.columns.stage_files import read_bucket, write_buckets, write_facts, write_findings
 from spark_trace_analysis.audit.columns.straight_histories import straight_histories
 from spark_trace_analysis.audit.rules.consistency import Siblings, unchanging, wrong_groups, wrong_links
 from spark_trace_analysis.audit.rules.damage import DamageFinding, Rank, at_record
@@ -53,10 +48,6 @@ class GroupTask:
 
     Attributes
     ----------
-    circumstances
-        As for the rules.
-    log_start
-        Where the log begins.
     round
         The number of the round, in the names of its files: buckets are judged again with facts of the round before.
     range_bytes

@@ -1,19 +1,26 @@
-"""Judges all buckets in rounds: buckets are judged again where a round gives facts that they need.
+"""Judges all buckets in rounds, and reads the rows that they give.
 
-A bucket alone lacks the source of a put-back with several candidates (from the scan of all put-backs), the wholeness of
-the log (damage may show when records are compared), the progress of rounds (from all put-backs), and the twins of
-transactions without a half.
+A bucket is judged again where a round gives facts that it needs. Alone it lacks the source of a put-back with several
+candidates (from the scan of all put-backs), the wholeness of the log (damage may show when records are compared), the
+progress of rounds (from all put-backs), and the twins of transactions without a half.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, replace
+from heapq import nsmallest
+from itertools import groupby, repeat
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from files.content import read_json
+from files.parquet import parquet_file
+from spark_trace_analysis.audit.audit import Selected, of_each_state
 from spark_trace_analysis.audit.columns.bucket import Bucket
 from spark_trace_analysis.audit.columns.stage_files import facts_at, read_bucket, read_findings
 from spark_trace_analysis.audit.rules.consistency import unknown_key
@@ -21,6 +28,8 @@ from spark_trace_analysis.audit.rules.damage import Damage, DamageFinding, Rank,
 from spark_trace_analysis.audit.rules.grouping import birth_of
 from spark_trace_analysis.audit.rules.history import first_behind
 from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+from spark_trace_analysis.audit.selection import COLUMNS, Selection
 from spark_trace_analysis.cluster.jobs import run_stage
 
 if TYPE_CHECKING:
@@ -35,15 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JudgingRounds:
-    """Runs the rounds.
-
-    Attributes
-    ----------
-    task
-        The facts of the whole log for the first round.
-    if_damaged
-        The same for a log in which something is damaged.
-    """
+    """Runs the rounds, the first with facts of the whole log, or of a log in which something is damaged."""
 
     spark: SparkSession
     log: CommitLog
@@ -51,13 +52,7 @@ class JudgingRounds:
     if_damaged: GroupTask
 
     def run(self, damage: Damage) -> tuple[GroupTask, list[GroupTask]]:
-        """Judge all buckets; gives the task of the last round, and for each bucket the one whose files count.
-
-        Parameters
-        ----------
-        damage
-            Takes the findings of the last round.
-        """
+        """Judge all buckets into the last round's damage; gives its task, and each bucket's whose files count."""
         task = self.task
         rounds = self._round(task)
         learnt = Damage()
@@ -79,7 +74,9 @@ class JudgingRounds:
         passed = _passed(facts)
         if passed and any(fact["counts"][TransactionState.UNKNOWN] for fact in facts):
             rounds = [
-                _knowing(one, passed) if fact["counts"][TransactionState.UNKNOWN] else one
+                replace(one, round=f"{one.round}-passed", circumstances=replace(one.circumstances, passed=passed))
+                if fact["counts"][TransactionState.UNKNOWN]
+                else one
                 for fact, one in zip(facts, rounds, strict=True)
             ]
             self._judge(rounds)
@@ -139,10 +136,6 @@ def _passed(facts: Sequence[dict[str, Any]]) -> dict[int, int]:
     return passed
 
 
-def _knowing(task: GroupTask, passed: dict[int, int]) -> GroupTask:
-    return replace(task, round=f"{task.round}-passed", circumstances=replace(task.circumstances, passed=passed))
-
-
 def facts_of(task: GroupTask, bucket: int) -> dict[str, Any]:
     """The facts that the judging of a bucket gives beside its rows."""
     return facts_at(task.path("rows", bucket, "json"))
@@ -179,3 +172,71 @@ def places_of_records(task: GroupTask) -> list[int]:
             table = read_bucket([scan.path(kind, split) for split in task.ops.splits], bucket)
             places.update(table.column("at").to_pylist())
     return sorted(places)
+
+
+_OF_A_ROW: Final = [field.name for field in fields(TransactionRow)]
+
+
+def gravest_rows(rounds: Sequence[GroupTask], limit: int, selection: Selection) -> list[TransactionRow]:
+    """The gravest rows to list, of all buckets: first looked for in some columns, then read."""
+    rank_of = {state.value: rank for rank, state in enumerate(TransactionState)}
+    ranked: list[tuple[int, int, int, int]] = []
+    for bucket, task in enumerate(rounds):
+        table = _listable(task, bucket, ["first_offset", *COLUMNS], selection)
+        chosen = np.flatnonzero(selection.flags(table))
+        found = table.select(["state", "first_offset"]).take(chosen)
+        gravity = [rank_of[state] for state in found.column("state").to_pylist()]
+        ranked += zip(gravity, found.column("first_offset").to_pylist(), repeat(bucket), chosen.tolist(), strict=False)
+        ranked = nsmallest(limit, ranked)
+    rows = {}
+    for bucket, places in groupby(sorted(ranked, key=itemgetter(2, 3)), key=itemgetter(2)):
+        listed = list(places)
+        table = _listable(rounds[bucket], bucket, _OF_A_ROW, selection)
+        for rank, content in zip(listed, table.take([rank[3] for rank in listed]).to_pylist(), strict=True):
+            rows[rank] = TransactionRow.of(content)
+    return [rows[rank] for rank in ranked]
+
+
+def _listable(task: GroupTask, bucket: int, columns: list[str], selection: Selection) -> pa.Table:
+    """The rows of a bucket that a list may hold; those that are not plain stand in the last row groups of its file."""
+    with parquet_file(task.path("rows", bucket, "parquet")) as file:
+        first = 0 if selection.lists_plain else facts_of(task, bucket)["plain_groups"]
+        return file.read_row_groups(list(range(first, file.num_row_groups)), columns)
+
+
+def rows_asked_for(rounds: Sequence[GroupTask], selection: Selection) -> Iterator[TransactionRow]:
+    """All selected rows, bucket by bucket; one row group of a file at a time is held."""
+    for bucket, task in enumerate(rounds):
+        with parquet_file(task.path("rows", bucket, "parquet")) as file:
+            for group in range(file.num_row_groups):
+                chosen = selection.flags(file.read_row_group(group, COLUMNS))
+                if chosen.any():
+                    table = file.read_row_group(group, _OF_A_ROW).filter(pa.array(chosen))
+                    yield from map(TransactionRow.of, table.to_pylist())
+
+
+def all_rows(rounds: Sequence[GroupTask], selection: Selection) -> list[TransactionRow]:
+    """All selected rows, in the order of their first records; they are all held."""
+    return sorted(rows_asked_for(rounds, selection), key=lambda row: row.first_offset)
+
+
+def count_selected(rounds: Sequence[GroupTask], selection: Selection) -> Selected:
+    """The number of selected rows, by state, and of the plain ones among them."""
+    counts: Counter[str] = Counter()
+    also: Counter[str] = Counter()
+    plain = 0
+    columns = ["state", "also"] if selection.is_everything else COLUMNS
+    for bucket, task in enumerate(rounds):
+        plain_groups = facts_of(task, bucket)["plain_groups"]
+        with parquet_file(task.path("rows", bucket, "parquet")) as file:
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group, columns)
+                chosen = table.filter(pa.array(selection.flags(table)))
+                counts.update(_numbers(chosen.column("state")))
+                also.update(_numbers(pc.list_flatten(chosen.column("also"))))
+                plain += chosen.num_rows if group < plain_groups else 0
+    return Selected(of_each_state(counts), of_each_state(counts + also), plain)
+
+
+def _numbers(words: pa.ChunkedArray) -> dict[str, int]:
+    return {one["values"]: one["counts"] for one in pc.value_counts(words.cast(pa.string())).to_pylist()}

@@ -25,12 +25,8 @@ if TYPE_CHECKING:
 class OpTask:
     """The parameters of all tasks of the stage.
 
-    Attributes
-    ----------
-    splits
-        The numbers of the splits whose files count.
-    half_ends
-        For each of them where the half queues ended before it, by queue id.
+    Splits are the numbers of those whose files count; for each of them, half ends say where the half queues ended
+    before it, by queue id.
     """
 
     scan: ScanTask

@@ -14,8 +14,8 @@ from reference.format.commit_log import CommitLog
 from reference.format.record import MalformedRecordError
 from reference.format.stored_message import host_text
 from spark_trace_analysis.audit.columns.columns_cross_check import check_columns
-from spark_trace_analysis.audit.columns.odd_records import OddRecords
 from spark_trace_analysis.audit.columns.split_columns import (
+    OddRecords,
     SplitEvents,
     entry_columns,
     half_columns,
@@ -25,7 +25,7 @@ from spark_trace_analysis.audit.columns.split_columns import (
 from spark_trace_analysis.audit.columns.stage_files import write_buckets, write_facts, write_findings
 from spark_trace_analysis.audit.rules.consistency import UNORDERED
 from spark_trace_analysis.audit.rules.damage import DamageFinding, Rank, at_record, found, order_of
-from spark_trace_analysis.audit.stages.scan_task import half_bucket, key_bucket
+from spark_trace_analysis.audit.stages.scan_task import ScanTask, half_bucket, key_bucket
 from spark_trace_analysis.records.property_kernels import read_fields
 from spark_trace_analysis.records.record_kernels import Outline, TopicKind
 from spark_trace_analysis.records.split_records import SplitRecords, encoded_hosts, read_split
@@ -33,7 +33,6 @@ from spark_trace_analysis.records.transaction_record import NOTHING, Feature, Re
 from spark_trace_analysis.records.version import masks_of
 
 if TYPE_CHECKING:
-    from spark_trace_analysis.audit.stages.scan_task import ScanTask
     from spark_trace_analysis.records.store_splits import Split
 
 

@@ -22,17 +22,7 @@ _HALF_ROWS = 1024
 
 @dataclass(frozen=True, slots=True)
 class ScanTask:
-    """The parameters of all tasks of the stage.
-
-    Attributes
-    ----------
-    paths, folder
-        Where the store's files lie, and where the stage's files go.
-    buckets
-        How many there are.
-    timeout_ms
-        The immunity that an unreadable one stands for.
-    """
+    """The parameters of all tasks of the stage; an unreadable immunity stands for the timeout."""
 
     paths: StorePaths
     folder: Path

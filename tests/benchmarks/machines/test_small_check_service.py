@@ -6,8 +6,8 @@ import pytest
 
 from benchmarks.machines.small_check_service.machine import SMALL_CHECK_SERVICE
 from benchmarks.machines.small_check_service.state import Constants
+from model_check import cpython
 from model_check.counterexample.steps import replay
-from model_check.cpython import search as cpython_search
 from model_check.explicit import search as explicit_search
 
 
@@ -29,7 +29,7 @@ def test_the_compiled_search_gives_the_known_counts(threads: int) -> None:
 
 def test_both_readings_agree_on_one_transaction() -> None:
     constants = Constants(transactions=1, half_slots=2, op_slots=1)
-    compiled, judge = (search.explore(SMALL_CHECK_SERVICE, constants) for search in (explicit_search, cpython_search))
+    compiled, judge = (search.explore(SMALL_CHECK_SERVICE, constants) for search in (explicit_search, cpython))
     assert (compiled.distinct, compiled.generated, compiled.depth) == (16_482, 61_384, 20)
     assert (judge.distinct, judge.generated, judge.depth) == (16_482, 61_384, 20)
     assert judge.violations == {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
+from model_check import cpython
 from model_check.counterexample.steps import replay
-from model_check.cpython import search as cpython_search
 from model_check.explicit import search as explicit_search
 
 PUBLISHED = {
@@ -34,14 +34,14 @@ def test_the_compiled_search_gives_the_published_counts(resource_managers: int) 
 
 @pytest.mark.parametrize("resource_managers", [3, 5])
 def test_the_cpython_search_gives_the_published_counts(resource_managers: int) -> None:
-    found = cpython_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=resource_managers))
+    found = cpython.explore(TWO_PHASE_COMMIT, Constants(resource_managers=resource_managers))
     assert (found.distinct, found.generated) == PUBLISHED[resource_managers]
     assert found.depth == 3 * resource_managers + 1
 
 
 def test_resource_managers_agree_and_both_outcomes_are_reached() -> None:
     constants = Constants(resource_managers=3)
-    compiled, judge = (search.explore(TWO_PHASE_COMMIT, constants) for search in (explicit_search, cpython_search))
+    compiled, judge = (search.explore(TWO_PHASE_COMMIT, constants) for search in (explicit_search, cpython))
     assert compiled.path_to(0) is None
     assert judge.violations == {}
     for bit, witness in enumerate(TWO_PHASE_COMMIT.witnesses, start=1):

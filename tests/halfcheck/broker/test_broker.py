@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from document.console import show
-from halfcheck.broker.run_verdict import RunVerdict
 from halfcheck.commands.broker import command
 from halfcheck.errors import ExitCode
 from halfcheck.printing.broker import verdict_on
+from halfcheck.run_verdict import RunVerdict
 from tests.wire.one_producer import OneProducer
 from wire.client.transactions import COMMIT
 from wire.control.orders import ORDERS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from document.console import show
-from halfcheck.broker.run_verdict import judge_run
 from halfcheck.printing.broker import verdict_on
+from halfcheck.run_verdict import judge_run
 from reference.format.broker_conf import read_broker_conf
 from tests.wire.one_broker import broker, wait_until_it_serves
 from tests.wire.one_producer import GROUP, TOPIC, OneProducer, unique_key
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from halfcheck.broker.run_verdict import RunVerdict
+    from halfcheck.run_verdict import RunVerdict
     from wire.broker_thread import BrokerThread
 
 UNKNOWN = 0

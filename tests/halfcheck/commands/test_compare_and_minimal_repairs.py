@@ -13,10 +13,9 @@ from document.console import show
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
 from halfcheck.printing.switches import facts_of
-from model_check.answers.left_of_repairs import LeftOfRepairs
-from model_check.answers.minimal_repairs import find_minimal_repairs
+from model_check.answers.minimal_repairs import LeftOfRepairs, find_minimal_repairs
 from model_check.clauses import chosen_clauses
-from model_check.defects.claims import searched_claims, unshown_claims
+from model_check.defects.switch_effects import searched_claims, unshown_claims
 from model_check.finding import SCHEMA
 from model_check.switches import switch_records
 from model_check.world import Profile, World
@@ -160,7 +159,7 @@ def test_the_answer_outlives_an_interrupt_of_what_is_searched_after_it(
     def pressed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("model_check.answers.left_of_repairs.find_minimal_repairs", pressed)
+    monkeypatch.setattr("model_check.answers.minimal_repairs.find_minimal_repairs", pressed)
     arguments = ["check", "--profile", REPAIRED, "--instance", "tiny", "--property", "S1.immune_half"]
     assert run(arguments) == ExitCode.SAFETY_VIOLATED
     out, err = capsys.readouterr()

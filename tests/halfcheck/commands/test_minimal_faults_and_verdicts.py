@@ -12,8 +12,8 @@ import pytest
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
 from halfcheck.verdicts.files import VerdictFiles
+from model_check.cache_folder import cache_folder
 from model_check.clauses import name_of
-from model_check.explicit.code_generation.compile import kernel_cache
 from model_check.verdicts import searches
 from model_check.verdicts.implications import suggested
 from model_check.verdicts.minimal_faults import SCHEMA
@@ -204,4 +204,4 @@ def test_suggestions_are_of_the_table_and_not_declared(capsys: pytest.CaptureFix
 
 def test_searches_are_cached_beside_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    assert searches.cache_file().parent == kernel_cache() / "verdicts"
+    assert searches.cache_file().parent == cache_folder() / "verdicts"

@@ -10,7 +10,7 @@ import pytest
 from halfcheck.app import run
 from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.options import asked_aloud
-from model_check.asked import asked_for
+from model_check.world import asked_for
 
 QUICK = ("--engine", "cpython", "--instance", "tiny", "--max-states", "60")
 WHY = "5.3.4 has no profile: it is judged by 5.3.3+equal_age_is_young"

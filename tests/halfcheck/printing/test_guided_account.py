@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from halfcheck.printing.simulate import print_account
+from halfcheck.commands.simulate import print_account
 from model_check.clauses import clauses_by_name
 from model_check.instances import load_instance
 from model_check.walks.guided.account import Account, Met, estimate

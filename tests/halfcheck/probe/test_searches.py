@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from halfcheck.probe.examples import client_schedules, search_examples
-from halfcheck.probe.failures import Failure, failure_of
-from halfcheck.probe.plays import Plays
 from halfcheck.probe.schedules import Schedule
 from halfcheck.probe.session import Session, identify
-from halfcheck.probe.shrinking import Search, can_be_carried_out, shrink
+from halfcheck.probe.shrinking import Failure, Plays, Search, can_be_carried_out, failure_of, shrink
 from model_check.clauses import chosen_clauses
 from model_check.world import World
 from tests.wire.one_broker import broker

@@ -12,7 +12,7 @@ from fuzz.search import coverage
 from halfcheck.commands.verify import _lockstep
 from halfcheck.errors import ExitCode, exit_code_of
 from halfcheck.verify.parts import lockstep
-from model_check.cpython.search import explore
+from model_check.cpython import explore
 from model_check.errors import EvaluationError
 from model_check.world import Profile
 from spec.constants import FAULTS

@@ -1,7 +1,7 @@
 """Schedules in milliseconds, played on specification and reference broker side by side; and runs drawn at random.
 
 The lockstep of `fuzz` compares the two after each step. Here one of its ticks is a millisecond, and a stretch of time
-is one leap of the clock: `model_check.broker_conf.judge.judge` has seen that nothing in it is overdue.
+is one leap of the clock: `model_check.broker_conf.answer.judge` has seen that nothing in it is overdue.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from fuzz.broker_side import broker_records, broker_side
 from fuzz.broker_side.broker_side import settings_for
 from fuzz.broker_side.producers import half_message
 from fuzz.lockstep.pairing import DRIVEN, Pair, Pairing
-from model_check.broker_conf.answer import _real_constants
-from model_check.broker_conf.judge import judge
+from model_check.broker_conf.answer import _real_constants, judge
 from model_check.broker_conf.timed_path import TICK, Habits, MoreRounds, NoInstantsError, PathTimer, place_of_clock
 from model_check.instances import load_instance
 from model_check.world import World

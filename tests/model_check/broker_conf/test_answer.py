@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from model_check.broker_conf import answer as answering
-from model_check.broker_conf.added_rounds import GrowingRounds
-from model_check.broker_conf.answer import ConfAnswer, RealSchedule, check_configuration, in_milliseconds
+from model_check.broker_conf.answer import ConfAnswer, RealSchedule, check_configuration, in_milliseconds, judge
 from model_check.broker_conf.assumed_times import with_assumed_times
-from model_check.broker_conf.judge import judge
 from model_check.broker_conf.ticks import UNASKED_FAULTS
-from model_check.broker_conf.timed_path import MoreRounds, NoInstantsError, PathTimer, TimedPath
-from model_check.broker_conf.words import tell
+from model_check.broker_conf.timed_path import GrowingRounds, MoreRounds, NoInstantsError, PathTimer, TimedPath
+from model_check.broker_conf.words import schedule_lines
 from model_check.clauses import chosen_clauses, clauses_by_name
 from model_check.configuration import Configuration
 from model_check.engines import ENGINES
@@ -69,8 +67,8 @@ def schedule(of: ConfAnswer, name: str) -> RealSchedule:
 
 
 def events(of: RealSchedule) -> list[tuple[int, str]]:
-    steps = tell(of.machine, of.constants, of.path, of.times)
-    return [(told.milliseconds, told.step.action.name) for told in steps]
+    steps = schedule_lines(of.machine, of.constants, of.path, of.times)
+    return [(line.milliseconds, line.step.action.name) for line in steps]
 
 
 def test_an_immunity_of_a_minute_delivers_twice_with_the_default_settings() -> None:
@@ -280,7 +278,9 @@ def test_each_fault_is_told_in_words_and_each_violation_happens_in_milliseconds(
         verdict = judge(shown.machine, shown.constants, shown.path, shown.times)
         assert not isinstance(verdict, NoInstantsError)
         assert clause in verdict
-        assert all("{" not in told.words for told in tell(shown.machine, shown.constants, shown.path, shown.times))
+        assert all(
+            "{" not in line.words for line in schedule_lines(shown.machine, shown.constants, shown.path, shown.times)
+        )
     unknown = {row.name for row in of.finding.rows if isinstance(row, Unknown)}
     assert unknown == NOT_SHOWN.get((fault, version), set())
     assert {shown.late_ms for shown in of.schedules.values()} == {0}, "every round is punctual"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from model_check.broker_conf.words import FoldedRounds, Told, folded
+from model_check.broker_conf.words import FoldedRounds, ScheduleLine, folded
 from spec.language import Step
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 ACTIONS = {action.name: action for action in TRANSACTIONAL_MESSAGES.actions}
 
 
-def told(milliseconds: int, action: str, words: str) -> Told:
-    return Told(milliseconds, Step(ACTIONS[action], ()), words)
+def told(milliseconds: int, action: str, words: str) -> ScheduleLine:
+    return ScheduleLine(milliseconds, Step(ACTIONS[action], ()), words)
 
 
-def round_at(seconds: int, half: int, *, answered_after_ms: int = 0) -> list[Told]:
+def round_at(seconds: int, half: int, *, answered_after_ms: int = 0) -> list[ScheduleLine]:
     at = 1000 * seconds
     return [
         told(at, "begin_round", f"a check round begins at half {half}"),

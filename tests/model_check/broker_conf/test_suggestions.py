@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.broker_conf.changes import changes_of, neighbours, with_local
 from model_check.broker_conf.judgement import ConfJudgement, judge_configuration, search_size
-from model_check.broker_conf.suggestions import Suggestions, suggest
+from model_check.broker_conf.suggestions import Suggestions, changes_of, neighbours, suggest, with_local
 from model_check.clauses import chosen_clauses, clauses_by_name
 from model_check.configuration import Configuration
 from model_check.engines import CPYTHON

@@ -84,7 +84,7 @@ def test_each_run_of_a_half_in_milliseconds_is_one_in_ticks(base: str, seed: int
         found = quotient_of(configuration, load_instance(base), on)
         batches = "batches_ops" in on
         missed = sum(not run_in_ticks(chance, found, batches=batches) for _ in range(runs))
-        assert missed == 0 or found.unkept, (configuration, found.ticks)
+        assert missed == 0 or found.doubt, (configuration, found.ticks)
 
 
 def test_a_tick_for_an_immunity_leaves_no_room_within_it() -> None:
@@ -124,7 +124,7 @@ def test_offsets_are_saved_at_any_time_in_ticks() -> None:
 @pytest.mark.parametrize("count", [6, 65])
 def test_orders_that_no_few_ticks_keep_leave_what_holds_unknown(count: int) -> None:
     found = quotient("deep", immunities_ms=tuple(range(20_000, 20_000 + count * 7_000, 7_000)))
-    assert found.unkept.startswith(f"no times of at most {MOST_TICKS} ticks keep the order of all sums")
+    assert found.doubt.startswith(f"no times of at most {MOST_TICKS} ticks keep the order of all sums")
     assert max(found.ticks.values()) <= MOST_TICKS
 
 

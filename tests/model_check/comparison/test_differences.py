@@ -7,15 +7,23 @@ from typing import Any
 import pytest
 
 from model_check.answers.answer import search_portfolio
-from model_check.asked import asked_for
 from model_check.clauses import chosen_clauses, clauses_by_name, name_of
-from model_check.comparison.both_sides import needs_a_search, of_search, verdicts_of
-from model_check.comparison.differences import ClauseChange, Comparison, Difference, ProfileVerdict, Verdicts, compared
+from model_check.comparison.differences import (
+    ClauseChange,
+    Comparison,
+    Difference,
+    ProfileVerdict,
+    Verdicts,
+    compared,
+    needs_a_search,
+    of_search,
+    verdicts_of,
+)
 from model_check.comparison.upgrade_answer import UpgradeAnswer, UpgradeEntry, upgrade_answer
 from model_check.defects.affected import affects
 from model_check.defects.catalogue import catalogue
 from model_check.instances import load_instance
-from model_check.world import Environment
+from model_check.world import Environment, asked_for
 from spec.profiles import VERSIONS
 
 
@@ -144,13 +152,13 @@ def test_only_what_the_table_does_not_know_takes_a_search() -> None:
 
 
 def test_a_table_of_another_specification_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model_check.answers.known_verdicts._is_stale", lambda: True)
+    monkeypatch.setattr("model_check.comparison.differences._is_stale", lambda: True)
     assert needs_a_search(asked_for("4.9.7"), QUIET)
 
 
 def test_three_faults_hold_only_as_far_as_a_search_of_all_three_came(monkeypatch: pytest.MonkeyPatch) -> None:
     """In `tiny` two at once were searched: what two do not break is open, if the search of three is cut short."""
-    monkeypatch.setattr("model_check.comparison.both_sides.MOST_STATES", 300)
+    monkeypatch.setattr("model_check.comparison.differences.MOST_STATES", 300)
     environment = Environment.of(["crash", "lose_end", "slow_local"])
     asked = chosen_clauses(["S2", "S3", "S5"])
     found = verdicts_of(asked_for("4.9.7"), environment, instances=[TINY], clauses=asked)

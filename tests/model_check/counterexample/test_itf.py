@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from model_check.counterexample.itf import read_itf, to_itf
 from model_check.counterexample.steps import read_path
+from model_check.counterexample.trace_file import read_itf, to_itf
 from model_check.world import World
 from spec.language import Bits, Kind, Slot, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

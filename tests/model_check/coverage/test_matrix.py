@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import tomllib
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.coverage.expected import FILE, Accepted, Expected, read_expected
-from model_check.coverage.matrix import CoverageMatrix, cover_matrix
-from model_check.coverage.page import coverage_page
+from model_check.coverage_matrix import (
+    OWN_FILE,
+    Accepted,
+    CoverageMatrix,
+    Expected,
+    cover_matrix,
+    coverage_page,
+    read_expected,
+)
 from model_check.errors import BadFile
 from model_check.guard_coverage import Uncovered
 from model_check.instances import load_instance
@@ -36,7 +41,7 @@ def matrix(instance: str, expected: Expected, most_states: int) -> CoverageMatri
 def test_every_rule_is_put_to_use_or_accepted_with_its_reason(instance: str) -> None:
     result = matrix(instance, read_expected(load_instance(instance)), 200_000)
     assert (result.unexplained, result.outdated) == ((), ())
-    given = tomllib.loads(resources.files("model_check.verdicts.results").joinpath(FILE).read_text(encoding="utf-8"))
+    given = tomllib.loads(OWN_FILE.read_text(encoding="utf-8"))
     environments = 1 + len(FAULTS) + len(given["pairs"])
     assert len(result.searches) == len(distinct(PROFILES)) * environments + len(given["world"])
     assert all(states > 0 for states in result.coverage.witnessed.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -13,16 +14,12 @@ from model_check.defects import page
 from model_check.defects.__main__ import questions
 from model_check.defects.catalogue import FILES, Where, _defect, catalogue, defect_called, nearest_ids
 from model_check.defects.findings import (
-    FILE,
+    BROKER_FINDINGS,
+    LASSO_FINDINGS,
+    SEARCH_FINDINGS,
     BrokerFinding,
     DefectFinding,
     LassoFinding,
-    read_broker_findings,
-    read_findings,
-    read_lasso_findings,
-    write_broker_findings,
-    write_findings,
-    write_lasso_findings,
 )
 from model_check.errors import BadFile, ModelCheckError
 from model_check.world import Profile
@@ -128,7 +125,7 @@ def test_what_a_clause_resembles_is_to_be_found_by_a_search() -> None:
 
 
 def test_each_search_is_on_record_with_two_engines_and_nothing_else_is() -> None:
-    findings = read_findings()
+    findings = SEARCH_FINDINGS.read()
     assert list(findings) == list(QUESTIONS)
     for name, finding in findings.items():
         assert len(finding.engines) >= 2, f"{name} was found in one way only"
@@ -139,7 +136,7 @@ def test_each_search_is_on_record_with_two_engines_and_nothing_else_is() -> None
 
 def test_the_page_is_what_the_data_gives() -> None:
     assert page.FILE.read_text(encoding="utf-8") == page.page(
-        catalogue(), read_findings(), read_broker_findings(), read_lasso_findings()
+        catalogue(), SEARCH_FINDINGS.read(), BROKER_FINDINGS.read(), LASSO_FINDINGS.read()
     )
 
 
@@ -163,10 +160,10 @@ def test_figures_are_written_whole_and_read_again(tmp_path: Path) -> None:
         "B01": DefectFinding(15, 0.25, 2_115, ("numba", "cpython"), "holds", 2_185, 25),
         "A21 #8004": DefectFinding(8, 0.000004, 9, ("numba", "z3")),
     }
-    write_findings(findings, tmp_path / "findings.toml")
-    assert read_findings(tmp_path / "findings.toml") == findings
+    file = replace(SEARCH_FINDINGS, path=tmp_path / "findings.toml")
+    file.write(findings)
+    assert file.read() == findings
     assert [path.name for path in tmp_path.iterdir()] == ["findings.toml"]
-    assert read_findings(FILE) == read_findings()
 
 
 def test_what_a_broker_has_shown_is_written_whole_and_read_again(tmp_path: Path) -> None:
@@ -174,15 +171,17 @@ def test_what_a_broker_has_shown_is_written_whole_and_read_again(tmp_path: Path)
         "A06": BrokerFinding("It says “no”.", "L3", "4.5.1", "4.9.7", ("4.5.1+x",), "t", (("half offset", "-1", "7"),)),
         "B33": BrokerFinding("x.", "L5", "5.3.3", "5.3.3+y", (), "t", ()),
     }
-    write_broker_findings(findings, tmp_path / "broker_findings.toml")
-    assert read_broker_findings(tmp_path / "broker_findings.toml") == findings
+    file = replace(BROKER_FINDINGS, path=tmp_path / "broker_findings.toml")
+    file.write(findings)
+    assert file.read() == findings
     assert [path.name for path in tmp_path.iterdir()] == ["broker_findings.toml"]
 
 
 def test_lassos_are_written_whole_and_read_again(tmp_path: Path) -> None:
     findings = {"A07": LassoFinding(10, 3, 27_303, 27_713, 0.009, ("numba", "networkx"))}
-    write_lasso_findings(findings, tmp_path / "lasso_findings.toml")
-    assert read_lasso_findings(tmp_path / "lasso_findings.toml") == findings
+    file = replace(LASSO_FINDINGS, path=tmp_path / "lasso_findings.toml")
+    file.write(findings)
+    assert file.read() == findings
 
 
 @pytest.mark.parametrize("identifier", [i for i, d in catalogue().items() if d.lasso is not None])
@@ -203,7 +202,7 @@ def test_what_a_response_resembles_is_a_lasso_or_said_to_be_none() -> None:
 
 
 def test_a_defect_says_what_finds_it() -> None:
-    shown = read_broker_findings()
+    shown = BROKER_FINDINGS.read()
     found_by = {name: defect.found_by(shown) for name, defect in catalogue().items()}
     assert [found_by[name] for name in ("A02", "A06", "B07", "A47")] == [
         "search",

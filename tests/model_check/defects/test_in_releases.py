@@ -8,12 +8,12 @@ import pytest
 
 from model_check.defects.affected import affects, defects_in, ranges_of
 from model_check.defects.catalogue import catalogue
-from model_check.defects.findings import read_broker_findings
+from model_check.defects.findings import BROKER_FINDINGS
 from model_check.defects.lookup import in_release
 from model_check.errors import BadFile, ModelCheckError
 from spec.profiles import VERSIONS
 
-SHOWN = read_broker_findings()
+SHOWN = BROKER_FINDINGS.read()
 RELEASES = {*VERSIONS, "5.0.0", "5.1.0", "5.2.0"}
 
 

@@ -27,7 +27,7 @@ from model_check.world import Profile
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.defects.question import DefectSearch
+    from model_check.defects.catalogue import DefectSearch
     from model_check.defects.search import FoundDefect
     from model_check.finding import Finding
 

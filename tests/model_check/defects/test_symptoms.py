@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model_check.defects.catalogue import catalogue
-from model_check.defects.lookup import look_up_all
-from model_check.defects.symptoms import plain, symptoms, symptoms_called
+from model_check.defects.lookup import look_up_all, plain, symptoms, symptoms_called
 from model_check.errors import ModelCheckError
 
 TWICE = "A11 A13 A15 A16 A39 B01 B02 B03 B04 B05 B06 B16 B47 B53"

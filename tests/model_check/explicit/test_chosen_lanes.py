@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from model_check.explicit.code_generation.compile import kernel_cache
+from model_check.cache_folder import cache_folder
 from model_check.explicit.code_generation.expressions import Function, Module
 from model_check.explicit.code_generation.native import COMPILE, load_native
 from model_check.explicit.code_generation.packing import pack_machine
@@ -44,7 +44,7 @@ def test_some_bits_of_another_word_are_taken_in_the_chosen_lanes(lanes: int, mon
     machine, constants = FORGETFUL, Constants(cells=12)
     packing = pack_machine(machine, constants)
     text = module_with_one_function(Module(packing, {}, constants), lanes)
-    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(load_native(text, ("f",), kernel_cache()).addresses["f"])
+    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(load_native(text, ("f",), cache_folder()).addresses["f"])
     room = np.zeros(packing.words * RUN + ALIGNMENT // 8, np.int64)
     begin = -room.ctypes.data % ALIGNMENT // 8
     columns = room[begin : begin + packing.words * RUN].reshape(-1, RUN)

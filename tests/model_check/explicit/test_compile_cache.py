@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
+from model_check.cache_folder import cache_folder
 from model_check.errors import ModelCheckError
 from model_check.explicit.code_generation import native
-from model_check.explicit.code_generation.compile import Compiled, compile_machine, kernel_cache
+from model_check.explicit.code_generation.compile import Compiled, compile_machine
 from model_check.explicit.search import explore
 
 if TYPE_CHECKING:
@@ -239,6 +240,6 @@ def test_several_processes_may_compile_the_same_at_once(cache: Path) -> None:
 
 def test_the_cache_folder_is_the_users_unless_one_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HALFCHECK_CACHE", raising=False)
-    assert kernel_cache().parts[-2:] == ("halfcheck", "kernels")
+    assert cache_folder().parts[-2:] == ("halfcheck", "kernels")
     monkeypatch.setenv("HALFCHECK_CACHE", "somewhere")
-    assert kernel_cache() == Path("somewhere")
+    assert cache_folder() == Path("somewhere")

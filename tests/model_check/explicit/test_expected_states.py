@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
-from model_check.explicit.expected_states import expected_states
+from model_check.explicit.exploration import expected_states
 from model_check.explicit.search import explore
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
-from model_check.explicit.collisions import expected_collisions
+from model_check.explicit.exploration import expected_collisions
 from model_check.explicit.search import Exploration, explore
 from model_check.explicit.state_store.resources import Resources
 from model_check.world import World

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
-from model_check.cpython import search as cpython_search
+from model_check import cpython
 from model_check.errors import EvaluationError
 from model_check.explicit import search as explicit_search
 from model_check.explicit.state_store import hash_table
@@ -31,7 +31,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 def test_a_value_that_leaves_its_range_stops_both_searches_and_is_named(switch: str, complaint: str) -> None:
     constants = Sizes(**{switch: True})
     with pytest.raises(RangeViolation) as in_cpython:
-        cpython_search.explore(MACHINE, constants)
+        cpython.explore(MACHINE, constants)
     assert str(in_cpython.value) == complaint.partition(": ")[2]
     with pytest.raises(EvaluationError) as compiled:
         explicit_search.explore(MACHINE, constants)
@@ -113,7 +113,7 @@ def test_an_interruption_keeps_what_was_found() -> None:
 def test_what_is_forgotten_at_once_is_judged_all_the_same() -> None:
     """What the clause forbids is in no state that is kept."""
     constants = forgetful_machine.Constants()
-    slow = cpython_search.explore(forgetful_machine.FORGETFUL, constants)
+    slow = cpython.explore(forgetful_machine.FORGETFUL, constants)
     found = explicit_search.explore(forgetful_machine.FORGETFUL, constants)
     (clause,) = forgetful_machine.FORGETFUL.clauses
     path = slow.path_to(slow.violations[clause])

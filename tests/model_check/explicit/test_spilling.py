@@ -16,9 +16,9 @@ from model_check.explicit.search import Exploration, explore
 from model_check.explicit.state_store import hash_table as table
 from model_check.explicit.state_store import regions, store
 from model_check.explicit.state_store import reserved_memory as memory
+from model_check.explicit.state_store.regions import StateFiles
 from model_check.explicit.state_store.reserved_memory import HUGE_PAGE, bytes_of, take_huge_pages
 from model_check.explicit.state_store.resources import LEAST_MEMORY, Resources
-from model_check.explicit.state_store.state_files import StateFiles
 from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.sampled import sampled

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.cpython import search as cpython
+from model_check import cpython
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.search import explore
 from model_check.instances import load_instance

@@ -11,7 +11,7 @@ from benchmarks.machines import two_phase_commit
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.explicit.code_generation import text_cache
 from model_check.explicit.code_generation.packing import pack_machine
-from model_check.explicit.code_generation.text_cache import TextCacheEntry
+from model_check.explicit.code_generation.text_cache import cached_value, text_file
 from spec.language import declared_action
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ SIZES = Constants(resource_managers=3)
 def written(folder: Path, text: str, machine: Machine = TWO_PHASE_COMMIT, sizes: Constants = SIZES) -> str:
     """What is there, or else the text."""
     slots = pack_machine(machine, sizes).slots
-    return TextCacheEntry[str](folder, machine, sizes, machine.steps(sizes), slots).get(lambda: text)
+    return cached_value(text_file(folder, machine, sizes, machine.steps(sizes), slots), lambda: text)
 
 
 def test_it_is_found_again(tmp_path: Path) -> None:

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
-from model_check.explicit.code_generation.packing import pack_machine
-from model_check.explicit.code_generation.width import state_width
+from model_check.explicit.code_generation.packing import pack_machine, state_width
 from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

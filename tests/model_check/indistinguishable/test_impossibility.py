@@ -13,7 +13,7 @@ import pytest
 
 from fuzz.lockstep.refinement_mapping import LEFT_ALONE
 from model_check.counterexample.steps import read_path, replay
-from model_check.tla.uses import declared
+from model_check.front_end.source import declared_fields
 from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 from tests.model_check.indistinguishable.seen import Broker, history
@@ -115,7 +115,7 @@ def test_the_page_speaks_of_every_clause_that_fixed_breaks_in_the_quiet_world_or
 
 
 def test_a_broker_does_not_see_what_producers_know_what_is_under_way_and_what_only_properties_remember() -> None:
-    fields = {".".join(path) for path, _ in declared(MACHINE.state)}
+    fields = {".".join(path) for path, *_ in declared_fields(MACHINE.state)}
     unseen = fields - {".".join(path) for path in broker("tiny").fields}
     ghosts = {name for name, why in LEFT_ALONE.items() if why.startswith("a ghost")}
     assert unseen >= {"transaction.local", "half.end", "half.other_end", "half.check_in_flight", "half.claims_check"}

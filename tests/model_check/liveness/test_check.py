@@ -14,11 +14,12 @@ from model_check.instances import load_instance
 from model_check.liveness.by_networkx import has_a_fair_run
 from model_check.liveness.check import check_responses, chosen_promises, chosen_responses, usual_worlds
 from model_check.liveness.fair_cycles import fair_components
-from model_check.liveness.graph import compiled_graph, cpython_graph, graph_of
+from model_check.liveness.graph import compiled_graph, graph_of
 from model_check.liveness.lasso import require_lasso, shortest_lasso
 from model_check.world import Environment, Profile, World
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.liveness.cpython_graph import cpython_graph
 
 if TYPE_CHECKING:
     from model_check.liveness.graph import Graph

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model_check.liveness.shortest_ways import way_into, way_over
+from model_check.liveness.lasso import way_into, way_over
 from tests.model_check.liveness.test_fair_cycles import asked, graph_of
 
 if TYPE_CHECKING:

@@ -10,16 +10,19 @@ import pytest
 
 from model_check.clauses import clauses_by_name, name_of
 from model_check.defects.affected import affects, fixed_in, upgrade_from
-from model_check.defects.catalogue import catalogue
+from model_check.defects.catalogue import Where, catalogue
 from model_check.releases import profile_for
-from model_check.remedies.advice import parts_said_of, remedies, remedy, remedy_of
-from model_check.remedies.situation import QUESTIONS, Situation
-from model_check.remedies.upgrades import (
+from model_check.remedies.advice import (
     KIND_OF_PROPERTY,
-    brought,
-    said_of_an_upgrade,
-    said_of_defects,
-    without_a_search,
+    QUESTIONS,
+    Situation,
+    advice_on_defects,
+    defects_brought,
+    parts_for,
+    remedies,
+    remedy,
+    remedy_of,
+    upgrade_remark,
 )
 from model_check.verdicts.table import table_of_verdicts
 from model_check.wording.clauses import kinds, meanings
@@ -97,7 +100,7 @@ def test_a_configuration_is_asked_whether_seconds_were_meant() -> None:
 
 
 def test_every_remedy_and_every_question_is_asked_for() -> None:
-    parts = [part for clause in TRANSACTIONAL_MESSAGES.clauses for said in parts_said_of(clause) for part in said]
+    parts = [part for clause in TRANSACTIONAL_MESSAGES.clauses for said in parts_for(clause) for part in said]
     assert {part.when for part in parts} - {""} == set(QUESTIONS)
     used = {(part.say, part.upgrade) for part in parts}
     unused = [name for name, given in remedies().items() if not {(part.say, part.upgrade) for part in given} <= used]
@@ -135,26 +138,26 @@ def test_a_defect_that_a_release_mends_says_to_go_there(identifier: str) -> None
         return
     for release in RELEASES:
         if affects(identifier, release):
-            told = remedy_of(identifier, release, search.world.environment)
+            told = remedy_of(identifier, release)
             assert f"upgrade to {upgrade_from(identifier, release)[0]} or" in told, f"{release}: {told}"
 
 
 def test_an_upgrade_that_brings_a_busy_core_says_so() -> None:
     assert "upgrade to 5.5.0 or later, which brings A17 (one core is busy for nothing)" in remedy_of("A16", "5.4.0")
-    assert said_of_an_upgrade("5.4.0", "5.5.1") == "which brings A17 (one core is busy for nothing)"
-    assert said_of_an_upgrade("5.5.0", "5.5.1") == ""
+    assert upgrade_remark("5.4.0", "5.5.1") == "which brings A17 (one core is busy for nothing)"
+    assert upgrade_remark("5.5.0", "5.5.1") == ""
 
 
 def test_what_an_upgrade_brings_is_in_the_later_release_and_not_in_the_earlier_one() -> None:
     for before in VERSIONS:
         for after in VERSIONS:
-            for one in brought(before, after):
+            for one in defects_brought(before, after):
                 is_way_back = "back to" in catalogue()[one].affected
                 assert is_way_back or (affects(one, after) and not affects(one, before))
 
 
 def test_each_defect_without_a_search_has_a_line_and_each_guarantee_a_kind_of_harm() -> None:
-    assert set(said_of_defects()) == set(without_a_search())
+    assert set(advice_on_defects()) == {name for name, one in catalogue().items() if one.where is not Where.SEARCH}
     assert set(KIND_OF_PROPERTY.values()) <= set(kinds())
     assert {name for one in catalogue().values() for name in one.properties} <= set(KIND_OF_PROPERTY)
     for clause, meaning in meanings().items():

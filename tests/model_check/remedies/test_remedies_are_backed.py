@@ -21,7 +21,7 @@ from model_check.engines import COMPILED, CPYTHON
 from model_check.finding import Unknown, Verdict, Violated
 from model_check.instances import load_instance
 from model_check.question import Question
-from model_check.remedies.advice import parts_said_of, remedies
+from model_check.remedies.advice import parts_for, remedies
 from model_check.verdicts.table import table_of_verdicts
 from model_check.world import Environment, Profile, World
 from spec.language import holds as holds_in
@@ -56,7 +56,7 @@ TAKES_AWAY = {
 def test_what_takes_a_fault_away_is_said_where_nothing_else_breaks_the_clause_or_with_that_fault(name: str) -> None:
     fault, is_said = TAKES_AWAY[name], False
     for clause in TRANSACTIONAL_MESSAGES.clauses:
-        mine = [p for p in parts_said_of(clause)[1] if p.say in {part.say for part in remedies()[name]}]
+        mine = [p for p in parts_for(clause)[1] if p.say in {part.say for part in remedies()[name]}]
         for part in mine:
             is_said = True
             sets = [
@@ -194,7 +194,7 @@ def test_each_remedy_that_names_a_setting_is_backed() -> None:
     for clause in TRANSACTIONAL_MESSAGES.clauses:
         for name in timed:
             wanted = {(part.say, part.since, part.until) for part in remedies()[name] if not part.when}
-            if wanted <= {(part.say, part.since, part.until) for part in parts_said_of(clause)[1]}:
+            if wanted <= {(part.say, part.since, part.until) for part in parts_for(clause)[1]}:
                 is_known = (name, name_of(clause)) in tried or name_of(clause) == "S9.unread_op"
                 assert is_known, f"{name} of {name_of(clause)} is not tried"
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.machines import two_phase_commit
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, TMState
-from model_check.cpython.search import explore
+from model_check.cpython import explore
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.front_end.terms import Apply, Int, Read
 from model_check.symbolic import bounded, relation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.tlc import TlcResult, run_tlc
-from model_check.tla.files import write_export
+from model_check.tla.module import write_export
 
 if TYPE_CHECKING:
     from pathlib import Path

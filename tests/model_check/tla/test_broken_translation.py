@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from benchmarks.machines.two_phase_commit import Constants as Sizes
-from model_check.cpython.search import explore
+from model_check.cpython import explore
 from model_check.tla.definitions import Definer
 from model_check.tla.effects import TlaEffect
 from model_check.tla.module import TlaModule, export

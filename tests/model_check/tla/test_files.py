@@ -10,8 +10,7 @@ from benchmarks.machines import two_phase_commit
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from halfcheck.app import run
 from model_check.errors import ModelCheckError
-from model_check.tla.files import write_export
-from model_check.tla.module import TlaModule, export
+from model_check.tla.module import TlaModule, export, write_export
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:

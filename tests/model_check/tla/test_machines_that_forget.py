@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from model_check import cpython
 from model_check.clauses import chosen_clauses
-from model_check.cpython import search as cpython
 from model_check.explicit.search import explore
 from model_check.instances import load_instance
 from model_check.tla.module import TlaModule, export

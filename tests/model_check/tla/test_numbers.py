@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.machines import two_phase_commit
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
-from model_check.cpython import search as cpython
+from model_check import cpython
 from model_check.explicit.search import explore
 from model_check.tla.module import export
 from model_check.world import World

@@ -10,10 +10,11 @@ import pytest
 
 from benchmarks.tlc import A_RESPONSE
 from model_check.instances import load_instance
-from model_check.liveness.graph import Graph, compiled_graph, cpython_graph
+from model_check.liveness.graph import Graph, compiled_graph
 from model_check.tla.module import export_responses
 from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.liveness.cpython_graph import cpython_graph
 from tests.model_check.tla.comparison import run_export
 from tests.model_check.tla.endless_machine import ENDLESS, Constants
 from tests.model_check.tla.runs_for_ever import all_hold, are_told_apart, judged, require_violation, violated

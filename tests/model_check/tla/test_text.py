@@ -13,8 +13,7 @@ import pytest
 from benchmarks.machines import two_phase_commit
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from benchmarks.tlc import jar, java_with_folder
-from model_check.tla.files import write_export
-from model_check.tla.module import TlaModule, export
+from model_check.tla.module import TlaModule, export, write_export
 from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.tla import forgetful_machine

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from model_check.cpython.search import explore
+from model_check.cpython import explore
 from model_check.instances import load_instance
-from model_check.verdicts.counted_faults import BOUNDS, counted_faults
+from model_check.verdicts.page import COUNTERS, counted_faults
 from model_check.verdicts.same_searches import idle_faults
 from model_check.world import Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -53,5 +53,5 @@ def test_where_nothing_of_a_bound_is_left_just_the_faults_that_it_counts_do_noth
 
 def test_the_clock_counts_its_own_steps_alone() -> None:
     counted = counted_faults()
-    assert tuple(counted) == BOUNDS
+    assert tuple(counted) == COUNTERS
     assert counted["clock_steps"] == ("clock_step",)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.cpython.search import explore
+from model_check.cpython import explore
 from model_check.instances import load_instance
 from model_check.verdicts.same_searches import idle_faults
 from model_check.world import Profile, World

@@ -12,7 +12,7 @@ from model_check.instances import load_instance
 from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.verdicts.implications import Implication, implied_by, is_shown, read_implications, refuted, suggested
 from model_check.verdicts.regeneration import differing
-from model_check.verdicts.table import Entry, Minimal, SearchPlan, TableOfVerdicts, read_table, written
+from model_check.verdicts.table import Entry, Minimal, SearchPlan, TableOfVerdicts, read_table, table_as_toml
 from model_check.world import NO_FAULTS as QUIET
 from model_check.world import Environment, Profile
 from spec.constants import FAULTS
@@ -46,7 +46,7 @@ TABLE = TableOfVerdicts(
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     file = tmp_path / "verdicts.toml"
-    file.write_text(written(TABLE))
+    file.write_text(table_as_toml(TABLE))
     assert read_table(file) == TABLE
     assert TABLE.stale() == []
 

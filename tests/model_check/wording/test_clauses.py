@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.clauses import chosen_clauses, clause_names, name_of
-from model_check.remedies.advice import remedy
-from model_check.remedies.situation import Situation
+from model_check.remedies.advice import Situation, remedy
 from model_check.verdicts.table import table_of_verdicts
 from model_check.wording.clauses import meaning_of, meanings
 from model_check.world import Profile

@@ -9,7 +9,7 @@ import pytest
 from reference.broker.broker_settings import BrokerSettings
 from reference.broker.config_files import config_json
 from reference.broker.config_manager import TopicConfigManager
-from reference.java.hash_map import HashMapKeys, hash_map_order
+from reference.java import HashMapKeys, hash_map_order
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.memory_disk import MemoryDisk
 from reference.versions.versions import switches_of

@@ -10,7 +10,7 @@ import pytest
 from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit import spark_audit
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.audit.log_tail import tail_of
+from spark_trace_analysis.audit.moving_store import tail_of
 from spark_trace_analysis.records.store_splits import splits_of
 from tests.reference.format.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import FEW, NO_TRACE, in_stages

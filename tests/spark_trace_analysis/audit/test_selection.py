@@ -10,8 +10,7 @@ import pytest
 
 from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.audit.row_files import CSV_COLUMNS, RESEND_COLUMNS, RowFiles, flat
-from spark_trace_analysis.audit.rules.resend import needs_a_decision
+from spark_trace_analysis.audit.row_files import CSV_COLUMNS, RESEND_COLUMNS, RowFiles, flat, needs_a_decision
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.selection import Selection, since, states_called
 from spark_trace_analysis.errors import BadOptionError

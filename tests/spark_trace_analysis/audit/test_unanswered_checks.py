@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from spark_trace_analysis.audit.unanswered_checks import UnansweredChecks, unanswered_checks
+from spark_trace_analysis.audit.audit import UnansweredChecks, unanswered_checks
 from tests.reference.format.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import assert_both
 

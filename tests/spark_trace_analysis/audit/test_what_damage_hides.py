@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spark_trace_analysis.audit.rules.resend import needs_a_decision
+from spark_trace_analysis.audit.row_files import needs_a_decision
 from tests.reference.format.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import assert_both
 

@@ -15,8 +15,7 @@ from spark_trace_analysis.audit.audit_folders import write_audit
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules import damage as damage_module
 from spark_trace_analysis.audit.rules.damage import Damage, DamageFinding, Rank
-from spark_trace_analysis.audit.rules.moments import Moments
-from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+from spark_trace_analysis.audit.rules.transaction_row import Moments, TransactionRow
 from tests.reference.format.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import FEW, NO_TRACE, in_stages
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from model_check.world import World
 from spark_trace_analysis.audit.spark_audit import SparkAuditOptions, audit_by_spark
-from spark_trace_analysis.cluster.session import spark_session
-from spark_trace_analysis.cluster.shipped_project import walk_kernels
+from spark_trace_analysis.cluster.session import spark_session, walk_kernels
 from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.traces.event_source import WALKS
 from spark_trace_analysis.traces.manifest import Parameters

@@ -11,7 +11,7 @@ import pytest
 from model_check.instances import load_instance
 from model_check.walks.walk import Walker
 from model_check.world import World
-from spark_trace_analysis.cluster.shipped_project import WORKERS_ENVIRONMENT, pack, walk_kernels
+from spark_trace_analysis.cluster.session import WORKERS_ENVIRONMENT, pack, walk_kernels
 
 WALK = """
 import model_check

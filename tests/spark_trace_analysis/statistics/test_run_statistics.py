@@ -18,8 +18,7 @@ from model_check.check import check
 from model_check.question import Question
 from model_check.walks.walk import Walker
 from spark_trace_analysis.judge.both_ways import Count
-from spark_trace_analysis.statistics.action_pairs import RareTrace
-from spark_trace_analysis.statistics.run_statistics import RunStatistics, statistics
+from spark_trace_analysis.statistics.run_statistics import RareTrace, RunStatistics, statistics
 from spark_trace_analysis.statistics.states_seen import count_states, states_seen
 from spark_trace_analysis.statistics.transaction_tally import Fates, Records
 from spark_trace_analysis.traces.manifest import TraceRun

@@ -10,9 +10,8 @@ import pytest
 from wire.client.channel import Address, BrokerChannel, NoAnswerError
 from wire.client.queries import check_offset
 from wire.client.transactions import heartbeat, send_half
-from wire.remoting.codes import RequestCode
+from wire.remoting.codes import RequestCode, release_of, version_of
 from wire.remoting.command import RESPONSE_FLAG, RemotingCommand, decode, encode
-from wire.remoting.versions import release_of, version_of
 
 MQ_VERSIONS = {
     "4.3.0": 273,

@@ -13,7 +13,7 @@ import pytest
 
 from tests.wire.one_broker import broker
 from wire.client.channel import Address, BrokerChannel, NoAnswerError
-from wire.connections.connection import Connection
+from wire.connections import Connection
 
 if TYPE_CHECKING:
     from pathlib import Path

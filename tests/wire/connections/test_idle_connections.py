@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.wire.one_broker import broker
 from tests.wire.one_producer import OneProducer
-from wire.connections import connection
+from wire import connections
 from wire.remoting.codes import RequestCode
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ IDLE_SECONDS = 0.6
 
 
 def test_only_a_connection_that_is_idle_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "MOST_IDLE_SECONDS", IDLE_SECONDS)
+    monkeypatch.setattr(connections, "MOST_IDLE_SECONDS", IDLE_SECONDS)
     log: list[str] = []
     with (
         broker(tmp_path, log=log) as running,

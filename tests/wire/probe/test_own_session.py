@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.processes import ends, is_over
-from wire.probe.own_session import in_own_session
+from wire.probe.operator import in_own_session
 
 if TYPE_CHECKING:
     from pathlib import Path

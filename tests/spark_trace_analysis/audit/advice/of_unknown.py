@@ -10,7 +10,7 @@ from reference.format.consumer_offsets import NAME
 from reference.format.errors import StoreError
 from reference.format.record import QueueOffset
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
-from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
+from spark_trace_analysis.audit.rules.state import UnknownCause
 from tests.spark_trace_analysis.audit.advice.of_states import (
     Story,
     committed,

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.format.record import LogRecord
     from spark_trace_analysis.audit.rules.circumstances import Circumstances, LogFacts
+    from spark_trace_analysis.audit.rules.state import UnknownCause
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
-    from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
 
 CONFIG = MessageStoreConfig(mapped_file_size_commit_log=1 << 16, mapped_file_size_consume_queue=6_000)
 _KEYS = {

@@ -15,12 +15,11 @@ from fuzz.defects.scenario import scenarios
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.system_topics import HALF_TOPIC
 from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.audit.row_files import needs_a_decision
 from spark_trace_analysis.audit.rules import advice
 from spark_trace_analysis.audit.rules.advice import rows_of
 from spark_trace_analysis.audit.rules.resembles import RULES
-from spark_trace_analysis.audit.rules.resend import needs_a_decision
-from spark_trace_analysis.audit.rules.state import TransactionState
-from spark_trace_analysis.audit.rules.unknown_cause import UnknownCause
+from spark_trace_analysis.audit.rules.state import TransactionState, UnknownCause
 from tests.spark_trace_analysis.audit.advice.of_causes import CAUSES, STILL_THERE, went_well
 from tests.spark_trace_analysis.audit.advice.of_states import STATES
 from tests.spark_trace_analysis.audit.advice.of_unknown import UNKNOWN

@@ -1,0 +1,212 @@
+"""The verdict on a run of a broker: the properties that its trace breaks, and the transactions in its store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from files.content import parse_json
+from files.reading import read_bytes, read_lines
+from files.temporary_folder import temporary_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reference.format.broker_conf import BrokerConf
+    from spark_trace_analysis.audit.audit import Audit
+    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+    from wire.node.answers import Answers, ChecksOfClient
+
+_MOST_EVENTS_EXPLAINED = 6_000
+_LONGEST_TRACE_BYTES = 64 << 20
+_FLAG_LOST = "B32"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenProperty:
+    """A property that the trace breaks, by its id and what it claims.
+
+    Attributes
+    ----------
+    event
+        The number of events up to the violation.
+    is_by_the_stop
+        Whether it holds up to the last stop of the broker, and only that breaks it.
+    """
+
+    property_id: str
+    sentence: str
+    event: int
+    is_by_the_stop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunVerdict:
+    """The verdict of one run.
+
+    Attributes
+    ----------
+    broken
+        In the order in which properties are judged.
+    audit
+        What became of each transaction; None where the run was too long to ask that here, or stored nothing.
+    unanswered
+        The checks that reached clients and have no answer, by group and client.
+    refused
+        How many END_TRANSACTIONs were answered with each code and remark other than SUCCESS.
+    in_memory
+        The unique keys of those whose op message waited in memory as the broker was stopped, and was lost.
+    """
+
+    broken: tuple[BrokenProperty, ...]
+    audit: Audit | None
+    has_stored: bool = True
+    unanswered: tuple[ChecksOfClient, ...] = ()
+    refused: tuple[tuple[int, str, int], ...] = ()
+    in_memory: tuple[str, ...] = ()
+
+    @property
+    def left(self) -> dict[str, list[TransactionRow]]:
+        """By state the transactions that are neither delivered once nor rolled back."""
+        found: dict[str, list[TransactionRow]] = {}
+        for row in () if self.audit is None else self.audit.transactions:
+            if row.state not in ("delivered", "rolled_back"):
+                found.setdefault(row.state.value, []).append(row)
+        return found
+
+    @property
+    def resembles(self) -> dict[str, list[str]]:
+        """By id of a defect the unique keys of the transactions that look like it."""
+        found: dict[str, list[str]] = {}
+        for row in () if self.audit is None else self.audit.transactions:
+            for defect in row.resembles:
+                found.setdefault(defect, []).append(row.unique_key)
+        return dict(sorted(found.items()))
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is printed."""
+        broken = [
+            {
+                "property": each.property_id,
+                "claims": each.sentence,
+                "event": each.event,
+                "only_by_the_stop": each.is_by_the_stop,
+            }
+            for each in self.broken
+        ]
+        return {
+            "broken": broken,
+            "resembles": self.resembles,
+            "transactions": {} if self.audit is None else self.audit.counts,
+            "left": [
+                {"state": state, **{name: getattr(row, name) for name in ("unique_key", "keys", "group", "topic")}}
+                for state, rows in self.left.items()
+                for row in rows
+            ],
+            "unanswered_checks": [
+                {
+                    "group": each.group,
+                    "client": each.client,
+                    "delivered": each.delivered,
+                    "unanswered": len(each.open),
+                    "keys": list(dict.fromkeys(each.open.values())),
+                }
+                for each in self.unanswered
+            ],
+            "refused_ends": [{"code": code, "remark": remark, "times": times} for code, remark, times in self.refused],
+            "in_memory_at_the_stop": list(self.in_memory),
+        }
+
+
+def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str, answers: Answers | None = None) -> RunVerdict:
+    """Judge a run that is over, by its trace, the store that it left, its settings, and what clients answered."""
+    from spark_trace_analysis.audit.audit_store import audit_store
+    from spark_trace_analysis.audit.opened_store import StoreQuestion
+
+    question = StoreQuestion(conf=conf, most_events=_MOST_EVENTS_EXPLAINED)
+    is_short, has_stored = trace.stat().st_size <= _LONGEST_TRACE_BYTES, (store / "commitlog").is_dir()
+    audit = audit_store(store, release, None, question) if is_short and has_stored else None
+    stop = last_stop(trace)
+    broken = tuple(
+        replace(each, is_by_the_stop=stop is not None and each.event > stop.step)
+        for each in _broken_in(trace, conf, release)
+    )
+    verdict = RunVerdict(
+        broken,
+        audit,
+        has_stored,
+        unanswered=() if answers is None else tuple(answers.unanswered()),
+        refused=() if answers is None else tuple((*answer, times) for answer, times in answers.refused.most_common()),
+        in_memory=() if stop is None or audit is None else _keys_of(stop.halves, audit),
+    )
+    if audit is not None and _FLAG_LOST not in verdict.resembles:
+        # Every copy loses the flag; a message that has none loses nothing.
+        verdict = replace(verdict, broken=tuple(each for each in broken if each.property_id != "S6"))
+    return verdict
+
+
+@dataclass(frozen=True, slots=True)
+class LastStop:
+    """The stop with which a trace ends: the step of its first row, the half offsets of the op entries that it lost."""
+
+    step: int
+    halves: frozenset[int]
+
+
+def last_stop(trace: Path) -> LastStop | None:
+    """The stop with which a trace ends; None if it ends otherwise."""
+    waiting: set[int] = set()
+    step, last = -1, ""
+    for line in read_lines(trace):
+        row = parse_json(line)
+        last = row["event"]
+        if last == "op_buffered":
+            waiting.add(row["half"])
+        elif last == "op_stored":
+            waiting.discard(row["half"])
+        elif last == "stop_began":
+            step = row["step"]
+        elif last == "crashed":
+            waiting.clear()
+        elif last == "stopped":
+            lost, waiting = frozenset(waiting), set()
+    return LastStop(step, lost) if last == "stopped" else None
+
+
+def _keys_of(halves: frozenset[int], audit: Audit) -> tuple[str, ...]:
+    return tuple(row.unique_key for row in audit.transactions if halves & set(row.half_offsets))
+
+
+def _broken_in(trace: Path, conf: BrokerConf, release: str) -> list[BrokenProperty]:
+    """By the expressions, which need no compiler; the same properties as ``halfcheck analyze``."""
+    import polars as pl
+    import pyarrow as pa
+
+    from model_check.releases import profile_for
+    from model_check.world import Profile, World
+    from spark_trace_analysis.ingest.recorded_run import record_run
+    from spark_trace_analysis.judge.by_expressions import judge_file
+    from spark_trace_analysis.judge.properties import ALL
+    from spark_trace_analysis.traces.runs import RunSettings
+
+    if not trace.stat().st_size:
+        return []
+    profile = Profile.of(profile_for(release)[0])
+    settings = RunSettings.of(World.of(profile).constants)._replace(
+        check_max=conf.or_default("transactionCheckMax", release),
+        timeout=conf.or_default("transactionTimeOut", release),
+    )
+    with temporary_folder() as folder:
+        run = record_run(trace, folder / "run", profile, settings).run
+        content = pa.py_buffer(read_bytes(run.folder / run.manifest.files[0].name))
+        # What producers decided, a broker's trace does not show.
+        seen = set(pl.read_parquet(BytesIO(content.to_pybytes()), columns=["event"])["event"].unique())
+        asked = [each for each in ALL if not each.needs or each.needs in seen]
+        rows: list[dict[str, Any]] = list(judge_file(content, asked, settings))
+    sentences = {each.property_id: each.sentence for each in ALL}
+    return [
+        BrokenProperty(row["property"], sentences[row["property"]], row["shortest_events"])
+        for row in rows
+        if row["violations"]
+    ]

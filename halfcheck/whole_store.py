@@ -1,0 +1,106 @@
+"""Audits a store: in this process if it is small, otherwise as a Spark job."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from halfcheck.printing.progress import counting_bar, resumable
+from reference.format.store_paths import StorePaths, store_paths
+from spark_trace_analysis.audit.row_files import RowFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from spark_trace_analysis.audit.audit import Audit
+    from spark_trace_analysis.audit.spark_audit import SparkAuditOptions
+
+_SMALL_BYTES: Final = 64 << 20
+_BLOCK_BYTES: Final = 512
+"""The unit of `st_blocks`, whatever the file system's is."""
+_ALL_CORES: Final = "local[*]"
+
+
+def audited(
+    store: Path,
+    version: str | None,
+    out: Path | None = None,
+    work: Path | None = None,
+    master: str | None = None,
+    conf: Sequence[str] = (),
+    broker_conf: Path | None = None,
+    log_folders: Sequence[Path] = (),
+    *,
+    everything: bool = False,
+    limit: int = 1_000,
+    row_files: RowFiles | None = None,
+) -> Audit:
+    """The audit of a store; the parameters are the options of the command.
+
+    Raises
+    ------
+    reference.format.errors.StoreError
+        It is no store, or a file of its configuration can't be understood.
+    """
+    from spark_trace_analysis.audit.audit_folders import sole_writer
+
+    row_files = row_files or RowFiles()
+    paths = store_paths(store, broker_conf=broker_conf, log_folders=log_folders)
+    with sole_writer("--out", out), sole_writer("--work", work):
+        if master is None and work is None and not conf and _is_small(paths):
+            return _in_one_process(paths, version, out, row_files)
+        from spark_trace_analysis.audit.spark_audit import SparkAuditOptions
+
+        options = SparkAuditOptions(
+            version=version,
+            limit=limit,
+            everything=everything,
+            out=out,
+            work=work,
+            selection=row_files.selection,
+            row_files=row_files,
+        )
+        return replace(_by_spark(paths, options, master or _ALL_CORES, conf), store=str(store))
+
+
+def _in_one_process(paths: StorePaths, version: str | None, out: Path | None, row_files: RowFiles) -> Audit:
+    from spark_trace_analysis.audit.audit_folders import require_new, write_audit
+    from spark_trace_analysis.audit.audit_store import audit_store
+
+    if out is not None:
+        require_new(out)
+    with _progress(paths) as on_progress:
+        audit = audit_store(paths, version, on_progress, row_files=row_files)
+    if out is not None:
+        write_audit(audit, out)
+    return audit.narrowed(row_files.selection)
+
+
+def _by_spark(paths: StorePaths, options: SparkAuditOptions, master: str, conf: Sequence[str]) -> Audit:
+    from spark_trace_analysis.audit.audit_folders import count_finished, place_of
+    from spark_trace_analysis.audit.spark_audit import audit_by_spark
+    from spark_trace_analysis.cluster.session import spark_session
+
+    place = place_of(options.work, options.out)
+    with (
+        resumable(lambda: 0 if place is None else count_finished(place), "task"),
+        spark_session(master, conf=conf) as spark,
+        _progress(paths) as on_progress,
+    ):
+        return audit_by_spark(spark, paths.absolute(), replace(options, on_progress=on_progress))
+
+
+def _progress(paths: StorePaths) -> AbstractContextManager[Callable[[int, int], None] | None]:
+    return counting_bar(f"reading {paths.root}", "DownloadColumn", "TransferSpeedColumn")
+
+
+def _is_small(paths: StorePaths) -> bool:
+    """Whether one process is quicker than Spark's start.
+
+    What counts is what was written: a broker makes files of a gigabyte, most of it a hole (`MappedFile#init`).
+    """
+    files = (path for folder in paths.log_folders for path in folder.iterdir() if path.is_file())
+    sizes = (path.stat() for path in files)
+    return sum(min(size.st_size, size.st_blocks * _BLOCK_BYTES) for size in sizes) < _SMALL_BYTES

@@ -1,1 +1,0 @@
-"""What searches have put to use of the specification, counted over states, and over many environments together."""

@@ -1,1 +1,0 @@
-"""The slow, obvious search: the judge of the fast ones."""

@@ -1,1 +1,0 @@
-"""Behaviour of Java itself: the order of a map, the number that a text means."""

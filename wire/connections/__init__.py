@@ -1,1 +1,0 @@
-"""The port, and the connections of clients: frames in, frames out."""
