@@ -24,7 +24,7 @@ from conformance.broker_schedule import (
 )
 from reference.broker.broker_controller import BrokerController
 from reference.broker.recorder import Recorder
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.errors import BrokerError
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.memory_disk import MemoryDisk

@@ -43,20 +43,11 @@ class BrokenProperty:
 
 @dataclass(frozen=True, slots=True)
 class RunVerdict:
-    """The verdict of one run.
+    """The verdict of one run; broken properties stand in the order in which they are judged.
 
-    Attributes
-    ----------
-    broken
-        In the order in which properties are judged.
-    audit
-        What became of each transaction; None where the run was too long to ask that here, or stored nothing.
-    unanswered
-        The checks that reached clients and have no answer, by group and client.
-    refused
-        How many END_TRANSACTIONs were answered with each code and remark other than SUCCESS.
-    in_memory
-        The unique keys of those whose op message waited in memory as the broker was stopped, and was lost.
+    The audit is None where the run was too long to ask it here, or stored nothing. The checks that are `unanswered`
+    reached clients; `refused` counts END_TRANSACTIONs by code and remark other than SUCCESS; `in_memory` holds the
+    unique keys of those whose op message waited in memory as the broker was stopped, and was lost.
     """
 
     broken: tuple[BrokenProperty, ...]

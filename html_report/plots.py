@@ -14,7 +14,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from html_report.simulation_section import SimulationSection
+from html_report.data import SimulationSection
 from model_check.walks.choices import GUIDED
 from model_check.world import QUIET
 from spark_trace_analysis.statistics.run_statistics import Distribution, RunStatistics

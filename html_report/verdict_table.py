@@ -55,18 +55,10 @@ _BY_FAULTS: Final = (Takes.QUIET, Takes.ONE, Takes.TWO)
 
 @dataclass(frozen=True)
 class ClauseVerdict:
-    """One clause, a cause of a violation, in one version.
+    """One clause, a cause of a violation, in one version, with the minimal sets of faults that break it, smaller first.
 
-    Attributes
-    ----------
-    minimal
-        Minimal sets of faults that break it, the smaller first.
-    undecided
-        How many sets of faults may break it: a search of them was cut short.
-    schedule
-        Address of the shortest schedule of those that take the fewest faults; empty if nothing breaks it.
-    resembles
-        Ids of the known defects that this schedule shows; none that the version is rid of.
+    The searches of some `undecided` sets were cut short. The schedule is the address of the shortest of those that take
+    the fewest faults, empty if nothing breaks it; it resembles known defects, none that the version is rid of.
     """
 
     clause: Property

@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.broker.workloads import GROUP, MILLISECOND_EVERY, OPS_EVERY, end, new_broker, send, write_op_batches
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, QueueOffset
 from reference.format.stored_message import decode_message_id
 

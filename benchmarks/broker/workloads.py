@@ -20,7 +20,7 @@ from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
 from reference.broker.recorder import Recorder
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.format.record import TRANSACTION_COMMIT, QueueOffset
 from reference.format.stored_message import decode_message_id
 from reference.simulation.virtual_clock import VirtualClock

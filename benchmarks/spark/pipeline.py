@@ -36,9 +36,8 @@ PHASES: Final = {
 def main(traces: int, folder: Path, steps: int, instances: Sequence[str]) -> None:
     """Run all phases; the traces are shared out evenly among the runs."""
     _tell(phase=STARTING)
-    from html_report.data import ReportData
+    from html_report.data import ReportData, simulation_section
     from html_report.page import write
-    from html_report.simulation_section import simulation_section
     from model_check.world import World
     from spark_trace_analysis.cluster.session import spark_session
     from spark_trace_analysis.judge.both_ways import judge

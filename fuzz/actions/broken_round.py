@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from fuzz.actions.check_round import begin, branch, cannot_begin_round, fail_all_puts, uncertain_branch
 from fuzz.actions.record import drives
 from reference.broker.broker_settings import BrokerRole
-from reference.broker.transaction.check_step import CheckBranch, CheckStep
+from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
 from reference.format.record import QueueOffset
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 from reference.store.get_message import GetMessageResult, GetMessageStatus

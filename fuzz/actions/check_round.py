@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 from fuzz.actions.record import REPAIR, WRONG_REPAIR, Driven, Move, Terms, drives, expect
 from reference.broker.broker_settings import BrokerRole
-from reference.broker.transaction.check_step import CheckBranch, CheckStep
+from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:

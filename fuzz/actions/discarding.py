@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzz.actions.check_round import branch, fail_all_puts, uncertain_branch
 from fuzz.actions.record import REPAIR
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 
 discard_half = branch(CheckBranch.DISCARDED)
 discard_half_unrecorded = uncertain_branch(CheckBranch.DISCARDED, "bad put", after="spin_at_failed_immunity")(

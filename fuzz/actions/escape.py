@@ -8,7 +8,7 @@ from fuzz.actions.check_round import uncertain_branch
 from fuzz.actions.record import REPAIR, Driven, drives, expect
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.response import SUCCESS
-from reference.broker.transaction.check_step import CheckBranch, CheckStep
+from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
 from spec.state import End
 
 if TYPE_CHECKING:

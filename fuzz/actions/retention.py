@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fuzz.actions.check_round import branch
 from fuzz.actions.record import REPAIR, Excluded, drives
 from reference.broker.consumer_offset_manager import NO_OFFSET
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from spec.state import End, Producer
 if TYPE_CHECKING:
     from model_check.world import Profile
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
-    from reference.broker.transaction.check_step import CheckStep
+    from reference.broker.transaction.check_outcome import CheckStep
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.format.record import CommitLogOffset
     from spec.constants import Constants

@@ -10,7 +10,7 @@ from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole, BrokerSettings
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
-from reference.broker.transaction.check_step import CheckBranch, CheckStep
+from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
 from reference.client.client_message import properties_of_half
 from reference.format.record import TRANSACTION_COMMIT, LogRecord
 from reference.format.stored_message import create_message_id

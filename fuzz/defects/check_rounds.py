@@ -5,7 +5,7 @@ from __future__ import annotations
 from fuzz.defects.broker_under_test import GROUP, START_MS, TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import BrokerProfile, Seen, scenario
 from reference.broker.broker_settings import BrokerRole
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.errors import ErrorInCheckError
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC

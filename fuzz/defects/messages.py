@@ -6,7 +6,7 @@ import zlib
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import BrokerProfile, Seen, scenario
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.client.client_message import topic_of_half, wrap_namespace
 from reference.format.properties import UNIQUE_KEY
 from reference.format.stored_message import COMPRESSED_FLAG, decompressed

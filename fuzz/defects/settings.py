@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from fuzz.defects.broker_under_test import SECOND_MS, BrokerUnderTest
 from fuzz.defects.scenario import BrokerProfile, Seen, scenario
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.client.client_message import properties_of_recovery_duration
 from reference.client.producer_messages import MQClientError
 

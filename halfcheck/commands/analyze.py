@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from html_report.simulation_section import SimulationSection
+    from html_report.data import SimulationSection
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.audit.explanation.explained_runs import Explained
     from spark_trace_analysis.traces.manifest import TraceRun
@@ -67,7 +67,7 @@ def command(
     halfcheck analyze trace.jsonl --profile 4.9.7 --broker-conf conf/broker.conf --explain 10
     """
     from halfcheck.printing.analyze import print_judgement
-    from html_report.simulation_section import simulation_section
+    from html_report.data import simulation_section
     from spark_trace_analysis.audit.explanation.explained_runs import explain_some
     from spark_trace_analysis.judge.both_ways import judge
 

@@ -186,16 +186,8 @@ def _in_parts(
 ) -> Iterator[Part]:
     """The three groups, gravest first, then settings, what is left open, and where the verdicts are from.
 
-    Parameters
-    ----------
-    left
-        What is left of what the switches of the second profile repair, a sentence a clause.
-    remarks
-        What the two releases do with settings.
-    file
-        The broker.conf with which both were judged, if there is one.
-    width
-        Columns of the console; where no terminal shows them, a row is a line.
+    Each sentence in `left` is of a clause that the second profile's switches do not repair in full; the remarks are on
+    what both releases do with settings. A row is a line where no terminal shows columns.
     """
     from model_check.clauses import name_of
 

@@ -150,18 +150,11 @@ _LONGEST = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffAnswer:
-    """The result of one comparison.
+    """The result of one comparison: `first_difference` and `trace` as in `diff_schema.json`.
 
-    Attributes
-    ----------
-    records
-        How many records or events both sides have in common; held against the specification, how many there are.
-    identical
-        Whether both sides agree; None if that could not be asked, and `reason` says why.
-    bytes
-        How many bytes were compared and are the same; None where one side has none.
-    first_difference, trace
-        As in `diff_schema.json`.
+    `records` counts the records or events that both sides have in common, or, held against the specification, all.
+    Whether both sides agree is None if that could not be asked, for the `reason`; `bytes` were compared and are the
+    same, None where one side has none.
     """
 
     records: int

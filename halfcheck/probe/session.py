@@ -107,20 +107,11 @@ def identify(address: Address, profile: Profile | None, broker_conf: Path | None
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A schedule that was played, and what the specification says of it.
+    """A schedule that was played, and what the specification says of it, or why it is `unfit` to be held against one.
 
-    Attributes
-    ----------
-    done, missed
-        The orders that were carried out; the one that did not come true, if one did not.
-    also
-        Other releases whose specification explains what was written.
-    unfit
-        Why it could not be held against a specification; empty if it could.
-    is_settled
-        Whether the probe's own halves are all settled again.
-    saved, differs
-        Of a broker whose store is read: the offsets in its files, and where these hold other records than it gave.
+    The orders in `done` were carried out; `missed` is the one that did not come true, if one did not. The releases in
+    `also` explain what was written, too. It is settled if all of the probe's own halves are. Of a broker whose store is
+    read, `saved` are the offsets in its files, and `differs` says where these hold other records than it gave.
     """
 
     schedule: Schedule

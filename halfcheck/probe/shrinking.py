@@ -68,20 +68,11 @@ def _all_of(played: Played) -> list[Failure]:
 
 @dataclass(slots=True)
 class Plays:
-    """Plays schedules until there is no time left, or no broker.
+    """Plays schedules until there is no time left, or no broker: `ended` says why, and is empty until then.
 
     What a schedule came to is kept, so that a search sees the same answer even of a broker that gives different ones.
-
-    Attributes
-    ----------
-    until
-        When the last one may begin, by the machine's steady clock in seconds.
-    report
-        Called with each play, and what it was played for.
-    left
-        How many may still come.
-    ended
-        Why no more may; empty as long as they may.
+    The last play may begin at the second `until` of the machine's steady clock, and so many may still come as are
+    `left`; each is reported, with what it was played for.
     """
 
     session: Session
@@ -145,18 +136,14 @@ class Plays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """A failure that was looked for, or found, and how short its schedule became.
+    """A failure that was looked for, and how short its schedule became; `failure` is None if none was found.
 
     Attributes
     ----------
     name
         Of the schedule that it began with, or ``examples``.
-    failure, shortest
-        The shortest play in which it went wrong; None where nothing did.
-    drawn
-        How many drawn schedules were played until it did, or in all.
-    plays
-        How many plays made it shorter, or were to.
+    drawn, plays
+        How many drawn schedules were played until something went wrong, or in all; and how many plays made it shorter.
     orders
         How many orders the first schedule had in which it went wrong.
     came, again

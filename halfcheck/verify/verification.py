@@ -12,8 +12,7 @@ from halfcheck import __version__
 from halfcheck.printing.progress import timed, words
 from halfcheck.verdicts.files import VerdictFiles
 from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification
-from html_report.data import Fact, RefusedSpecification, ReportData
-from html_report.simulation_section import simulation_section
+from html_report.data import Fact, RefusedSpecification, ReportData, simulation_section
 from html_report.verdict_table import verdict_table
 from model_check.check import check
 from model_check.errors import EvaluationError

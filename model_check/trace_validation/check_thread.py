@@ -16,7 +16,7 @@ from model_check.trace_validation.divergence import Attempt, attempt_at
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.round_choices import (
     RoundChoices,
-    SearchStrategy,
+    Strategy,
     differs,
     impossible,
     may_come_from,
@@ -65,7 +65,7 @@ class CheckThread:
     """
 
     def __init__(
-        self, work: Workspace, trace: Trace, producers: ProducerSide, crashes: tuple[int, ...], strategy: SearchStrategy
+        self, work: Workspace, trace: Trace, producers: ProducerSide, crashes: tuple[int, ...], strategy: Strategy
     ) -> None:
         self.work = work
         self.trace = trace

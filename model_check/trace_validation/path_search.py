@@ -26,7 +26,7 @@ from model_check.trace_validation.workspace import PathStep, Workspace
 from spec.language import Refused
 
 if TYPE_CHECKING:
-    from model_check.trace_validation.round_choices import SearchStrategy
+    from model_check.trace_validation.round_choices import Strategy
     from spec.constants import Constants
 
 Report = Callable[[int, int], None]
@@ -76,7 +76,7 @@ class PathSearch:
         trace: Trace,
         constants: Constants,
         report: Report | None,
-        strategy: SearchStrategy,
+        strategy: Strategy,
         crashes: tuple[int, ...] = (),
         lingering: Mapping[int, int] = MappingProxyType({}),
     ) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchStrategy:
+class Strategy:
     """The strategy of a search: what it leaves out, and how long it goes on.
 
     Attributes
@@ -44,7 +44,7 @@ class SearchStrategy:
 class RoundChoices:
     """The choices of one search."""
 
-    def __init__(self, work: Workspace, trace: Trace, producers: ProducerSide, strategy: SearchStrategy) -> None:
+    def __init__(self, work: Workspace, trace: Trace, producers: ProducerSide, strategy: Strategy) -> None:
         self.work = work
         self.trace = trace
         self.producers = producers

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import Trace, constants_of
 from model_check.trace_validation.path_search import PathSearch, PathVerdict, Report
-from model_check.trace_validation.round_choices import SearchStrategy
+from model_check.trace_validation.round_choices import Strategy
 from spec.faults import Faults
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MOST_PREFIXES = 4
 """With how many of the searches that got furthest one more crash is tried."""
 
 STRATEGIES = tuple(
-    SearchStrategy(heeds_answers, is_thorough) for heeds_answers in (True, False) for is_thorough in (False, True)
+    Strategy(heeds_answers, is_thorough) for heeds_answers in (True, False) for is_thorough in (False, True)
 )
 
 PATIENCE = 8

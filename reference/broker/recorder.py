@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, TextIO
 
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
-from reference.broker.transaction.check_step import CheckBranch, CheckStep
+from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
 from reference.format.properties import UNIQUE_KEY
 from reference.format.record import TRANSACTION_COMMIT, LogRecord
 from spec.events import FIELDS, OUTCOMES

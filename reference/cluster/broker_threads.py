@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.cluster.deliver_delayed_message import DeliverDelayedMessage, Serve
 from reference.simulation.scheduler import Sleep, Steps, Until
 

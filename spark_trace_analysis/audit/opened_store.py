@@ -38,18 +38,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreQuestion:
-    """The question to the specification about a store.
+    """The question to the specification about a store; of a trace with more than so many events it is not asked.
 
-    Attributes
-    ----------
-    profiles, why
-        The specifications to ask, and why these if they were not named; those of the store's version if there are none.
-    conf, conf_path
-        Other settings than those of the store's own broker.conf, and the file that holds them.
-    most_events
-        A longer trace is not asked about.
-    report
-        Called with the number of events explained and of all events.
+    The profiles are to be asked, `why` these if they were not named; without any, those of the store's version are. The
+    settings and their file are others than the store's own broker.conf. `report` is called with the number of events
+    explained and of all events.
     """
 
     profiles: tuple[Profile, ...] = ()

@@ -68,19 +68,9 @@ _MOST_FILES_TIMES_BUCKETS = 1 << 18
 class SparkAuditOptions:
     """The options of an audit by Spark, as of :func:`audit_store` and :class:`Audit.listed`.
 
-    Attributes
-    ----------
-    out
-        A new directory for the rows of all transactions as Parquet.
-    work
-        Where the files between the stages go; an audit that was killed goes on from what is there. Without it, it is
-        beside `out`, or a temporary folder.
-    split_bytes, bucket_bytes
-        How the work is shared out.
-    selection
-        Which transactions the result lists.
-    row_files
-        Files that take a line for each transaction of a selection.
+    All rows go to `out` as Parquet, a new directory; files between the stages to `work`, or beside `out`, or into a
+    temporary folder. An audit that was killed goes on from what is there. `split_bytes` and `bucket_bytes` say how the
+    work is shared out; the result lists a selection, and row files take a line for each transaction of one.
     """
 
     version: str | None = None

@@ -42,16 +42,9 @@ _NEVER_STORED = -2
 class StoreTrace:
     """Takes in the records of a store in the order of its log; an unreadable immunity stands for `transactionTimeOut`.
 
-    Attributes
-    ----------
-    events
-        One for each half, op, committed and discarded message.
-    unfit
-        Why the store is no trace from a broker's first start on; empty if it is one.
-    commit_log_offsets
-        Where the events' records stand.
-    keys
-        A transaction's number to its UNIQ_KEY; empty where it has none.
+    There is an event for each half, op, committed and discarded message, and the commit log offset of its record.
+    `unfit` says why the store is no trace from a broker's first start on, and is empty if it is one; `keys` are the
+    UNIQ_KEYs by the transactions' numbers, empty where one has none.
     """
 
     def __init__(self, timeout_ms: int) -> None:

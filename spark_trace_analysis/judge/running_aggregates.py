@@ -22,17 +22,11 @@ FILLED = len(EVENTS)
 
 
 class Rows(Enum):
-    """The rows over which an aggregate runs, group by group.
+    """The rows over which an aggregate runs: of a trace, or those of it that name one transaction or half.
 
-    Attributes
-    ----------
-    TRACE
-        All rows of a trace but those by which only time passes.
-    TRANSACTION
-        The rows of a trace that name one transaction.
-    HALF
-        The rows of a trace that name one queue offset of the half topic as ``half``; and, before the other fields of
-        the same event count, an added row with the event `FILLED` where a ``copy`` has this offset.
+    Rows of a trace leave out those by which only time passes. A half is a queue offset of the half topic that a row has
+    as ``half``; before the other fields of the same event count, a row with the event `FILLED` is added where a
+    ``copy`` has this offset.
     """
 
     TRACE = "trace"
@@ -42,19 +36,11 @@ class Rows(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A column with a running aggregate over the rows of each group.
+    """A column with a running aggregate over the rows of each group; its name is of one column for all properties.
 
-    Attributes
-    ----------
-    name
-        Its name; one name is one column, whichever properties ask for it.
-    of
-        An expression over the fields of an event and over columns that are known already. A trace may ask for a column
-        of a transaction or half; where a row has none, it is null.
-    aggregate
-        Over the values that are not null, up to and with the row; or the value of the row ``itself``.
-    is_before
-        Whether the row itself is left out.
+    The expression `of` is over the fields of an event and columns that are known already; a trace may ask for a column
+    of a transaction or half, which is null where a row has none. The aggregate is over the values that are not null, up
+    to and with the row, unless `is_before` leaves the row out; or it is the value of the row ``itself``.
     """
 
     name: str

@@ -120,16 +120,8 @@ Distribution = Mapping[int, int]
 class RunStatistics:
     """The distributions of one run; quantities, fates and records are those of ``transaction_tally``, times in ticks.
 
-    Attributes
-    ----------
-    transactions
-        How many had a half stored.
-    actions
-        Action of the specification → how often it was taken.
-    pairs
-        How often an action followed another in a trace.
-    rarest
-        The traces whose pairs are rarest among all of the run, the rarest first.
+    They are of transactions that had a half stored. Actions and pairs of them, one after the other in a trace, are
+    counted; of the traces whose pairs are rarest among all of the run, the rarest stands first.
     """
 
     parameters: Parameters

@@ -28,17 +28,10 @@ _NEVER: Final = np.iinfo(np.int64).min
 class Fates(NamedTuple):
     """How many transactions came to a bad end, as far as their traces go; one can be several of these.
 
-    Attributes
-    ----------
-    doubled
-        Delivered more than once.
-    lost
-        Decided as a commit by their producer, not delivered, and their half was passed without a record of it or
-        discarded without one: no check will ask for it again.
-    parked
-        Their half lies in the discard topic at the end.
-    late_refused
-        Some END_TRANSACTION of theirs was refused as late.
+    Doubled ones were delivered more than once. Lost ones were decided as a commit by their producer and not delivered,
+    and their half was passed without a record of it or discarded without one: no check will ask for it again. The half
+    of a parked one lies in the discard topic at the end. Late refused are those of which some END_TRANSACTION was
+    refused so.
     """
 
     doubled: int

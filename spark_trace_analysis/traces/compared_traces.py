@@ -25,16 +25,9 @@ TIME: Final = "time"
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """The place where two traces part.
+    """The place where two traces part, after `place` events of the transaction that both sides have in common.
 
-    Attributes
-    ----------
-    transaction
-        Whose event it is; `NONE` if it is none's.
-    place
-        How many events of the transaction both sides have in common.
-    field
-        The field that differs; ``event`` where one side has no event.
+    The transaction is `NONE` if the event is none's; the field is ``event`` where one side has no event.
     """
 
     trace: int

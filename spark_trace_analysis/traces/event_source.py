@@ -26,10 +26,8 @@ class EventSource:
 
     Attributes
     ----------
-    of
-        What the traces are of, as ``Parameters.of`` says it.
-    packages
-        The project's packages on whose sources the events depend.
+    of, packages
+        What the traces are of, as ``Parameters.of`` says it; the project's packages on whose sources the events depend.
     events_a_file, events_a_block
         About how many events a file and a row group should hold, if all traces take all their steps.
     make

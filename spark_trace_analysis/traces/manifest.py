@@ -35,14 +35,9 @@ SOURCES_OF_WALKS = ("spec", "model_check")
 class Parameters:
     """All that a simulation depends on, beside the project's sources.
 
-    Attributes
-    ----------
-    choice
-        How a step is chosen, one of ``model_check.walks.choices.CHOICES``, or ``model_check.walks.choices.GUIDED``.
-    of
-        The source of the events: the specification, or another that there is.
-    file
-        Of recorded traces the file's name, which stands for their environment.
+    The traces are `of` the specification, or another source of events that there is. Steps are chosen in one of the
+    ways ``model_check.walks.choices.CHOICES``, or ``GUIDED``. For recorded traces the file's name stands for their
+    environment.
     """
 
     world: World

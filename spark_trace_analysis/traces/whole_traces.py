@@ -47,15 +47,8 @@ _Columns = tuple[npt.NDArray[Any], ...]
 def read_whole_traces(file: pa.NativeFile) -> Iterator[WholeTraces]:
     """Give a file's traces in pieces of about `ROWS_A_PIECE` events; a longer trace makes a longer piece.
 
-    Parameters
-    ----------
-    file
-        An open Parquet file of the one schema, rows of a trace side by side.
-
-    Raises
-    ------
-    BadTracesError
-        Rows are out of order, something is absent that never is, or an event is unknown.
+    The file is Parquet of the one schema, rows of a trace side by side. Raises `BadTracesError`: rows are out of order,
+    something is absent that never is, or an event is unknown.
     """
     held: list[_Columns] = []
     last = None

@@ -14,8 +14,7 @@ from fuzz.search.coverage import GuardCoverage, Guards, StateCoverage
 from fuzz.search.examples import FuzzFailure, Fuzzing
 from halfcheck.verdicts.files import VerdictFiles
 from html_report.counterexamples import Counterexample
-from html_report.data import Fact, RefusedSpecification, ReportData
-from html_report.simulation_section import SimulationSection
+from html_report.data import Fact, RefusedSpecification, ReportData, SimulationSection
 from html_report.verdict_table import VerdictTable, verdict_table
 from model_check.clauses import clauses_by_name
 from model_check.counterexample.steps import Event, FieldChange, read_path

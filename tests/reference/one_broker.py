@@ -10,7 +10,7 @@ from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
-from reference.broker.transaction.check_step import CheckBranch, CheckStep
+from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
 from reference.format.record import TRANSACTION_COMMIT, LogRecord
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.simulation.virtual_clock import VirtualClock

@@ -18,7 +18,7 @@ from reference.broker.consumer_offset_manager import NO_OFFSET, ConsumerOffsetMa
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import ILLEGAL_OPERATION, SUCCESS, SYSTEM_ERROR
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.format.consumer_offsets import NAME as OFFSET_FILE
 from reference.format.errors import BrokenConfigError
 from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, LogRecord, QueueOffset

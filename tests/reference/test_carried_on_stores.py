@@ -12,7 +12,7 @@ from conformance.golden_stores import GoldenStore, golden_stores
 from reference.broker.broker_controller import BrokerController
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.format.broker_conf import settings as settings_in
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues

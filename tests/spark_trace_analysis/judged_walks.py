@@ -89,7 +89,7 @@ def _generated(instance: str) -> Any:
         f"VERDICT_WORDS = {-(-claims // CLAIMS_A_WORD)}",
         "",
     ]
-    texts = [_text(name) for name in ("records.py", "atomics.py", "calls.py", "hashing.py")]
+    texts = [_text(name) for name in ("records.py", "intrinsics.py", "calls.py", "hashing.py")]
     scrambled = _text("walks.py").split("@inlined")[1].split("@compiled")[0]
     return compiled, load_generated("\n".join([HEADER, *sizes, *texts, "@inlined" + scrambled, _WALK]))
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from model_check.front_end.possible_steps import GuardParts
     from spec.language import Machine, Step
 
-PARTS = ("records", "atomics", "calls", "hashing", "table", "search", "marking", "edges", "bisimulation", "walks")
+PARTS = ("records", "intrinsics", "calls", "hashing", "table", "search", "marking", "edges", "bisimulation", "walks")
 """The files of `kernel_texts` that make a module, in their order."""
 
 # Inlined functions are called by other kernels only, and own no array: without an entry for Python, one for C, and

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.broker.broker_settings import BrokerRole
-from reference.broker.transaction.check_step import CheckBranch, CheckStep
+from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
 from reference.broker.transaction.immunity_time import check_immunity_time
 from reference.broker.transaction.op_remove_map import OpRemoveMap
 from reference.broker.transaction.transactional_message_bridge import PullResult, PullStatus

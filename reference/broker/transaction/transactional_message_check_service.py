@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.broker.broker_settings import BrokerRole
+from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
 from reference.broker.transaction.check_round import CheckRound
-from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.format.system_topics import HALF_TOPIC
 
 if TYPE_CHECKING:

@@ -109,18 +109,11 @@ class OddRecords:
 
 @dataclass(frozen=True, slots=True)
 class SplitEvents:
-    """The records of one split that are part of a transaction's life.
+    """Those records of one split, by their numbers among all, that are part of a transaction's life.
 
-    Attributes
-    ----------
-    records, numbers
-        All records of the split, and which of them.
-    fields
-        A row for each :class:`~spark_trace_analysis.records.transaction_record.RecordField`, a column for each record.
-    stays
-        Bytes in which their fields ``STAYS_AT`` are places.
-    odd
-        The fields of those that Python had to read, the texts by their places here.
+    The fields have a row for each :class:`~spark_trace_analysis.records.transaction_record.RecordField`, a column for
+    each record; their ``STAYS_AT`` are places in the bytes `stays`. The odd ones, which Python had to read, have their
+    texts by the places here.
     """
 
     records: SplitRecords

@@ -30,20 +30,11 @@ _HOUR_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class TraceVerdict:
-    """The verdict of the specification on a store.
+    """The verdict of the specification on a store, of whose records `events` are part of a transaction.
 
-    Attributes
-    ----------
-    events
-        How many records are part of a transaction.
-    accepted
-        Whether some path explains them all; None if that is unknown, for the `reason`.
-    verdict
-        The search's own result; None if nothing was searched.
-    why_profile
-        Why it is that profile, where the release has none of its own or no record tells it.
-    broker_conf
-        The file that the settings were taken from; None for the defaults.
+    Whether some path explains them all is None if that is unknown, for the `reason`; the search's own result is None if
+    nothing was searched, the broker.conf None for the defaults. `why_profile` says why it is that profile, where the
+    release has none of its own or no record tells it.
     """
 
     events: int

@@ -29,22 +29,12 @@ class TransactionKey(NamedTuple):
 
 @dataclass(slots=True)
 class HalfCopy:
-    """One record of the half queue: the half itself, or a copy that a check round put back.
+    """One record of the half queue: the half itself, or a copy that a check round put back, made from its `parent`.
 
-    Attributes
-    ----------
-    check_times
-        TRANSACTION_CHECK_TIMES; None in a half as it was sent, -1 where it is no number, as the broker reads it.
-    is_immunity_put_back
-        Whether it was put back because the half was immune from checks then, so no check was sent.
-    parent
-        The copy that this one was made from; None for a half as it was sent.
-    children
-        The copies that were made from this one: one, unless the half offset regressed.
-    ops
-        The op entries that name it.
-    foreign_ops
-        Those that were written for another half at its place of the queue: a round goes by the place alone.
+    TRANSACTION_CHECK_TIMES is None in a half as it was sent, -1 where it is no number, as the broker reads it. A copy
+    that was put back because the half was immune from checks then had no check sent. There is one child, unless the
+    half offset regressed. Foreign ops were written for another half at its place of the queue: a round goes by the
+    place alone.
     """
 
     queue_id: int

@@ -25,18 +25,9 @@ LATEST_MS: Final = 253_370_764_800_000
 class Moments(NamedTuple):
     """Times in milliseconds since the epoch; None for what did not happen.
 
-    Attributes
-    ----------
-    born_at
-        When the producer made the message, by its own clock.
-    delivered_at
-        When the first real message was stored: the commit.
-    settled_at
-        When the first op that names it was stored: the commit or the rollback, up to an op batch later from 5.1 on.
-    discarded_at
-        When it was given up into TRANS_CHECK_MAX_TIME_TOPIC.
-    stored_at, last_at
-        When its first and its last record was stored.
+    It is born by its producer's clock, delivered as the first real message was stored, settled as the first op that
+    names it was (from 5.1 on up to an op batch later), and discarded into TRANS_CHECK_MAX_TIME_TOPIC. `stored_at` and
+    `last_at` are of its first and its last record.
     """
 
     born_at: int
@@ -101,26 +92,12 @@ class HistoryEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TransactionRow:
-    """One transaction.
+    """One transaction, with its events in the order of the log, and the ids of the known defects that it looks like.
 
-    Attributes
-    ----------
-    also
-        The other states that hold, the gravest first.
-    checks, put_backs
-        The check count of its last copy; how many copies of it check rounds wrote.
-    half_offsets
-        The half queue offsets of the half and its copies.
-    op_offsets
-        The op queue offsets of the op messages that name one of them, each once.
-    resembles
-        The ids of the known defects that it looks like.
-    keys, tags
-        KEYS (blanks between them) and TAGS of the message, as the producer set them.
-    born
-        When the producer made the message, by its own clock, in milliseconds since the epoch.
-    history
-        Its events, in the order of the log.
+    Of the other states that hold, `also` has the gravest first. `checks` is the check count of its last copy,
+    `put_backs` the copies that check rounds wrote. The half offsets are of the half and its copies, the op offsets of
+    op messages that name one of them, each once. KEYS (blanks between them) and TAGS are as the producer set them,
+    `born` is by its clock, in milliseconds since the epoch.
     """
 
     unique_key: str

@@ -51,16 +51,10 @@ def _facts(scan: ScanTask, split: Split) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class WholeLog(LogFacts):
-    """The facts of all splits together.
+    """The facts of all splits together, and the damage that no split could see alone.
 
-    Attributes
-    ----------
-    half_ends
-        For each split, where the half queues ended before it.
-    findings
-        Damage that no split could see alone.
-    matched
-        Of each consume queue, how many entries the records have that they should have.
+    For each split there is where the half queues ended before it, and for each consume queue how many entries the
+    records have that they should have.
     """
 
     half_ends: list[dict[int, int]] = field(default_factory=list)

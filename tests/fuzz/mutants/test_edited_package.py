@@ -12,7 +12,7 @@ from fuzz.mutants.kill_table import MUTANTS
 from fuzz.mutants.mutant import Edit, EditedPackage
 from model_check.errors import NotInTheLanguage
 from reference.broker import broker_controller
-from reference.broker.transaction import check_round, check_step
+from reference.broker.transaction import check_outcome, check_round
 from reference.broker.transaction import transactional_message_check_service as check_service
 from reference.store import message_store
 from spec import half_queue
@@ -32,7 +32,7 @@ def test_the_edited_module_and_those_that_lean_on_it_are_loaded_anew_and_the_oth
         package.load("reference.broker.transaction.transactional_message_check_service").CheckRound
         is not check_round.CheckRound
     )
-    assert package.load("reference.broker.transaction.check_round").CheckBranch is check_step.CheckBranch
+    assert package.load("reference.broker.transaction.check_round").CheckBranch is check_outcome.CheckBranch
     assert controller.MessageStore is message_store.MessageStore
 
 

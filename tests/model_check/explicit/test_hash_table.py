@@ -174,8 +174,10 @@ def look(array, index, wanted, mask):
 
 @pytest.mark.parametrize("in_order", [True, False], ids=["by one load", "by eight atomic loads"])
 def test_a_look_at_a_line_tells_equal_and_empty_slots(in_order: bool) -> None:
-    atomics = resources.files("model_check.explicit.kernel_texts").joinpath("atomics.py").read_text(encoding="utf-8")
-    text, replaced = re.subn("^LOADS_IN_ORDER = .*$", f"LOADS_IN_ORDER = {in_order}", atomics, flags=re.MULTILINE)
+    intrinsics = (
+        resources.files("model_check.explicit.kernel_texts").joinpath("intrinsics.py").read_text(encoding="utf-8")
+    )
+    text, replaced = re.subn("^LOADS_IN_ORDER = .*$", f"LOADS_IN_ORDER = {in_order}", intrinsics, flags=re.MULTILINE)
     assert replaced == 1
     look = load_generated(HEADER + text + LOOK).look
     generator = np.random.default_rng(4)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
 from reference.format.record import LogRecord, QueueOffset
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC

@@ -13,7 +13,7 @@ from reference.broker.response import (
     SUCCESS,
     SYSTEM_ERROR,
 )
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
 from reference.format.record import CommitLogOffset, QueueOffset
 from reference.format.stored_message import create_message_id

@@ -11,7 +11,7 @@ from reference.broker.broker_controller import BrokerController
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import MESSAGE_ILLEGAL, SERVICE_NOT_AVAILABLE, SUCCESS, SYSTEM_ERROR, RemotingResponse
-from reference.broker.transaction.check_step import CheckBranch, CheckStep
+from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
 from reference.broker.transaction.transactional_message_bridge import PullResult, PullStatus
 from reference.errors import ThrownInCheckError
 from reference.format.record import TRANSACTION_COMMIT, QueueOffset

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.errors import ActivityIsOverError, BrokerIsDownError
 from reference.format.record import QueueOffset
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC

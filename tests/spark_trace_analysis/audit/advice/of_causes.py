@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS
 from reference.format.record import CommitLogOffset, QueueOffset
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from tests.spark_trace_analysis.audit.advice.shop import Shop
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from conformance.golden_stores import golden_stores
 from fuzz.defects.broker_under_test import BrokerUnderTest
 from fuzz.defects.scenario import scenarios
-from reference.broker.transaction.check_step import CheckBranch
+from reference.broker.transaction.check_outcome import CheckBranch
 from reference.format.system_topics import HALF_TOPIC
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.row_files import needs_a_decision
