@@ -54,8 +54,8 @@ def command(
 
     Every profile is searched in the quiet world, with each single fault, and with the pairs of results/uncovered.toml,
     where each gap that is accepted stands with its reason. The exit code is 0 when the gaps are exactly those, and 255
-    when there is another one, or when something that is accepted as a gap is none. With --profile one world is counted,
-    and nothing is held against what is accepted.
+    when there is another one, or when something that is accepted as a gap is none. With --profile one world is counted;
+    its exit codes and its JSON are those of halfcheck check --instance.
 
     Examples
     --------
@@ -92,18 +92,22 @@ def command(
 
 
 def _of_one_world(world: World, threads: int, *, as_json: bool) -> ExitCode:
+    from halfcheck.commands.check import left_of
+    from model_check.answers.answer import answer_of
     from model_check.check import check
     from model_check.question import Question
 
     with search_progress(str(world), wanted=not as_json) as report:
         finding = check(Question(world=world, coverage=True), threads=threads, report=report)
     if as_json:
-        print_json(finding.to_json())
+        answer = answer_of(finding)
+        left = left_of(answer, (world.instance,), threads, wanted=False)
+        print_json({**answer.to_json(), "left": {one.name: one.to_json() for one in left}})
     elif finding.coverage is not None:
         show([Paragraph(f"RocketMQ {world.title}: {finding.numbers.distinct:,} states", Tone.TITLE)])
         for table in _tables(finding.coverage):
             show([table, Paragraph("")])
-    return ExitCode.OK
+    return ExitCode.of_verdict(is_broken=bool(finding.violated), is_complete=finding.numbers.complete)
 
 
 def _require_folder_of(page: Path | None) -> None:

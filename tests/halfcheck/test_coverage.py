@@ -32,7 +32,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 
 def test_the_table_warns_of_what_is_never_put_to_use(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(ONE_WORLD) == ExitCode.OK
+    assert run(ONE_WORLD) == ExitCode.SAFETY_VIOLATED
     lines = capsys.readouterr().out.splitlines()
     crash = next(line.split() for line in lines if line.startswith("crash "))
     assert crash == ["crash", "0", "3", "never", "enabled"]
@@ -45,8 +45,10 @@ def test_the_table_warns_of_what_is_never_put_to_use(capsys: pytest.CaptureFixtu
 def test_the_json_has_the_counts_of_both_engines_and_the_shape_of_the_schema(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run(["coverage", "--profile", "4.9.7", "--instance", "tiny", "--json"]) == ExitCode.OK
+    assert run(["coverage", "--profile", "4.9.7", "--instance", "tiny", "--json"]) == ExitCode.SAFETY_VIOLATED
     content = json.loads(capsys.readouterr().out)
+    assert run(["check", "--profile", "4.9.7", "--instance", "tiny", "--json"]) == ExitCode.SAFETY_VIOLATED
+    assert set(content) == {*json.loads(capsys.readouterr().out), "coverage"}
     with untraced():
         slow = check(Question.of("4.9.7", coverage=True), CPYTHON).to_json()
     for each in (content, slow):
