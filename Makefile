@@ -31,7 +31,7 @@ test: setup ## all tests but the sweeps on some processes, beside them all linte
 	$(MAKE) --no-print-directory browser & fetching=$$!; \
 	{ $(MAKE) --no-print-directory lint > build/lint.log 2>&1 || { cat build/lint.log >&2; false; }; } & linting=$$!; \
 	[ -d $$collected ] || $(BIN)/pytest --collect-only -qq > build/collected.log; \
-	$(BIN)/pytest -n 3; tested=$$?; wait $$fetching && wait $$linting && exit $$tested
+	$(BIN)/pytest -n 4; tested=$$?; wait $$fetching && wait $$linting && exit $$tested
 
 test-pythons: setup ## the quick part of the tests on the oldest and the newest Python that is promised, which uv brings where they are missing
 	@$(BIN)/python -m tests.pythons

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.tests [FILE ...]``: run the tests on three processes and write down the processor seconds.
+"""``python -m benchmarks.tests [FILE ...]``: run the tests on four processes and write down the processor seconds.
 
 Without files it runs all tests that `make test` runs and writes `RESULTS.md` and, for the order of the next run,
 `seconds.toml`; of files it only prints the seconds.
@@ -31,7 +31,7 @@ def main(files: list[str]) -> int:
     """Run, then write or print; the exit code is pytest's."""
     with tempfile.TemporaryDirectory(prefix="halfcheck_bench_") as folder:
         began = time.perf_counter()
-        command = (sys.executable, "-m", "pytest", "-n", "3", "-p", "benchmarks.tests.processor_seconds", *files)
+        command = (sys.executable, "-m", "pytest", "-n", "4", "-p", "benchmarks.tests.processor_seconds", *files)
         code = subprocess.run(command, env={**os.environ, FOLDER: folder}, check=False).returncode
         whole = time.perf_counter() - began
         costs = read_costs(Path(folder))
@@ -72,7 +72,7 @@ def measured(costs: dict[str, float], groups: Iterable[tuple[str, float]], whole
     longest = next(iter(groups))
     load = os.getloadavg()[2]
     return f"""
-{len(costs):,} tests, {sum(costs.values()):,.0f} processor seconds; {whole:,.0f} seconds by the clock on three workers,
+{len(costs):,} tests, {sum(costs.values()):,.0f} processor seconds; {whole:,.0f} seconds by the clock on four workers,
 collection included (load of the last 15 minutes: {load:.1f}; above 2, others shared the cores). The longest group that
 one worker takes alone is {longest[0]}: {longest[1]:,.0f} s.
 

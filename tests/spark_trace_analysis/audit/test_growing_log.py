@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,7 +13,7 @@ from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.moving_store import tail_of
 from spark_trace_analysis.records.store_splits import splits_of
 from tests.reference.format.store_writer import StoreWriter
-from tests.spark_trace_analysis.audit.both_audits import FEW, NO_TRACE, in_stages
+from tests.spark_trace_analysis.audit.both_audits import NO_TRACE, in_stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from spark_trace_analysis.records.store_splits import Split
 
 FILE_BYTES = 1 << 20
+MANY: dict[str, Any] = {"split_bytes": 5_000, "bucket_bytes": FILE_BYTES // 5}
+"""Splits of a whole file, also of one that is mostly empty, and few buckets."""
+
 LOG = f"commitlog/{0:020d}"
 
 
@@ -93,7 +96,7 @@ def test_a_torn_record_in_a_log_that_nobody_writes_is_damage(tmp_path: Path) -> 
     writer, ends = written(3)
     store = writer.write(tmp_path / "s", has_queues=False)
     cut_to(store, bytes(writer.log[: ends[5] + 60]), is_full_size=True)
-    for audit in (audit_store(store, question=NO_TRACE), in_stages(store, **FEW)):
+    for audit in (audit_store(store, question=NO_TRACE), in_stages(store, **MANY)):
         assert audit.damage
         assert notes_of_growth(audit) == []
 
@@ -112,7 +115,7 @@ def test_the_stages_judge_up_to_where_the_log_was_whole_when_it_was_shared_out(
         return found
 
     monkeypatch.setattr(spark_audit, "splits_of", shared_out)
-    audit = in_stages(store, out=tmp_path / "rows", **FEW)
+    audit = in_stages(store, out=tmp_path / "rows", **MANY)
     assert audit.damage == 0, audit.corrupt
     assert notes_of_growth(audit) == [f"the log grew while it was read; it is judged up to offset {whole}"]
     assert (audit.records, audit.counts["delivered"]) == (30, 10)
