@@ -79,8 +79,8 @@ def _records(run: RecordedRun) -> list[LogRecord]:
         if isinstance(entry, CorruptRegion):
             message = f"{run.path}/{entry.file} is damaged at byte {entry.offset}: {entry.reason}"
             raise NoScheduleError(message)
-        assert isinstance(entry, LogRecord)  # noqa: S101
-        records.append(entry)
+        if isinstance(entry, LogRecord):
+            records.append(entry)
     if records and records[0].physical_offset:
         message = f"{run.path} begins at byte {records[0].physical_offset} of its log: the run before that is unknown"
         raise NoScheduleError(message)

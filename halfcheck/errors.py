@@ -123,7 +123,7 @@ def _memory_line(error: MemoryError) -> str:
 
 
 def full_disks() -> str:
-    """Which of the places that any command writes to have no room: who writes to an open file is not told which."""
+    """Which of the places that any command writes to have no room: the error of a write to an open file names none."""
     places = {
         f"{VARIABLE}, where compiled code and finished searches are kept": wanted_folder(),
         "TMPDIR, where temporary files go": Path(tempfile.gettempdir()),

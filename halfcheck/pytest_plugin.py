@@ -100,7 +100,7 @@ class RocketmqBroker:
     def _stop(self) -> None:
         from wire.errors import WireError
 
-        with suppress(WireError):  # it was stopped before, or has ended; why, is told below
+        with suppress(WireError):  # it was stopped before, or has ended; why, is said below
             self._idle = [_words_of(fault) for fault in self.control.status()["faults"] if not fault["befell"]]
         self._thread.stop()
 

@@ -36,7 +36,7 @@ def load_instance(name: str) -> Instance:
     """An instance by its name, or by the path of a TOML file with the fields of `spec.constants.Instance`.
 
     A name with sizes, as in `lasting@2x7x4`, is that instance with so many transactions, halves and op messages, and
-    without forgetting: counterexamples of instances that forget are told there. Raises `ModelCheckError` when there is
+    without forgetting: counterexamples of instances that forget are given there. Raises `ModelCheckError` when there is
     no instance of that name, and `BadFile` when the file is not TOML, or a field is missing, unknown, of the wrong type
     or out of its range.
     """

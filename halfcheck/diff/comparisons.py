@@ -95,8 +95,8 @@ def compare_events(left: Side, right: Side, broker_conf: Path | None, *, with_ti
         },
         lines=(
             f"{left.name} and {right.name}: {found.events} events are the same; {where} differs in {parting.field}:",
-            f"  {left.name}: {_told(parting.left)}",
-            f"  {right.name}: {_told(parting.right)}",
+            f"  {left.name}: {_in_words(parting.left)}",
+            f"  {right.name}: {_in_words(parting.right)}",
         ),
     )
 
@@ -131,5 +131,5 @@ def _event(row: Row | None) -> dict[str, Any] | None:
     return None if row is None else {**asdict(row), "text": str(row)}
 
 
-def _told(row: Row | None) -> str:
+def _in_words(row: Row | None) -> str:
     return "nothing" if row is None else f"{row}, step {row.step} at {row.time}"

@@ -45,7 +45,7 @@ _OPS: Final = 8
 _IMMUNE_ROUNDS: Final = 3
 """So many rounds an immunity outlasts."""
 _SECOND: Final = 1_000
-"""Milliseconds; an immunity is told in seconds."""
+"""Milliseconds; an immunity is given in seconds."""
 
 
 def client_schedules(world: World, tempo: Tempo, *, can_die: bool) -> ClientSchedules:

@@ -42,7 +42,7 @@ _SIZES = load_instance("tiny")
 _HOUR_MS = 3_600_000
 _LEAST_TIMEOUT_MS = 1_000
 _TIMES = 1.5
-"""From here on more is told as times, below in per cent."""
+"""From here on more is given as times, below in per cent."""
 
 MOST_SECONDS = 180.0
 """Behind so much time no further change is begun."""

@@ -1,4 +1,4 @@
-"""A path of an instance that forgets, told in the queue offsets that a broker would show, and without forgetting.
+"""A path of an instance that forgets, in the queue offsets that a broker would show, and without forgetting.
 
 What was forgotten on the way is counted, so that each half, op message and transaction has the number that it was given
 when it came; and the instance gets room for all of them.

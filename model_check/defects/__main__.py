@@ -65,7 +65,7 @@ def searched_for_a_lasso(search: LassoSearch) -> LassoFinding:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Search, record, write the page; what is not found is told on stderr, and the exit code is 75 then."""
+    """Search, record, write the page; what is not found is named on stderr, and the exit code is 75 then."""
     wanted = {defect_called(name).identifier for name in arguments}
     findings, failed = _answered(questions(), searched, wanted, SEARCH_FINDINGS)
     endless, failed_too = _answered(lassos(), searched_for_a_lasso, wanted, LASSO_FINDINGS)

@@ -7,6 +7,7 @@ code (B01 …). What the searches found of them is in `findings.toml` (`model_ch
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from enum import Enum
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DefectQuestion:
+class DefectQuestion(ABC):
     """The part that all questions about defects have."""
 
     world: World
@@ -44,9 +45,9 @@ class DefectQuestion:
     """The searches take more than 20 s: `make defects` makes them, the tests do not."""
 
     @property
+    @abstractmethod
     def subject(self) -> str:
         """The name of the property that is asked about."""
-        raise NotImplementedError
 
     @property
     def command(self) -> str:

@@ -162,16 +162,16 @@ def _conditions_of(slot: Slot, value: Value) -> list[Truth]:
         return list(value.bits)
     if not isinstance(value, Number):
         return [value]
-    return [value.cases.get(v, False) for v in _told_apart(slot)]
+    return [value.cases.get(v, False) for v in _values_with_a_variable(slot)]
 
 
 def _assigned(slot: Slot, value: int) -> list[bool]:
     """The values of a slot's variables where the slot holds a number; the mask of a set."""
     if slot.kind is Kind.BITS:
         return [bool(value >> i & 1) for i in range(slot.high.bit_length())]
-    return [value == v for v in _told_apart(slot)]
+    return [value == v for v in _values_with_a_variable(slot)]
 
 
-def _told_apart(slot: Slot) -> Sequence[int]:
+def _values_with_a_variable(slot: Slot) -> Sequence[int]:
     """The values of a number or a flag that have a variable."""
     return range(slot.low, slot.high + 1) if is_one_hot(slot) else range(slot.low + 1, slot.high + 1)

@@ -182,7 +182,7 @@ class ScenarioClient:
     def outcome(self) -> dict[str, dict[str, list[str]]]:
         """By key and name of event what was said, sorted.
 
-        A consumer may get a message again, as what it has told of how far it is dies with a broker; so what it got once
+        A consumer may get a message again, as the offsets that it has reported die with a broker; so what it got once
         and what it got twice is the same here.
         """
         found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
