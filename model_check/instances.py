@@ -96,6 +96,7 @@ _LEAST = {
     "forgets": 0,
     "expires": 0,
     "endless": 0,
+    "crowded": 0,
 }
 _LISTS = {"immunities": -1, "first_checks": 0, "skews": -62}
 _MOST = 62
@@ -104,6 +105,7 @@ _MOST_OF = {
     "forgets": 1,
     "expires": 1,
     "endless": 1,
+    "crowded": 1,
 }  # ages are kept for a single step back of the clock; see `spec.language.fields.instant`
 
 

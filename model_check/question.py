@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from model_check.clauses import chosen_clauses
 from model_check.world import Profile, World
@@ -46,10 +46,14 @@ class Question:
     """To this depth a bounded engine looks for violations."""
     coverage: bool = False
     """Count over the states found which conjuncts were the first to be false."""
-    machine: Machine = field(default=TRANSACTIONAL_MESSAGES)
-    """The specification, or one with more assumptions."""
+    machine: Machine = field(default=cast("Machine", None))
+    """The world's, or one with more assumptions."""
     constants: object = None
     """The constants of the machine where these are more than the world's."""
+
+    def __post_init__(self) -> None:
+        if self.machine is None:
+            object.__setattr__(self, "machine", self.world.machine)
 
     @classmethod
     def of(

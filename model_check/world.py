@@ -23,8 +23,10 @@ from model_check.releases import profile_for
 from spec.constants import FAULTS, SWITCHES, Constants, Instance
 from spec.profiles import PROFILES, VERSIONS, distinct
 from spec.releases.broker_defaults import NEWEST_RELEASE, release_numbers
+from spec.transactional_messages import AMONG_OTHERS, TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
+    from spec.language import Machine
     from spec.switches import Switches
 
 QUIET: Final = "quiet"
@@ -272,6 +274,11 @@ class World:
         """The `c` of every action."""
         faults: dict[str, Any] = dict.fromkeys(self.environment, True)
         return Constants(**asdict(self.instance), **asdict(self.profile.switches), **faults)
+
+    @property
+    def machine(self) -> Machine:
+        """The specification: of one transaction among others, where the instance is crowded."""
+        return AMONG_OTHERS if self.instance.crowded else TRANSACTIONAL_MESSAGES
 
     @property
     def title(self) -> str:

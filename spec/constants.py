@@ -63,6 +63,9 @@ class Instance:
     endless : int
         1 where it is asked what must happen in the end; else 0. A transaction is not forgotten before it has an outcome
         (`spec.ghosts`), so that one that is lost waits for ever; and a round that pulls nothing again takes time.
+    crowded : int
+        1 where any number of other transactions may stand between the halves and op messages of the one that is here
+        (`spec.chapters.others`); else 0.
     """
 
     name: str
@@ -89,6 +92,7 @@ class Instance:
     forgets: int = 0
     expires: int = 1
     endless: int = 0
+    crowded: int = 0
 
     @property
     def most_crashes(self) -> int:
@@ -119,6 +123,16 @@ class Instance:
     def most_ops_deleted(self) -> int:
         """The same of op messages."""
         return self.expires * self.op_slots
+
+    @property
+    def most_held(self) -> int:
+        """Op messages before which one of another transaction may hold the op offset back."""
+        return self.crowded * self.op_slots
+
+    @property
+    def most_met(self) -> int:
+        """Places at which a round is known to stand on a half that is here."""
+        return self.crowded * self.half_slots
 
     @property
     def log_slots(self) -> int:

@@ -192,6 +192,12 @@ def op_offset_after_round(s: State, c: Constants) -> int:
     )
 
 
+def op_offset_to_commit(s: State, c: Constants) -> int:
+    """The same, or before an op message of another transaction that is not done (`spec.chapters.others`)."""
+    after = op_offset_after_round(s, c)
+    return min(after, s.round.held - 1) if c.crowded == 1 and s.round.held != 0 else after
+
+
 def forget_ops(s: State, c: Constants) -> None:
     """The round is over: its memory of op messages is gone."""
     s.round.first_op = 0
@@ -200,6 +206,7 @@ def forget_ops(s: State, c: Constants) -> None:
     s.round.pulls_nothing = False
     s.round.done = Bits()
     s.round.done_twice = Bits()
+    s.round.held = 0
     for h in range(c.half_slots):
         s.round.removed_by[h] = NONE
     for o in range(c.op_slots):

@@ -14,7 +14,7 @@ from spec.op_pull import (
     forget_ops,
     last_op_pulled_came_late,
     names_it_from,
-    op_offset_after_round,
+    op_offset_to_commit,
     read_op_messages,
 )
 from spec.state import Pull, State, Stuck
@@ -65,8 +65,8 @@ def end_round(s: State, c: Constants, why: Stuck) -> None:
     remember_ops_left_behind(s, c)
     if s.round.cursor != half_offset(s):
         s.offsets.half = s.round.cursor
-    if op_offset_after_round(s, c) != s.round.first_op:
-        s.offsets.op = op_offset_after_round(s, c)
+    if op_offset_to_commit(s, c) != s.round.first_op or (c.crowded == 1 and s.round.held != 0):
+        s.offsets.op = op_offset_to_commit(s, c)
     s.round_ended_at = s.now
     forget_round(s, c)
 
@@ -93,4 +93,5 @@ def forget_round(s: State, c: Constants) -> None:
     s.round.started_at = LONG_AGO
     s.round.cursor = 0
     s.round.null_met = False
+    s.round.met = 0
     forget_ops(s, c)

@@ -252,6 +252,7 @@ class Batch(Record):
     """The op buffer of 5.1 and later (MessageQueueOpContext); it lives in memory and dies with the broker."""
 
     names: Bits = bits("half_slots")
+    others: bool = flag("crowded")  # half offsets of other transactions wait, too
     is_open: bool = flag()  # the context exists: it is made by the first END after a start
     waiting_since: int = instant("waiting_cut", ahead="clock_steps", slack="clock_step")
     written_at: int = instant("batch_cut", ahead="clock_steps", slack="clock_step")  # lastWriteTimestamp
@@ -271,6 +272,8 @@ class Round(Record):
     removed_by: list[int] = array_of(maybe_index("op_slots"), "half_slots")  # removeMap: half offset → op offset
     done: Bits = bits("op_slots")  # doneOpOffset
     done_twice: Bits = bits("op_slots")  # those that it lists twice
+    met: int = position("half_slots", most="most_met")  # one more than the cursor, if it stands on no half of another
+    held: int = position("op_slots", most="most_held")  # one more than the op message behind an open one of another
 
 
 class PulledOp(Record):

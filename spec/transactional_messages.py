@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from spec.chapters import (
     broken_round,
     broker,
@@ -11,6 +13,7 @@ from spec.chapters import (
     escape,
     network,
     op_batch,
+    others,
     producer,
     putting_back,
     retention,
@@ -61,23 +64,25 @@ _PROPERTIES = (
 )
 """In the order in which they are judged."""
 
+_CHAPTERS = (
+    producer,
+    network,
+    end_transaction,
+    op_batch,
+    check_round,
+    putting_back,
+    discarding,
+    broken_round,
+    escape,
+    broker,
+    retention,
+    shutdown,
+)
+
 TRANSACTIONAL_MESSAGES = Machine(
     name="transactional_messages",
     state=State,
-    actions=actions_of(
-        producer,
-        network,
-        end_transaction,
-        op_batch,
-        check_round,
-        putting_back,
-        discarding,
-        broken_round,
-        escape,
-        broker,
-        retention,
-        shutdown,
-    ),
+    actions=actions_of(*_CHAPTERS),
     clauses=clauses_of(*_PROPERTIES),
     witnesses=witnesses_of(*_PROPERTIES),
     switches=SWITCHES + FAULTS,
@@ -87,3 +92,6 @@ TRANSACTIONAL_MESSAGES = Machine(
     responses=responses_of(p_progress),
     fairness=FAIRNESS,
 )
+
+AMONG_OTHERS = replace(TRANSACTIONAL_MESSAGES, actions=actions_of(*_CHAPTERS, others))
+"""The same of one transaction among any number of others, in an instance that is crowded."""

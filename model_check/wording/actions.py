@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import cache
 
 from model_check.by_chapter import by_chapter
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from spec.transactional_messages import AMONG_OTHERS
 
 
 class StepKind(StrEnum):
@@ -71,4 +71,4 @@ def bar(label: str) -> DrawnMessage:
 @cache
 def wordings() -> Mapping[str, Wording]:
     """By the names of the actions, in the order in which they are tried; raises `LookupError` as `by_chapter` does."""
-    return by_chapter("model_check.wording", Wording, "wording", TRANSACTIONAL_MESSAGES)
+    return by_chapter("model_check.wording", Wording, "wording", AMONG_OTHERS)

@@ -193,7 +193,7 @@ def buffer_op(s: State, c: Constants, h: int) -> None:
     """
     answers_a_handled_end(s, c, h)
     require(c.batches_ops, "this version writes op messages in batches")
-    if s.batch.names.is_empty():
+    if s.batch.names.is_empty() and not s.batch.others:
         s.batch.waiting_since = s.now
     if not s.batch.is_open:
         s.batch.is_open = True

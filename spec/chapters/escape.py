@@ -152,6 +152,8 @@ def let_half_escape_unclearly(s: State, c: Constants) -> None:
     stands_on_a_half_to_escape(s, c)
     within(s.transaction[s.half[half_read(s)].transaction].escaped < 2, "at most two halves of it have escaped")
     remember_escape(s, c, half_read(s))
+    if c.crowded == 1:
+        s.round.met = s.round.cursor + 1
 
 
 @action(event="half_passed", place=770, shows=READ)

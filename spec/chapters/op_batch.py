@@ -20,7 +20,9 @@ def batch_size(s: State, c: Constants) -> int:
 def batch_is_due(s: State, c: Constants) -> None:
     """What writing the batch needs: something waits, for long enough or enough of it."""
     require(not s.batch.names.is_empty(), "half offsets wait in the batch")
-    require(batch_is_ready(s, c), "the batch interval is over since the last write, or the batch is full")
+    require(
+        batch_is_ready(s, c) or s.batch.others, "the batch interval is over since the last write, or the batch is full"
+    )
 
 
 def batch_is_ready(s: State, c: Constants) -> bool:
@@ -73,6 +75,7 @@ def append_op(s: State, c: Constants, names: Bits) -> None:
 def empty_batch(s: State) -> None:
     """The entries are taken out, and the time is noted."""
     s.batch.names = Bits()
+    s.batch.others = False
     s.batch.waiting_since = LONG_AGO
     s.batch.written_at = s.now
 
@@ -88,12 +91,13 @@ def batch_is_overdue(s: State, c: Constants) -> bool:
     is_waiting_long = s.now - s.batch.waiting_since >= c.op_batch_interval
     is_slept_through = s.now - s.batch.written_at >= c.batch_cut and is_waiting_long
     is_awaited = is_slept_through if c.batch_thread_oversleeps else is_unwritten_long
-    return not s.batch.names.is_empty() and is_awaited
+    return (s.batch.others or not s.batch.names.is_empty()) and is_awaited
 
 
 def drop_batch(s: State) -> None:
     """The process is over: what waits is gone."""
     s.batch.names = Bits()
+    s.batch.others = False
     s.batch.is_open = False
     s.batch.waiting_since = LONG_AGO
     s.batch.written_at = LONG_AGO

@@ -134,6 +134,7 @@ def may_send(s: State, c: Constants, t: int) -> None:
         not c.orders_sends or t == 0 or s.transaction[t - 1].local != Local.NOT_SENT,
         "transactions are numbered in the order of their sends",
     )
+    within(c.crowded == 0 or not s.had_halves, "the transaction that stands among others is sent once")
     room_for_a_half(s, c)
 
 

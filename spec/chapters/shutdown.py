@@ -38,6 +38,14 @@ def begin_stop(s: State, c: Constants) -> None:
     RocketMQ: TransactionalMessageServiceImpl#close; ServiceThread#shutdown wakes the thread, and #waitForRunning runs
     once more; a pool that was shut down drops what it gets.
     """
+    may_stop(s, c)
+    begins_to_stop(s, c)
+    if c.joins_round_first and not s.round.running and not pull_throws(s, c, op_offset(s)):
+        read_offsets(s, c)
+
+
+def may_stop(s: State, c: Constants) -> None:
+    """What the beginning of a shutdown needs."""
     require(s.role == Role.MASTER, "the broker is the master")
     assume(c.graceful_stop, "nobody stops the broker")
     require(s.batch.names.is_empty() or not batch_is_ready(s, c), "the batch thread has written what is due")
@@ -49,12 +57,14 @@ def begin_stop(s: State, c: Constants) -> None:
         not c.flushes_on_stop or s.batch.names.is_empty() or s.op_length < c.op_slots,
         "the op queue of the instance has room",
     )
+
+
+def begins_to_stop(s: State, c: Constants) -> None:
+    """What waits in the op batch is written by a repaired broker; the broker is no master to its clients any more."""
     if c.flushes_on_stop and not s.batch.names.is_empty():
         append_op(s, c, s.batch.names)
         empty_batch(s)
     s.role = Role.STOPPING
-    if c.joins_round_first and not s.round.running and not pull_throws(s, c, op_offset(s)):
-        read_offsets(s, c)
 
 
 @action(event="stopped", place=860)

@@ -10,7 +10,7 @@ from model_check.wording import broker, network
 from model_check.wording.actions import Wording, box, wordings
 from model_check.wording.faults import FAULTS_IN_WORDS
 from spec.constants import FAULTS
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from spec.transactional_messages import AMONG_OTHERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ def _anew() -> Iterator[None]:
 
 def test_each_action_has_a_wording_of_its_own_and_all_are_told_but_time_and_ordinary_ends_of_a_round() -> None:
     found = wordings()
-    assert list(found) == [action.name for action in TRANSACTIONAL_MESSAGES.actions]
+    assert list(found) == [action.name for action in AMONG_OTHERS.actions]
     assert len({id(wording) for wording in found.values()}) == len(found)
     assert {name for name, wording in found.items() if wording.sentence is None} == UNTOLD
     assert all(wording.picture for wording in found.values())
