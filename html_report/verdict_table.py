@@ -7,12 +7,15 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from document.words import counted
 from html_report.counterexamples import Counterexample
 from model_check.clauses import name_of
 from model_check.counterexample.steps import replay
 from model_check.defects.resemblance import resembled
+from model_check.finding import Verdict
+from model_check.verdicts.among_others import for_any_number
 from model_check.wording.clauses import GUARANTEES, meaning_of
-from model_check.world import Profile, World
+from model_check.world import Environment, Profile, World, single_environments
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -29,8 +32,8 @@ class Takes(StrEnum):
     QUIET = "quiet", "quiet world", "broken in the quiet world, where nothing goes wrong"
     ONE = "one", "one fault", "broken by one fault"
     TWO = "two", "two faults", "broken by two faults together"
-    UNBROKEN = "unbroken", "unbroken", "nothing found breaks it"
-    UNDECIDED = "undecided", "not decided", "nothing found, some searches were cut short"
+    HOLDS = "holds", "holds", "holds for any number of transactions, in as many of the worlds with one fault or none"
+    UNDECIDED = "undecided", "not decided", "nothing found breaks it, and it is not decided"
 
     words: str
     meaning: str
@@ -54,18 +57,61 @@ _BY_FAULTS: Final = (Takes.QUIET, Takes.ONE, Takes.TWO)
 
 
 @dataclass(frozen=True)
+class ForAnyNumberIn:
+    """In which worlds, the quiet one and each fault alone, something holds for any number of transactions."""
+
+    holding: tuple[Environment, ...]
+    undecided: tuple[Environment, ...]
+
+    @classmethod
+    def of(cls, profile: Profile, clauses: Sequence[Property]) -> ForAnyNumberIn:
+        """Of clauses that nothing breaks, all together; worlds in which none of them can occur are left out."""
+        holding, undecided = [], []
+        for environment in single_environments():
+            verdicts = [for_any_number(profile, environment, clause) for clause in clauses]
+            if any(one.verdict is Verdict.UNKNOWN for one in verdicts):
+                undecided.append(environment)
+            elif any(one.holds for one in verdicts):
+                holding.append(environment)
+        return cls(tuple(holding), tuple(undecided))
+
+    @property
+    def takes(self) -> Takes:
+        """Whether it holds: with no fault, if it can occur then, and in some world at all."""
+        return Takes.HOLDS if self.holding and Environment() not in self.undecided else Takes.UNDECIDED
+
+    @property
+    def words(self) -> str:
+        """Such as ``holds, 29 of 31``."""
+        worlds = len(self.holding) + len(self.undecided)
+        return f"holds, {len(self.holding)} of {worlds}" if self.takes is Takes.HOLDS else self.takes.words
+
+    @property
+    def sentence(self) -> str:
+        """How far it holds."""
+        if self.takes is Takes.UNDECIDED:
+            return "nothing found breaks it, and it is not decided"
+        but = f", not decided with {' or '.join(map(str, (one.name for one in self.undecided)))}"
+        worlds = counted(len(self.holding), "world")
+        return (
+            f"holds for any number of transactions, in runs of any length, in {worlds} with one fault or none"
+            f"{but if self.undecided else ''}"
+        )
+
+
+@dataclass(frozen=True)
 class ClauseVerdict:
     """One clause, a cause of a violation, in one version, with the minimal sets of faults that break it, smaller first.
 
-    The searches of some `undecided` sets were cut short. The schedule is the address of the shortest of those that take
-    the fewest faults, empty if nothing breaks it; it resembles known defects, none that the version is rid of.
+    The schedule is the address of the shortest of those that take the fewest faults, empty if nothing breaks it; it
+    resembles known defects, none that the version is rid of.
     """
 
     clause: Property
     profile: Profile
     takes: Takes
     minimal: tuple[Minimal, ...]
-    undecided: int
+    any_number: ForAnyNumberIn
     schedule: str
     resembles: tuple[str, ...]
 
@@ -98,7 +144,13 @@ class Cell:
     profile: Profile
     takes: Takes
     clauses: tuple[ClauseVerdict, ...]
+    any_number: ForAnyNumberIn
     as_in: str
+
+    @property
+    def words(self) -> str:
+        """What the cell says beside its sign."""
+        return self.takes.words if self.takes.is_broken else self.any_number.words
 
     @property
     def address(self) -> str:
@@ -128,10 +180,8 @@ class Cell:
     def sentence(self) -> str:
         """The cell in words."""
         name = f"{self.property_id} in {self.profile}"
-        if self.takes is Takes.UNDECIDED:
-            return f"{name}: nothing found breaks it, not every search was finished"
-        if self.takes is Takes.UNBROKEN:
-            return f"{name}: nothing found breaks it"
+        if not self.takes.is_broken:
+            return f"{name}: {self.any_number.sentence}"
         here = [one for one in self.clauses if one.takes is self.takes]
         how = {Takes.QUIET: "in the quiet world", Takes.ONE: "by one fault", Takes.TWO: "by two faults"}[self.takes]
         causes = f"{len(here)} {'cause' if len(here) == 1 else 'causes'}"
@@ -183,19 +233,21 @@ def verdict_table(table: TableOfVerdicts, schedules: Sequence[MinimalCounterexam
                 homes.setdefault(best, (clause, profile))
 
     def verdict(profile: Profile, clause: Property) -> ClauseVerdict:
-        minimal, undecided = tuple(table.minimal_sets(profile, clause)), len(table.undecided(profile, clause))
-        takes = _BY_FAULTS[len(minimal[0].environment)] if minimal else _nothing_found(undecided)
+        minimal = tuple(table.minimal_sets(profile, clause))
+        any_number = ForAnyNumberIn.of(profile, [] if minimal else [clause])
+        takes = _BY_FAULTS[len(minimal[0].environment)] if minimal else any_number.takes
         best = shortest.get((clause, profile))
         address, like = ("", ()) if best is None else (_address(*homes[best]), _resembled(best, profile))
-        return ClauseVerdict(clause, profile, takes, minimal, undecided, address, like)
+        return ClauseVerdict(clause, profile, takes, minimal, any_number, address, like)
 
     def cell(profile: Profile, property_id: str) -> Cell:
         clauses = tuple(verdict(profile, clause) for clause in table.clauses if clause.identifier == property_id)
         found = {one.takes for one in clauses}
         broken = [takes for takes in _BY_FAULTS if takes in found]
-        takes = broken[0] if broken else _nothing_found(sum(one.undecided for one in clauses))
+        any_number = ForAnyNumberIn.of(profile, [] if broken else [one.clause for one in clauses])
+        takes = broken[0] if broken else any_number.takes
         oldest = table.oldest_like(profile)
-        return Cell(property_id, profile, takes, clauses, "" if oldest == profile.name else oldest)
+        return Cell(property_id, profile, takes, clauses, any_number, "" if oldest == profile.name else oldest)
 
     return VerdictTable(
         table.profiles,
@@ -211,10 +263,6 @@ def verdict_table(table: TableOfVerdicts, schedules: Sequence[MinimalCounterexam
 
 def _address(clause: Property, profile: Profile) -> str:
     return f"{name_of(clause)}-{profile}"
-
-
-def _nothing_found(undecided: int) -> Takes:
-    return Takes.UNDECIDED if undecided else Takes.UNBROKEN
 
 
 @cache

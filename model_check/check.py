@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
+from model_check.any_number.claims import why_no_claim, why_not_claimed
+from model_check.any_number.concretize import MOST_TRANSACTIONS, concrete_runs
 from model_check.clauses import name_of
 from model_check.counterexample.steps import replay
 from model_check.counterexample.unfolded import unfolded, without_forgetting
-from model_check.engines import COMPILED, Engine
+from model_check.engines import COMPILED, Engine, Explored
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.finding import Bounds, Finding, Holds, Row, Unknown, Violated
 from model_check.instances import require_searchable
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from model_check.question import Means, Question
     from spec.language import Property, Step
+
+
+BROKEN_AMONG_OTHERS: Final = "one transaction among others breaks it"
 
 
 def check(question: Question, engine: Engine = COMPILED, **means: Unpack[Means]) -> Finding:
@@ -29,17 +36,47 @@ def check(question: Question, engine: Engine = COMPILED, **means: Unpack[Means])
     if refusal:
         raise ModelCheckError(refusal)
     explored = engine.search(question, **means)
-    why = explored.why_unknown
-    bounds = (Bounds.of(question.world.instance, explored.numbers),)
-    rows: list[Row] = []
-    for clause in question.asked:
-        if clause in explored.depths:
-            rows.append(_violated(question, clause, explored.depths[clause], explored.paths.get(clause)))
-        else:
-            rows.append(Unknown(clause, why) if why else Holds(clause, bounds))
+    rows = _rows_among_others(question, explored) if question.world.is_crowded else _rows(question, explored)
     identifiers = {clause.identifier for clause in question.asked}
     unseen = tuple(w for w in machine.witnesses if w.identifier in identifiers and w not in explored.seen)
-    return Finding(question.world, tuple(rows), explored.numbers, unseen, explored.coverage)
+    return Finding(question.world, rows, explored.numbers, unseen, explored.coverage)
+
+
+def _rows(question: Question, explored: Explored) -> tuple[Row, ...]:
+    """The verdicts."""
+    bounds = (Bounds.of(question.world.instance, explored.numbers),)
+    why = explored.why_unknown
+    return tuple(
+        _violated(question, clause, explored.depths[clause], explored.paths.get(clause))
+        if clause in explored.depths
+        else Unknown(clause, why)
+        if why
+        else Holds(clause, bounds)
+        for clause in question.asked
+    )
+
+
+def _rows_among_others(question: Question, explored: Explored) -> tuple[Row, ...]:
+    """The verdicts among others: what holds needs a claim, and what is broken a run of many that breaks it, too."""
+    world = question.world
+    runs = concrete_runs(world, explored.paths)
+    no_claim = explored.why_unknown or why_no_claim(world.profile, world.environment)
+    bounds = (Bounds.of(world.instance, explored.numbers),)
+    rows: list[Row] = []
+    for clause in question.asked:
+        if clause in runs:
+            plain = replace(question, world=runs[clause].world, machine=TRANSACTIONAL_MESSAGES, constants=None)
+            steps = list(runs[clause].steps)
+            rows.append(_violated(plain, clause, len(steps), steps))
+        elif clause in explored.depths:
+            sought = f" of up to {MOST_TRANSACTIONS}" if clause in explored.paths else ""
+            why = f"in {explored.depths[clause]} steps; no schedule of many{sought} is known that does"
+            why = f"{BROKEN_AMONG_OTHERS}, {why}"
+            rows.append(Unknown(clause, why))
+        else:
+            why = no_claim or why_not_claimed(clause, world.profile)
+            rows.append(Unknown(clause, why) if why else Holds(clause, bounds))
+    return tuple(rows)
 
 
 def _violated(question: Question, clause: Property, depth: int, path: list[Step] | None) -> Violated:

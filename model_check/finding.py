@@ -107,10 +107,14 @@ class Bounds:
     any_length: bool
     """Whether what is over is forgotten, so that runs have any length: `transactions` is how many are alive at a time,
     the slots hold what is not forgotten."""
+    any_number: bool
+    """Whether the one transaction is among others, so that it stands for each of any number."""
     reach: int
     """How many places back faults reach; -1 where nothing bounds it."""
     crashes: int
     """How often the broker may crash; -1 where nothing bounds it."""
+    mishaps: int
+    """How often something else may go wrong in the broker."""
     states: int
     """So many were seen."""
     complete: bool
@@ -130,8 +134,10 @@ class Bounds:
             max(size.timeout, *size.immunities, size.check_interval, size.reserved_time),
             size.longest_immunity > 0,
             bool(size.forgets),
+            bool(size.crowded),
             size.reach,
             size.crashes,
+            size.mishaps,
             numbers.distinct,
             numbers.complete,
         )
@@ -139,7 +145,7 @@ class Bounds:
     def covers(self, other: Bounds) -> bool:
         """Whether all that can be said of the other in sizes can be said of this one."""
         return (
-            (self.any_length, self.complete) == (other.any_length, other.complete)
+            (self.any_number, self.any_length, self.complete) == (other.any_number, other.any_length, other.complete)
             and self.immunities >= other.immunities
             and all(getattr(self, name) >= getattr(other, name) for name in self.COUNTED)
         )
@@ -165,14 +171,18 @@ class Bounds:
     def in_words(self, environment: Environment) -> str:
         """The sizes, and what bounds these faults."""
         most = [f"the first {self.states:,} states of it"] if not self.complete else []
-        alive = " alive at a time, in runs of any length" if self.any_length else ""
-        parts = [*most, f"{counted(self.transactions, 'transaction')}{alive}"]
+        alive = " alive at a time" if self.any_length and not self.any_number else ""
+        length = ", in runs of any length" if self.any_length else ""
+        number = "any number of transactions" if self.any_number else counted(self.transactions, "transaction")
+        parts = [*most, f"{number}{alive}{length}"]
         if not self.any_length:
             parts += [counted(self.half_slots, "half slot"), counted(self.op_slots, "op slot")]
         parts += [counted(self.checks, "check"), f"times of up to {counted(self.ticks, 'tick')}"]
         parts.append("with immunities" if self.immunities else "no immunities")
         if self.any_length and environment and self.reach >= 0:
             parts.append(f"faults that reach {counted(self.reach, 'place')} back")
+        if self.any_number and environment:
+            parts.append(f"at most {counted(self.mishaps, 'mishap')}")
         if "crash" in environment and self.crashes >= 0:
             parts.append(f"at most {self.crashes} {'crash' if self.crashes == 1 else 'crashes'}")
         return ", ".join(parts)
@@ -243,6 +253,11 @@ class Holds(_Unbroken):
     """A clause that no reachable state breaks, to the bounds of each search by itself."""
 
     bounds: tuple[Bounds, ...]
+
+    @property
+    def for_any_number(self) -> bool:
+        """Whether it holds for any number of transactions, in runs of any length."""
+        return all(one.any_number and one.any_length for one in self.bounds)
 
     verdict: ClassVar = Verdict.HOLDS
     why: ClassVar = ""
@@ -335,6 +350,10 @@ class Finding:
             replace(row, world=row.world.in_profile(profile)) if isinstance(row, Violated) else row for row in self.rows
         )
         return replace(self, world=self.world.in_profile(profile), rows=rows)
+
+    def has(self, clause: Property) -> bool:
+        """Whether the clause was asked about."""
+        return clause in self._by_clause
 
     def __getitem__(self, clause: Property) -> Row:
         return self._by_clause[clause]

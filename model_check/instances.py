@@ -46,7 +46,7 @@ def load_instance(name: str) -> Instance:
             msg = f"instance {name}: give NAME@TRANSACTIONSxHALVESxOPS, each from 1 to {_MOST}"
             raise ModelCheckError(msg)
         own = load_instance(sized[1])
-        return replace(own, name=name, forgets=0, transactions=transactions, half_slots=halves, op_slots=ops)
+        return replace(own, name=name, crowded=0, forgets=0, transactions=transactions, half_slots=halves, op_slots=ops)
     if name in instance_names():
         return _supplied(name)
     path = Path(name)

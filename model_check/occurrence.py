@@ -17,8 +17,8 @@ FEATURES: dict[str, tuple[Callable[[Constants], bool], str]] = {
         lambda c: any(0 <= length < c.timeout for length in c.immunities),
         "a message whose immunity is shorter than the timeout",
     ),
-    "second_transaction": (lambda c: c.transactions > 1, "a second transaction"),
-    "third_transaction": (lambda c: c.transactions > 2, "a third transaction"),
+    "second_transaction": (lambda c: c.transactions > 1 or c.crowded == 1, "a second transaction"),
+    "third_transaction": (lambda c: c.transactions > 2 or c.crowded == 1, "a third transaction"),
     "preset_checks": (lambda c: any(c.first_checks), "a message with TRANSACTION_CHECK_TIMES"),
     "reserved_time": (lambda c: c.reserved_time != NONE, "a fileReservedTime that halves live to see"),
     "two_mishaps": (lambda c: c.mishaps > 1, "two mishaps on end"),
@@ -78,9 +78,10 @@ def why_it_cannot_occur(clause: Property, *worlds: Constants) -> str:
 def unmet_needs(clause: Property, constants: Constants) -> tuple[str, ...]:
     """Each of the clause's needs that is not met here, in words.
 
-    Needs say what a bounded run takes. A run of any length may do without, so that none is unmet where it is forgotten.
+    Needs say what a bounded run takes. A run of any length may do without, so that none is unmet where it is forgotten;
+    one among others has room for all of it, and is asked for the rest.
     """
-    if constants.forgets:
+    if constants.forgets and not constants.crowded:
         return ()
     unmet = (need for need in clause.needs if not any(is_met(name, constants) for name in need.split(" or ")))
     return tuple(_in_words(need, constants) for need in unmet)

@@ -52,7 +52,7 @@ class Question:
     """The constants of the machine where these are more than the world's."""
 
     def __post_init__(self) -> None:
-        if self.machine is None:
+        if cast("object", self.machine) is None:
             object.__setattr__(self, "machine", self.world.machine)
 
     @classmethod

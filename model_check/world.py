@@ -249,6 +249,11 @@ NO_FAULTS: Final = Environment()
 ALL_FAULTS: Final = Environment(FAULTS)
 
 
+def single_environments() -> tuple[Environment, ...]:
+    """The quiet world, and each fault alone."""
+    return NO_FAULTS, *(Environment([fault]) for fault in FAULTS)
+
+
 @dataclass(frozen=True)
 class World:
     """A profile, an environment and an instance: what one search searches."""
@@ -278,7 +283,12 @@ class World:
     @property
     def machine(self) -> Machine:
         """The specification: of one transaction among others, where the instance is crowded."""
-        return AMONG_OTHERS if self.instance.crowded else TRANSACTIONAL_MESSAGES
+        return AMONG_OTHERS if self.is_crowded else TRANSACTIONAL_MESSAGES
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether its one transaction is among others."""
+        return self.instance.crowded == 1
 
     @property
     def title(self) -> str:

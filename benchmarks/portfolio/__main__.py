@@ -15,7 +15,7 @@ from benchmarks.computer import computer
 from benchmarks.portfolio.drawn_profiles import MOST_TURNED, drawn_profiles
 from benchmarks.portfolio.held import LARGER, MOST_STATES, MUST_BE_SEARCHED, held_against
 from model_check.answers.chosen_instances import FOR_NO_RELEASE
-from model_check.verdicts.fingerprint import engine_fingerprint, specification_fingerprint
+from model_check.fingerprint import engine_fingerprint, specification_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

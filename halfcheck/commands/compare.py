@@ -234,12 +234,16 @@ def _group(title: str, entries: Sequence[UpgradeEntry], tone: Tone, between: str
 
 
 def _standing(found: Comparison) -> Iterator[Part]:
-    """How many guarantees neither of them breaks; that they hold is to the bounds of what was searched."""
-    holding = found.same.get("holds", ())
-    if holding:
-        verb = "holds" if len(holding) == 1 else "hold"
-        holds = f"{counted(len(holding), 'guarantee')} {verb} in both, to the bounds of {_where(found)}"
-        yield Paragraph(holds, Tone.GOOD)
+    """How many guarantees neither of them breaks: for any number of transactions, or to the bounds of searches."""
+    for_any = found.for_any_number
+    bounded = [clause for clause in found.same.get("holds", ()) if clause not in for_any]
+    for clauses, whereof in (
+        (for_any, "for any number of transactions, in runs of any length"),
+        (bounded, f"to the bounds of {_where(found)}"),
+    ):
+        if clauses:
+            verb = "holds" if len(clauses) == 1 else "hold"
+            yield Paragraph(f"{counted(len(clauses), 'guarantee')} {verb} in both, {whereof}", Tone.GOOD)
     cannot = found.same.get("cannot occur", ())
     if cannot:
         yield Paragraph(f"{len(cannot)} cannot be broken there, mostly for want of a fault: --faults asks for some")

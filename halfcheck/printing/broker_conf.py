@@ -142,6 +142,11 @@ def _print_standing(console: Console, judgement: ConfJudgement, *, everything: b
         return
     verb = "holds" if len(holding) == 1 else "hold"
     print_holding(console, holding, f"{counted(len(holding), 'guarantee')} {verb}", everything=everything)
+    for_any = judgement.for_any_number
+    if for_any:
+        those = "all of them" if len(for_any) == len(holding) else f"{len(for_any)} of them"
+        whereof = "for any number of transactions, in runs of any length, with the times of halfcheck check"
+        say(console, f"{those} {whereof}", style="green")
 
 
 def _print_extent(console: Console, judgement: ConfJudgement, *, everything: bool) -> None:

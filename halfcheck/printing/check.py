@@ -78,6 +78,8 @@ def _instances(answer: Answer) -> str:
     if len(names) > 1:
         return f"instances {', '.join(names[:-1])} and {names[-1]}"
     size = answer.findings[0].world.instance
+    if answer.findings[0].world.is_crowded:
+        return f"instance {size.name}: one transaction among any number of others"
     return (
         f"instance {size.name}: {counted(size.transactions, 'transaction')}, {size.half_slots} half slots, "
         f"{size.op_slots} op slots"
@@ -161,22 +163,28 @@ def _print_cannot_occur(console: Console, answer: Answer, *, everything: bool) -
 
 
 def _print_holding(console: Console, answer: Answer, *, everything: bool) -> None:
-    rows = answer.holding
-    if not rows:
-        return
-    verb = "holds" if len(rows) == 1 else "hold"
-    bounds = answer.searched_together
-    one_by_one = "" if len(bounds) == 1 else ", each by itself"
-    holds = f"{counted(len(rows), 'guarantee')} {verb}, to the bounds of what was searched{one_by_one}"
-    print_holding(console, rows, holds, everything=everything)
-    for size in bounds:
-        beside(console, f"  {size.instance}: ", size.in_words(answer.whole.world.environment))
+    """What holds for any number of transactions, then what holds to the bounds of searches."""
+    for rows in ([row for row in answer.holding if row.for_any_number is is_any] for is_any in (True, False)):
+        if not rows:
+            continue
+        verb = "holds" if len(rows) == 1 else "hold"
+        bounds = rows[0].bounds if rows[0].for_any_number else answer.searched_together
+        one_by_one = "" if len(bounds) == 1 else ", each by itself"
+        whereof = (
+            "for any number of transactions, in runs of any length"
+            if rows[0].for_any_number
+            else f"to the bounds of what was searched{one_by_one}"
+        )
+        holds = f"{counted(len(rows), 'guarantee')} {verb}, {whereof}"
+        print_holding(console, rows, holds, everything=everything)
+        for size in bounds:
+            beside(console, f"  {size.instance}: ", size.in_words(answer.whole.world.environment))
 
 
 def _print_undecided_lengths(console: Console, answer: Answer) -> None:
     """Which instances that forget leave open what else holds."""
     for finding in answer.unbounded if len(answer.findings) > 1 else ():
-        if finding.undecided:
+        if finding.undecided and not finding.world.is_crowded:
             where = finding.world.instance.name
             say(console, f"not decided for runs of any length in {where}: {finding.undecided}", style="yellow")
 
@@ -200,7 +208,13 @@ def _print_extent(console: Console, answer: Answer) -> None:
         if witness.identifier in spoken_of:
             say(console, f"warning: {witness.identifier} may hold for want of anything to speak of: {witness.sentence}")
     if answer.left_out:
-        why = "the search was interrupted" if answer.is_interrupted else "all that was asked for is broken"
+        why = (
+            "the search was interrupted"
+            if answer.is_interrupted
+            else "they show nothing more"
+            if any(finding.world.is_crowded for finding in answer.findings)
+            else "all that was asked for is broken"
+        )
         say(console, f"not searched, as {why}: {', '.join(instance.name for instance in answer.left_out)}")
     if numbers.distinct == 0:
         say(console, f"every trace of at most {numbers.depth} steps, {taken(numbers.seconds)}; no states are counted")

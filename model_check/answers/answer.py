@@ -4,18 +4,27 @@ Broken as soon as one of several instances breaks a clause, held only if all of 
 which they are. What an instance breaks that forgets, or that is searched besides, is broken, and what it does not
 decide still holds to the bounds of the others. An instance alone says little: `small` has no immunities, so that
 nothing there can break what immunities break. Of other instances the table of verdicts may know better.
+
+Where one transaction among others stands for any number of them, what it does not break holds for any number, in runs
+of any length; what it breaks is searched for where the table of verdicts has it, and undecided where it has nothing.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from model_check.answers.chosen_instances import is_besides, portfolio_of
-from model_check.check import check
+from model_check.answers.chosen_instances import (
+    MOST_AMONG_OTHERS,
+    is_besides,
+    portfolio_of,
+    those_among_others,
+    those_that_show,
+)
+from model_check.check import BROKEN_AMONG_OTHERS, check
 from model_check.defects.affected import affects
 from model_check.defects.resemblance import resembled
 from model_check.finding import Bounds, Finding, Holds, Numbers, Row, Unknown, Verdict, Violated
@@ -25,12 +34,12 @@ from model_check.remedies.advice import Situation, remedy
 from model_check.verdicts.table import Minimal, table_of_verdicts
 from model_check.wording.clauses import meaning_of
 from model_check.world import SIZES, Environment, Profile, World
-from spec.constants import Instance
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from model_check.explicit.exploration import Progress
     from model_check.explicit.state_store.resources import Resources
+    from spec.constants import Instance
     from spec.language import Property
 
 PortfolioReport = Callable[[str, "Progress"], None]
@@ -47,7 +56,7 @@ class Answer:
     findings: tuple[Finding, ...]
     """Of each instance, in the order in which they were searched."""
     left_out: tuple[Instance, ...]
-    """Instances of the portfolio that were not searched, as all clauses were broken by then."""
+    """Instances of the portfolio that were not searched, as nothing was left for them to decide."""
     is_interrupted: bool
     """Whether Ctrl-C ended the last search, so that those behind it were not begun."""
     cannot_occur: Mapping[Property, str]
@@ -107,9 +116,16 @@ class Answer:
 
     def in_runs_of_any_length(self, clause: Property) -> Verdict | None:
         """The verdict of the instances that forget, of all together; None if none was searched."""
-        verdicts = [finding[clause].verdict for finding in self.unbounded]
+        verdicts = [finding[clause].verdict for finding in self.unbounded if finding.has(clause)]
         found = [verdict for verdict in (Verdict.VIOLATED, Verdict.UNKNOWN) if verdict in verdicts]
         return found[0] if found else Verdict.HOLDS if verdicts else None
+
+    def for_any_number(self, clause: Property) -> Verdict | None:
+        """The verdict for any number of transactions in runs of any length; None where nothing is claimed of it."""
+        if clause in self.whole.violated:
+            return Verdict.VIOLATED
+        verdicts = [one[clause].verdict for one in self.findings if one.world.is_crowded]
+        return None if not verdicts else Verdict.UNKNOWN if Verdict.UNKNOWN in verdicts else Verdict.HOLDS
 
     @property
     def bounds(self) -> dict[str, int]:
@@ -123,7 +139,8 @@ class Answer:
         Of instances that forget those in which nothing is left open, of those that are searched besides as much as was
         seen.
         """
-        decided = [one for one in self.findings if not (one.world.instance.forgets and one.undecided)]
+        many = [one for one in self.findings if not one.world.is_crowded]
+        decided = [one for one in many or self.findings if not (one.world.instance.forgets and one.undecided)]
         return Bounds.uncovered([finding.bounds for finding in decided])
 
     def to_json(self) -> dict[str, Any]:
@@ -148,11 +165,12 @@ class Answer:
 
     def _clause_to_json(self, row: Row) -> dict[str, Any]:
         meaning, known = meaning_of(row.clause), self.known.get(row.clause)
-        any_length = self.in_runs_of_any_length(row.clause)
+        any_length, any_number = self.in_runs_of_any_length(row.clause), self.for_any_number(row.clause)
         return {
             "instance": row.world.instance.name if isinstance(row, Violated) else None,
             "cannot_occur": self.cannot_occur.get(row.clause, ""),
             "any_length": None if any_length is None else any_length.value,
+            "any_number": None if any_number is None else any_number.value,
             "broken_elsewhere": None
             if known is None
             else {"instance": known.instance.name, "environment": list(known.environment), "depth": known.depth},
@@ -179,7 +197,9 @@ def answer_of(
     Of a release for which the profile only stands, no id of another one is named.
     """
     searched = tuple(findings) or (whole,)
-    worlds = [one.world.constants for one in _bounded(searched)]
+    sizes = [*(one.world.instance for one in _bounded(searched)), *left_out]
+    worlds = [whole.world.on(size).constants for size in sizes if not size.forgets]
+    worlds = worlds or [one.world.constants for one in searched]
     intact = [row.clause for row in whole.rows if not isinstance(row, Violated)]
     reasons = {clause: why_it_cannot_occur(clause, *worlds) for clause in intact}
     better = {clause: table_of_verdicts().known_violation(whole.world, clause) for clause in intact}
@@ -205,19 +225,18 @@ def with_resemblance(row: Row, release: str = "") -> Row:
 def _answer_of_several(
     findings: Sequence[Finding], left_out: Sequence[Instance], *, is_interrupted: bool, release: str
 ) -> Answer:
-    """The answer from the searches of several instances, which were all asked about the same clauses."""
+    """The answer from the searches of several instances; the first of them was asked about all clauses."""
     bounded = _bounded(findings)
     missed = [one.name for one in left_out if is_interrupted and not one.forgets and not is_besides(one)]
-    clauses = [row.clause for row in findings[0].rows]
-    rows = [_row([f[clause] for f in findings], [f[clause] for f in bounded], bounded, missed) for clause in clauses]
+    rows = tuple(_row([one for one in findings if one.has(row.clause)], row.clause, missed) for row in findings[0].rows)
     names = ", ".join(finding.world.instance.name for finding in findings)
     largest = Bounds.largest([finding.bounds for finding in bounded])
     sizes: dict[str, Any] = {name: largest[name] for name in SIZES}
     instance = replace(bounded[0].world.instance, name=names, **sizes)
-    complete = all(finding.numbers.complete for finding in bounded)
+    complete = all(finding.numbers.complete for finding in _deciding(findings))
     numbers = replace(Numbers.together([finding.numbers for finding in findings]), complete=complete)
     unseen = tuple(w for w in findings[0].unseen if all(w in finding.unseen for finding in findings))
-    whole = Finding(findings[0].world.on(instance), tuple(rows), numbers, unseen)
+    whole = Finding(findings[0].world.on(instance), rows, numbers, unseen)
     return answer_of(whole, findings, left_out, is_interrupted=is_interrupted, release=release)
 
 
@@ -230,14 +249,25 @@ def _bounded(findings: Sequence[Finding]) -> Sequence[Finding]:
     ] or findings
 
 
-def _row(rows: Sequence[Row], of_bounded: Sequence[Row], bounded: Sequence[Finding], missed: Sequence[str]) -> Row:
-    """The shortest violation; without one, why it is unknown where a search was cut short; or else that it holds."""
-    violated = [row for row in rows if isinstance(row, Violated)]
+def _deciding(findings: Sequence[Finding]) -> Sequence[Finding]:
+    """The findings that say what holds: those of all clauses that are bounded, or among others where there is none."""
+    every = len(findings[0].rows)
+    return _bounded([one for one in findings if len(one.rows) == every and not one.world.is_crowded] or findings)
+
+
+def _row(findings: Sequence[Finding], clause: Property, missed: Sequence[str]) -> Row:
+    """The shortest violation; without one that it holds, for any number or to bounds; or else why it is unknown."""
+    violated = [row for one in findings if isinstance(row := one[clause], Violated)]
     if violated:
         return min(violated, key=lambda row: row.depth)
-    clause = rows[0].clause
-    if not missed and all(isinstance(row, Holds) for row in of_bounded):
-        return Holds(clause, tuple(finding.bounds for finding in bounded))
+    crowded = [one for one in findings if one.world.is_crowded]
+    if crowded and all(isinstance(one[clause], Holds) for one in crowded):
+        return Holds(clause, tuple(one.bounds for one in crowded))
+    bounded = _bounded([one for one in findings if not one.world.is_crowded])
+    if not bounded:
+        return next(row for one in crowded if isinstance(row := one[clause], Unknown))
+    if not missed and all(isinstance(one[clause], Holds) for one in bounded):
+        return Holds(clause, tuple(one.bounds for one in bounded))
     cut = [
         f"{one.world.instance.name} ({one.numbers.distinct:,} states)" for one in bounded if not one.numbers.complete
     ]
@@ -280,27 +310,90 @@ def search_portfolio(
         See `answer_of`.
     """
     portfolio = portfolio_of(profile, environment, compared_with=compared_with)
-    sizes = list(instances or portfolio)
-    findings, is_interrupted = dict[Instance, Finding](), False
-    depths: dict[Property, int] = {}
-    for number, size in enumerate(sizes, start=1):
-        world = World(profile, environment, size)
+    crowded = [] if instances else those_among_others(profile, environment)
+    search = _Searches(profile, environment, tuple(clauses), most_states, threads, resources, report)
+    for size in crowded:
+        search.among_others(size, len(crowded))
+    sizes: Mapping[Instance, Sequence[Property]] = dict.fromkeys(instances or portfolio, clauses)
+    if crowded and not search.is_interrupted:
+        left = search.left_among_others(portfolio)
+        sizes = sizes if left is None else those_that_show(profile, environment, left)
+    for number, (size, asked) in enumerate(sizes.items(), start=1):
+        search.of_many(size, asked, portfolio.get(size), f"{size.name} ({number} of {len(sizes)})")
+    left_out = [size for size in instances or portfolio if size not in search.findings]
+    return _answer_of_several(
+        tuple(search.findings.values()), left_out, is_interrupted=search.is_interrupted, release=release
+    )
+
+
+@dataclass
+class _Searches:
+    """The searches of a portfolio, one after the other."""
+
+    profile: Profile
+    environment: Environment
+    clauses: tuple[Property, ...]
+    most_states: int | None
+    threads: int | None
+    resources: Resources | None
+    report: PortfolioReport | None
+    findings: dict[Instance, Finding] = field(default_factory=dict)
+    depths: dict[Property, int] = field(default_factory=dict)
+    """Of what is violated, the steps of the shortest violation."""
+    is_interrupted: bool = False
+
+    def among_others(self, size: Instance, count: int) -> None:
+        """Search one transaction among others; whether many break what it breaks is asked of other instances."""
+        if self.is_interrupted:
+            return
+        title = f"{size.name} ({len(self.findings) + 1} of {count}, among others)"
+        question = Question(
+            world=World(self.profile, self.environment, size),
+            clauses=self.clauses,
+            paths=(),
+            most_states=self.most_states or MOST_AMONG_OTHERS,
+        )
+        self._search(question, title)
+
+    def left_among_others(self, portfolio: Iterable[Instance]) -> list[Property] | None:
+        """The clauses that one among others breaks; None where it leaves one open that could occur.
+
+        Of these the table of verdicts knows whether many break them, to its bounds.
+        """
+        rows = {clause: [one[clause] for one in self.findings.values()] for clause in self.clauses}
+        worlds = [World(self.profile, self.environment, size).constants for size in portfolio if not size.forgets]
+        broken = [clause for clause, of in rows.items() if any(BROKEN_AMONG_OTHERS in row.why for row in of)]
+        unknown = [
+            clause
+            for clause, of in rows.items()
+            if clause not in broken
+            and any(isinstance(row, Unknown) for row in of)
+            and not why_it_cannot_occur(clause, *worlds)
+        ]
+        return None if unknown else broken
+
+    def of_many(self, size: Instance, asked: Sequence[Property], most: int | None, title: str) -> None:
+        """Search an instance for what is still open, or for a shorter violation that the table of verdicts has."""
+        world = World(self.profile, self.environment, size)
         known = table_of_verdicts().depths(world)
-        still_open = [c for c in clauses if c not in depths or known.get(c, depths[c]) < depths[c]]
-        if is_interrupted or not still_open:
-            continue
-        most = most_states or portfolio.get(size)
-        found = findings[size] = check(
-            Question(world=world, clauses=tuple(clauses), until=tuple(still_open), most_states=most),
-            threads=threads or os.cpu_count() or 1,
-            resources=resources,
-            report=None if report is None else partial(report, f"{size.name} ({number} of {len(sizes)})"),
+        still_open = [c for c in asked if c not in self.depths or known.get(c, self.depths[c]) < self.depths[c]]
+        if self.is_interrupted or not still_open:
+            return
+        clauses = self.clauses if set(asked) == set(self.clauses) else tuple(asked)
+        question = Question(world=world, clauses=clauses, until=tuple(still_open), most_states=self.most_states or most)
+        self._search(question, title)
+
+    def _search(self, question: Question, title: str) -> None:
+        found = self.findings[question.world.instance] = check(
+            question,
+            threads=self.threads or os.cpu_count() or 1,
+            resources=self.resources,
+            report=None if self.report is None else partial(self.report, title),
         )
         for clause, row in found.violated.items():
-            depths[clause] = min(row.depth, depths.get(clause, row.depth))
-        is_interrupted = _was_interrupted(found.numbers, most, has_all=found.violated.keys() >= set(still_open))
-    left_out = [size for size in sizes if size not in findings]
-    return _answer_of_several(tuple(findings.values()), left_out, is_interrupted=is_interrupted, release=release)
+            self.depths[clause] = min(row.depth, self.depths.get(clause, row.depth))
+        has_all = bool(question.until) and found.violated.keys() >= set(question.until)
+        self.is_interrupted = _was_interrupted(found.numbers, question.most_states, has_all=has_all)
 
 
 def _was_interrupted(numbers: Numbers, most_states: int | None, *, has_all: bool) -> bool:

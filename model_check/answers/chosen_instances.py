@@ -5,6 +5,9 @@ immunity and a single check (A03 in 4.9.7, on `large@2x3x2`). The table has sear
 faults, which make them large, they are searched besides. Of a profile that is no release nobody has searched what
 larger instances break: a repair that holds with one transaction, or without immunities, may fail with two transactions
 that have one. `make bench-portfolio` holds what such profiles are said to give against larger instances.
+
+Where one transaction among others stands for any number of them, two instances of it come first, and decide what holds
+(`model_check.any_number`). Of the others only those are left that show a violation that the table of verdicts has.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from model_check.any_number.claims import why_no_claim
 from model_check.instances import load_instance
 from model_check.occurrence import unmet_needs
 from model_check.verdicts.table import table_of_verdicts
@@ -23,6 +27,12 @@ if TYPE_CHECKING:
 
 FOR_ALL: Final = {"large@2x3x2": 2_500_000, "trio": 2_500_000}
 """Instances in which every profile is searched besides → where that is cut short; a release without faults nowhere."""
+
+AMONG_OTHERS: Final = ("crowd", "crowd_odd")
+"""Instances of one transaction among others: three checks, and a single one with what messages may carry besides."""
+
+MOST_AMONG_OTHERS: Final = 2_500_000
+"""Where each of them is cut short."""
 
 FOR_NO_RELEASE: Final = {"large@2x3x2": 5_000_000, "medium": 5_000_000, "trio": 5_000_000, "large": 5_000_000}
 """The same for profiles that are no releases."""
@@ -49,6 +59,30 @@ def portfolio_of(
     return {size: plan[size.name].most_states for size in sizes} | {
         load_instance(name): plan[name].most_states if name in of_table else most for name, most in besides.items()
     }
+
+
+def those_among_others(profile: Profile, environment: Environment) -> list[Instance]:
+    """The instances of one transaction among others; none where nothing is claimed of any number."""
+    return [] if why_no_claim(profile, environment) else [load_instance(name) for name in AMONG_OTHERS]
+
+
+def those_that_show(
+    profile: Profile, environment: Environment, clauses: Sequence[Property]
+) -> dict[Instance, list[Property]]:
+    """The instances in which the table of verdicts has the shortest violations, each with its clauses.
+
+    Of several that have one, the first in the order in which a portfolio is searched.
+    """
+    depths = {
+        size: table_of_verdicts().depths(World(profile, environment, size))
+        for size in portfolio_of(profile, environment)
+    }
+    shown: dict[Instance, list[Property]] = {}
+    for clause in clauses:
+        with_it = [size for size, found in depths.items() if clause in found]
+        if with_it:
+            shown.setdefault(min(with_it, key=lambda size: depths[size][clause]), []).append(clause)
+    return {size: shown[size] for size in depths if size in shown}
 
 
 def is_besides(instance: Instance) -> bool:

@@ -203,7 +203,7 @@ def _converted(value: int, kind: int, own: Words, count: int, ranks: Words, leng
             bits |= (value >> own[i] & 1) << i
         return bits
     if kind == 1:
-        return ranks[min(value, length)] + max(value - length, 0)
+        return ranks[min(value, length)] + max(value - length, 0)  # type: ignore[no-any-return]
     return ranks[value] if value >= 0 and ranks[value] < ranks[value + 1] else min(value, low)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from model_check.any_number.pairs import Pairs
 from model_check.any_number.projection import Projection, Words
 from model_check.errors import EvaluationError
 from spec.transactional_messages import AMONG_OTHERS
@@ -79,7 +80,7 @@ class Simulator:
         of_many = {action.name for action in many.machine.actions}
         self._is_of_others = np.array([step.action.name not in of_many for step in one.steps])
         self._is_taken = np.array([step.action.name not in without for step in one.steps])
-        self._known = np.empty(0, dtype=_record(2 * self.projection.compiled.packing.words))
+        self._known = Pairs(self.projection.compiled.packing.words)
 
     def compare(self, states: Words) -> None:
         """Compare all steps from some states of the many, shape (count, words)."""
@@ -104,22 +105,15 @@ class Simulator:
         """Compare all steps from some states; their successors, and from which of the states each is."""
         after, steps, parents = expand(self.many, self._switches, states)
         before, behind = self.projection(states), self.projection(after)
-        a = before[parents].reshape(-1, before.shape[2])
-        b = behind.reshape(-1, before.shape[2])
         self.result.states += len(states)
         self.result.transitions += len(steps)
-        moved = np.flatnonzero((a != b).any(axis=1))
-        both = _rows(np.hstack((a[moved], b[moved])))
-        distinct, places = np.unique(both, return_index=True)
-        places = moved[places[~np.isin(distinct, self._known)]]  # in the order of their first states
+        places, a, b = self._known.new(before, behind, parents)
+        self.result.pairs += len(places)
         if not len(places):
             return after, parents
-        self._known = np.union1d(self._known, distinct)
-        self.result.pairs += len(places)
-        followed = [
-            self._are_followed(a[part], b[part]) for part in np.array_split(places, -(-len(places) // PAIRS_AT_ONCE))
-        ]
-        for place in places[~np.concatenate(followed)]:
+        parts = np.array_split(np.arange(len(places)), -(-len(places) // PAIRS_AT_ONCE))
+        followed = np.concatenate([self._are_followed(a[part], b[part]) for part in parts])
+        for place in places[~followed]:
             number, t = divmod(int(place), self.constants.transactions)
             step = self.many.steps[steps[number]]
             name = step.action.name
@@ -162,7 +156,7 @@ class Simulator:
         is_of_others, was_taken = self._is_of_others[steps], nodes[parents, 1] > 0
         taken = self._is_taken[steps] & (is_of_others | ~was_taken)
         self.projection.clear(after)
-        return np.column_stack((nodes[parents, 0], was_taken | ~is_of_others, after))[taken]
+        return np.column_stack((nodes[parents, 0], was_taken | ~is_of_others, after))[taken]  # type: ignore[no-any-return]
 
 
 def expand(compiled: Compiled, switches: Words, states: Words) -> tuple[Words, Numbers, Numbers]:

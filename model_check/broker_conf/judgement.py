@@ -11,10 +11,11 @@ from model_check.broker_conf.answer import VIOLATED_IN_TICKS, ConfAnswer, RealSc
 from model_check.broker_conf.words import schedule_lines
 from model_check.defects.affected import affects
 from model_check.defects.resemblance import resembled
-from model_check.finding import Finding, Holds, Numbers, Row, Unknown, Violated
+from model_check.finding import Finding, Holds, Numbers, Row, Unknown, Verdict, Violated
 from model_check.instances import load_instance
 from model_check.occurrence import why_it_cannot_occur
 from model_check.remedies.advice import Situation, remedy
+from model_check.verdicts.among_others import for_any_number
 from model_check.wording.clauses import meaning_of
 from model_check.world import SIZES, Environment
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -107,6 +108,12 @@ class ConfJudgement:
         return tuple(row for row in self.whole.rows if isinstance(row, Holds) and row.clause not in self.cannot_occur)
 
     @property
+    def for_any_number(self) -> tuple[Holds, ...]:
+        """What of it is known to hold for any number of transactions, in runs of any length, with other times."""
+        world = self.whole.world
+        return tuple(row for row in self.holding if for_any_number(world.profile, world.environment, row.clause).holds)
+
+    @property
     def open(self) -> tuple[Unknown, ...]:
         """What is unknown."""
         return tuple(row for row in self.whole.rows if isinstance(row, Unknown))
@@ -130,6 +137,7 @@ class ConfJudgement:
         content["quotient"] = self.answers[0].quotient.to_json()
         content["searches"] = [_search_to_json(answer) for answer in self.answers]
         content["instances_left_out"] = [base.name for base in self.left_out]
+        for_any = self.for_any_number
         for row in self.whole.rows:
             of_property = content["properties"][row.clause.identifier]
             of_clause = of_property["clauses"][row.clause.clause]
@@ -137,6 +145,7 @@ class ConfJudgement:
             meaning, advice = meaning_of(row.clause), remedy(row.clause, self.situation)
             of_clause |= {"gravity": meaning.gravity, "harm": meaning.harm, "remedy": advice}
             of_clause["cannot_occur"] = self.cannot_occur.get(row.clause, "")
+            of_clause["any_number"] = Verdict.HOLDS.value if row in for_any else None
             if isinstance(row, Violated):
                 schedule = self.schedules[row.clause]
                 steps = schedule_lines(schedule.machine, schedule.constants, schedule.path, schedule.times)

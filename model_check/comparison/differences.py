@@ -18,6 +18,7 @@ from model_check.defects.affected import affects
 from model_check.defects.resemblance import resembled
 from model_check.finding import Row, Verdict, Violated
 from model_check.occurrence import why_it_cannot_occur
+from model_check.verdicts.among_others import for_any_number
 from model_check.verdicts.counterexamples import MinimalCounterexample, read_counterexamples
 from model_check.verdicts.table import table_file, table_of_verdicts
 from model_check.world import Asked, Environment, Profile, World
@@ -157,6 +158,16 @@ class Comparison:
         return tuple(dict.fromkeys(one for side in sides for one in (*side.known, *side.searched)))
 
     @property
+    def for_any_number(self) -> tuple[Property, ...]:
+        """What neither breaks and both are known to hold for any number of transactions, in runs of any length."""
+        sides = (self.before, self.after)
+        return tuple(
+            clause
+            for clause in self.same.get(Verdict.HOLDS.value, ())
+            if all(for_any_number(one.asked.profile, one.environment, clause).holds for one in sides)
+        )
+
+    @property
     def is_complete(self) -> bool:
         """Whether nothing is left open."""
         return not (self.before.open or self.after.open)
@@ -170,6 +181,7 @@ class Comparison:
             "complete": self.is_complete,
             "differences": {name_of(one.clause): one.to_json() for one in self.differences},
             "same": {verdict: list(map(name_of, clauses)) for verdict, clauses in self.same.items()},
+            "any_number": list(map(name_of, self.for_any_number)),
             "open": {"before": list(map(name_of, self.before.open)), "after": list(map(name_of, self.after.open))},
             "judged_by": {side.asked.name: side.asked.profile.name for side in (self.before, self.after)},
         }

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 from document.markdown import markdown
 from document.parts import Code, Details, Heading, Paragraph, Part, prose, tabulated
+from model_check.any_number.claims import why_no_claim
+from model_check.check import BROKEN_AMONG_OTHERS
 from model_check.clauses import name_of
+from model_check.finding import Verdict
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import Switch, Write, parts
+from model_check.verdicts.among_others import ForAnyNumber, for_any_number
 from model_check.verdicts.implications import Implication, implied_by
 from model_check.world import ALL_FAULTS, NO_FAULTS, Environment, Profile, World
 from spec.constants import FAULTS, Instance
@@ -32,8 +36,8 @@ For each clause of a guarantee and each version of RocketMQ this page lists all 
 nothing smaller does. The *quiet world* is the one in which nothing goes wrong at all. A number is the length of the
 shortest schedule, in steps, with the instance that shows it. These instances were searched, each with so many faults at
 once at most: {instances}. A set breaks a clause if it does in one of them.
-What is listed nowhere holds, to [the bounds](#what-bounds-a-search) of the searches; what holds without such bounds is
-said [below](#in-runs-of-any-length). `fixed` is {fixed} with the
+What is listed nowhere holds, to [the bounds](#what-bounds-a-search) of the searches; what holds for
+[any number of transactions](#for-any-number-of-transactions) is said below. `fixed` is {fixed} with the
 repairs that this project knows.
 
 What a fault is, says `spec/faults.py`; what an id such as S1 stands for, the [properties](../properties.md); what
@@ -71,6 +75,18 @@ ANY_LENGTH = """\
 {names} [forget what is over](../any-length.md), so that a clause which they do not break holds there however
 long the broker runs. In each environment: how many of the {clauses} clauses hold in all of them, how many are broken in
 some. *?* says which of them did not decide: a queue was full, or there were more states than are searched.
+"""
+
+ANY_NUMBER = """\
+## For any number of transactions
+
+[One transaction among any number of others](../any-number.md) stands for each of them, in runs of any length: what it
+does not break, no number of transactions breaks. In each environment: how many clauses hold for any number, how many
+are broken, and how many are not decided. The rest, of {clauses}, cannot occur there, and proves nothing.
+"""
+
+ONLY_AMONG_OTHERS = """\
+Not decided, as one transaction among others breaks it, and no schedule of many is known that does:
 """
 
 ALONE = """\
@@ -117,6 +133,7 @@ def page_of(
         *prose(PICTURE.format(map=MAP)),
         *_clauses(table, schedules, implications),
         *_implications(implications),
+        *_any_number(table),
         *_any_length(table),
         *_bounds(table),
         *prose(HOW.format(instance=next(iter(table.plan)), specification=table.specification)),
@@ -244,6 +261,38 @@ def _implications(implications: Sequence[Implication]) -> Iterator[Part]:
         unless = f", unless with {' or '.join(one.unless)}" if one.unless else ""
         rows.append([name_of(one.violated), f"{name_of(one.implied)}{also}", f"{one.why}{unless}"])
     yield tabulated("violated", "implies", "because", rows=rows)
+
+
+def _any_number(table: TableOfVerdicts) -> Iterator[Part]:
+    yield from prose(ANY_NUMBER.format(clauses=len(table.clauses)))
+    rows: list[list[str]] = []
+    only: dict[tuple[Property, Profile], list[Environment]] = {}
+    for faults in (NO_FAULTS, *(Environment([fault]) for fault in ALL_FAULTS)):
+        cells = []
+        for profile in table.profiles:
+            verdicts = {clause: for_any_number(profile, faults, clause) for clause in table.clauses}
+            cells.append(_decided(list(verdicts.values()), why_no_claim(profile, faults)))
+            for clause, one in verdicts.items():
+                if one.why.startswith(BROKEN_AMONG_OTHERS):
+                    only.setdefault((clause, profile), []).append(faults)
+        rows.append([faults.in_words(), *cells])
+    yield tabulated("", *table.profile_names, rows=rows)
+    if only:
+        yield from prose(ONLY_AMONG_OTHERS)
+        named = [
+            (name_of(clause), profile, ", ".join(one.name for one in where))
+            for (clause, profile), where in only.items()
+        ]
+        yield tabulated("clause", "version", "environments", rows=named)
+
+
+def _decided(verdicts: Sequence[ForAnyNumber], no_claim: str) -> str:
+    """How many of the clauses that can occur hold, are broken, and are open."""
+    counts = {verdict: sum(one.verdict is verdict and not one.cannot_occur for one in verdicts) for verdict in Verdict}
+    broken, open_ = counts[Verdict.VIOLATED], counts[Verdict.UNKNOWN]
+    if no_claim:
+        return f"no claim, {broken} broken"
+    return f"{counts[Verdict.HOLDS]} hold, {broken} broken{f', {open_} ?' if open_ else ''}"
 
 
 def _any_length(table: TableOfVerdicts) -> Iterator[Part]:

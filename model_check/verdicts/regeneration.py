@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from model_check.clauses import clause_names, clauses_by_name, name_of
 from model_check.finding import Unknown, Verdict
+from model_check.fingerprint import specification_fingerprint
 from model_check.verdicts.counterexamples import MinimalCounterexample, find_counterexamples
-from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.verdicts.minimal_faults import MinimalFaults, find_minimal_faults
 from model_check.verdicts.same_searches import of_the_oldest_profile
 from model_check.verdicts.searches import CachedSearches, Searches, SearchesProgress

@@ -24,8 +24,8 @@ from model_check.counterexample.steps import read_path
 from model_check.counterexample.unfolded import without_forgetting
 from model_check.errors import EvaluationError
 from model_check.finding import Bounds, Finding, Holds, Numbers, Row, Unknown, Violated
+from model_check.fingerprint import engine_fingerprint, specification_fingerprint
 from model_check.question import Question
-from model_check.verdicts.fingerprint import engine_fingerprint, specification_fingerprint
 from model_check.verdicts.same_searches import of_the_oldest_profile
 from model_check.world import SIZES, Environment, Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

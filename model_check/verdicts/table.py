@@ -17,8 +17,8 @@ from files.content import read_toml
 from model_check.clauses import clause_names, clauses_by_name, name_of
 from model_check.errors import BadFile
 from model_check.finding import Finding, Verdict
+from model_check.fingerprint import specification_fingerprint
 from model_check.instances import load_instance
-from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.world import QUIET, Environment, Profile, World
 from spec.constants import FAULTS, Instance
 from spec.profiles import PROFILES

@@ -3,15 +3,15 @@
 from model_check.wording.actions import Wording, box
 
 begin_round_among_others = Wording(
-    "a round begins, and reads {ops} op messages of the transaction among others",
+    "a round begins, and reads, among others, the op messages of the transaction before {to}",
     box("Check service", "round begins among others"),
 )
 begin_stop_among_others = Wording(
-    "the broker is told to stop, and its last round reads {ops} op messages of the transaction among others",
+    "the broker stops, and its last round reads, among others, the op messages of the transaction before {to}",
     box("Check service", "last round begins among others"),
 )
 pull_ops_among_others = Wording(
-    "op messages are read for a half of another, {ops} of the transaction here among them",
+    "op messages are read for a half of another, those here before {to} among them",
     box("Check service", "op messages are read among others"),
 )
 see_op_end_for_another = Wording(
@@ -23,6 +23,9 @@ end_round_at_another = Wording(
 leave_op_of_another = Wording(
     "an op message of another before {o} stays open", box("Check service", "op message of another stays open")
 )
+keep_op_offset_for_another = Wording(
+    "the first op message of the round is another's and stays open", box("Check service", "op offset stays")
+)
 jump_over_half_of_another = Wording(
     "the round jumps over a half of another", box("Check service", "jump over a half of another")
 )
@@ -30,7 +33,7 @@ abort_round_at_another = Wording(
     "an exception ends the round at a half of another", box("Check service", "exception at a half of another")
 )
 pull_unreadable_ops = Wording(
-    "op messages are read that can't be decoded, {ops} of the transaction here among them",
+    "op messages are read that can't be decoded, those here before {to} among them",
     box("Check service", "unreadable op messages"),
 )
 bring_master_back_amid_escape_of_another = Wording(

@@ -19,7 +19,7 @@ from spec.commit_log import flush
 from spec.constants import Constants
 from spec.half_queue import half_offset
 from spec.language import action, assume, each, require, upto
-from spec.op_pull import mark_done, op_offset, read_op_messages
+from spec.op_pull import mark_done, op_offset, op_offset_after_round, read_op_messages
 from spec.roles import is_master
 from spec.rounds import abort_round, end_round, has_time_left, is_fresh, is_within_limit
 from spec.state import Producer, Pull, Role, State, Stuck
@@ -27,25 +27,25 @@ from spec.state import Producer, Pull, Role, State, Stuck
 # --- a round ----------------------------------------------------------------------------------------------------------
 
 
-@action(event="round_began", place=1010, ops=upto("op_slots"))
-def begin_round_among_others(s: State, c: Constants, ops: int) -> None:
-    """A round begins; of the op messages that it reads first, so many are of the transaction here."""
+@action(event="round_began", place=1010, to=upto("op_slots"))
+def begin_round_among_others(s: State, c: Constants, to: int) -> None:
+    """A round begins; of the op messages of the transaction here, it reads first those before this one."""
     may_begin(s, c)
-    require(op_offset(s) + ops <= s.op_length, "so many are there")
-    begin_among_others(s, c, ops)
+    require(op_offset(s) <= to and to <= s.op_length, "these are there")
+    begin_among_others(s, c, to)
 
 
-@action(event="stop_began", place=1015, ops=upto("op_slots"))
-def begin_stop_among_others(s: State, c: Constants, ops: int) -> None:
+@action(event="stop_began", place=1015, to=upto("op_slots"))
+def begin_stop_among_others(s: State, c: Constants, to: int) -> None:
     """The same of the last round, which a shutdown awaits."""
     may_stop(s, c)
     require(c.joins_round_first and not s.round.running, "a round begins")
-    require(op_offset(s) + ops <= s.op_length, "so many are there")
+    require(op_offset(s) <= to and to <= s.op_length, "these are there")
     begins_to_stop(s, c)
-    begin_among_others(s, c, ops)
+    begin_among_others(s, c, to)
 
 
-def begin_among_others(s: State, c: Constants, ops: int) -> None:
+def begin_among_others(s: State, c: Constants, to: int) -> None:
     """What `read_offsets` does, with a pull that gives op messages of others, too."""
     s.round.running = True
     s.round.started_at = s.now
@@ -53,16 +53,16 @@ def begin_among_others(s: State, c: Constants, ops: int) -> None:
     s.round.first_op = op_offset(s)
     s.round.next_op = op_offset(s)
     s.round.last_pull = Pull.FOUND
-    read_op_messages(s, c, s.round.next_op, ops)
+    read_op_messages(s, c, s.round.next_op, to - s.round.next_op)
 
 
-@action(event="ops_pulled", place=1020, ops=upto("op_slots"))
-def pull_ops_among_others(s: State, c: Constants, ops: int) -> None:
-    """More op messages are read, for whatever half; so many of them are of the transaction here."""
+@action(event="ops_pulled", place=1020, to=upto("op_slots"))
+def pull_ops_among_others(s: State, c: Constants, to: int) -> None:
+    """More op messages are read, for whatever half; of those of the transaction here, the ones before this one."""
     reads_for_another(s, c)
-    require(s.round.next_op + ops <= s.op_length, "so many are there")
+    require(s.round.next_op <= to and to <= s.op_length, "these are there")
     s.round.last_pull = Pull.FOUND
-    read_op_messages(s, c, s.round.next_op, ops)
+    read_op_messages(s, c, s.round.next_op, to - s.round.next_op)
 
 
 @action(event="ops_pulled", place=1030)
@@ -111,6 +111,18 @@ def leave_op_of_another(s: State, c: Constants, o: int) -> None:
     s.round.held = o + 1
 
 
+@action(event="round_ended", place=1051)
+def keep_op_offset_for_another(s: State, c: Constants) -> None:
+    """The first op message of the round is another's and is not done: the op offset stays where a pull has set it (A02).
+
+    A round moves the offset only past its first op message, here past what is done of it.
+    """
+    require(s.round.running, "a round runs")
+    require(s.round.held == 0, "none is known to be left undone")
+    require(s.offsets.op != s.round.first_op, "the offset was set meanwhile")
+    s.round.first_op = op_offset_after_round(s, c)
+
+
 # --- a round that goes wrong ------------------------------------------------------------------------------------------
 
 
@@ -133,15 +145,15 @@ def abort_round_at_another(s: State, c: Constants) -> None:
     abort_round(s, c, Stuck.NO)
 
 
-@action(event="ops_pulled", place=1057, ops=upto("op_slots"))
-def pull_unreadable_ops(s: State, c: Constants, ops: int) -> None:
-    """More op messages are read for whatever half, and none can be decoded; so many are of the transaction here."""
+@action(event="ops_pulled", place=1057, to=upto("op_slots"))
+def pull_unreadable_ops(s: State, c: Constants, to: int) -> None:
+    """More op messages are read for whatever half, and none can be decoded; of those here, the ones before this one."""
     assume(c.undecodable_op, "what is stored can be decoded")
     require(not c.skips_undecodable_ops and not c.undecodable_throws, "a pull gives none of them, and no exception")
     reads_for_another(s, c)
-    require(s.round.next_op + ops <= s.op_length, "so many are there")
+    require(s.round.next_op <= to and to <= s.op_length, "these are there")
     s.round.last_pull = Pull.UNREADABLE
-    read_op_messages(s, c, s.round.next_op, ops)
+    read_op_messages(s, c, s.round.next_op, to - s.round.next_op)
 
 
 @action(event="role_changed", place=1058)
@@ -230,7 +242,29 @@ def write_batch_of_another(s: State, c: Constants) -> None:
 
 @action(event="half_passed", place=1120, o=each("op_slots"))
 def mark_op_done_for_another(s: State, c: Constants, o: int) -> None:
-    """An op message that names halves of several transactions counts as done as a whole for one of them (A15)."""
+    """An op message that names halves of several transactions counts as done as a whole for one of them (A15).
+
+    That one is an original whose copy the round meets: it was put back, and its round's offset was not committed, or
+    was lost.
+    """
+    assume(
+        c.crash
+        or c.power_loss
+        or c.graceful_stop
+        or c.offset_regression
+        or c.null_half
+        or c.undecodable_half
+        or c.undecodable_op
+        or c.put_failure
+        or c.role_change
+        or c.acting_slave
+        or c.resume_discarded
+        or c.retention
+        or c.preset_original
+        or c.clock_step
+        or c.slow_round,
+        "no round meets a half and its copy",
+    )
     require(c.batches_ops and not c.heeds_settled_originals, "op messages name several halves")
     require(s.round.running and o >= s.round.first_op and o < s.round.next_op, "it was read")
     mark_done(s, o)

@@ -43,7 +43,7 @@ ACCEPTED: Final = {
     "model_check/explicit/state_store/reserved_memory.py": "memory without a file, and what the system says of memory",
     "model_check/explicit/state_store/regions.py": "files that a search makes for itself, read in place",
     "model_check/switches.py": "this package's own sources",
-    "model_check/verdicts/fingerprint.py": "this package's own sources",
+    "model_check/fingerprint.py": "this package's own sources",
     "model_check/verdicts/searches.py": "a line is appended behind one that may be torn",
     "reference/store/disk.py": "a broker's own files, written and read in place; its small ones come through the door",
     "spark_trace_analysis/audit/columns/stage_files.py": "Arrow's own files between the stages of one audit",

@@ -35,17 +35,17 @@ def end_round_at_another(s: State, c: Constants) -> None:
     end_round(s, c, Stuck.NO)
 
 
-@action(event="ops_pulled", place=1020, ops=upto("op_slots"))
-def pull_ops_among_others(s: State, c: Constants, ops: int) -> None:
+@action(event="ops_pulled", place=1020, to=upto("op_slots"))
+def pull_ops_among_others(s: State, c: Constants, to: int) -> None:
     """Lemma 1 for the half ahead, too: what stands before a fresh half may be old."""
     reads_for_another(s, c)
     require(
         not any(h == s.round.cursor and h < s.half_length and is_fresh(s, c, h) for h in range(c.half_slots)),
         "the half at the cursor was there before the round",
     )
-    require(s.round.next_op + ops <= s.op_length, "so many are there")
+    require(s.round.next_op <= to and to <= s.op_length, "these are there")
     s.round.last_pull = Pull.FOUND
-    read_op_messages(s, c, s.round.next_op, ops)
+    read_op_messages(s, c, s.round.next_op, to - s.round.next_op)
 
 
 def among(mutant: Callable[..., None]) -> Machine:

@@ -37,6 +37,9 @@ _EXPLAINS_A_CLAUSE = {"needs", "resembles"}
 _BESIDE_THE_ENGINE = ("check.py", "engines.py", "verdicts/searches.py")
 """The sources that make findings of the results of the compiled search, and cache them."""
 
+_COMPARES = ("projection.py", "pairs.py", "simulation.py")
+"""The sources that compare one among others with many."""
+
 _DIGITS = 16
 
 
@@ -47,6 +50,14 @@ def specification_fingerprint() -> str:
         for name, file in _files(resources.files("spec"))
         if name not in _DECIDES_NO_VERDICT
     ]
+    return _digest(parts)
+
+
+def fingerprint_among_others() -> str:
+    """16 hexadecimal digits for all of `spec/`, one among others included, and for what compares it with many."""
+    parts = [(name, _meaning(name, file.read_text(encoding="utf-8"))) for name, file in _files(resources.files("spec"))]
+    compared = resources.files("model_check").joinpath("any_number")
+    parts += [(f"any_number/{name}", meaning_of(compared.joinpath(name).read_text("utf-8"))) for name in _COMPARES]
     return _digest(parts)
 
 

@@ -1,0 +1,111 @@
+"""Claims about any number of transactions: made where nothing differed when one among others was compared with many.
+
+`comparisons.toml` has the result of each world, the quiet one and each fault alone. It is of one specification; of
+another one nothing is claimed until `make any-number` has compared anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from files.content import read_toml
+from model_check.clauses import name_of
+from model_check.fingerprint import fingerprint_among_others
+from model_check.world import Environment, Profile
+
+if TYPE_CHECKING:
+    from spec.language import Property
+
+COMPARISONS: Final = Path(__file__).with_name("comparisons.toml")
+
+SPEAKS_OF_TWO: Final = ("S4.foreign_original",)
+"""Clauses that need two transactions to be broken, of which one among others knows only itself."""
+
+COMPARES_RANKS: Final = "L3."
+"""Clauses of a round that is stuck where the one before it was: among others, ranks of two halves may be equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationComparison:
+    """The comparison of one world, all of its instances together."""
+
+    states: int
+    transitions: int
+    pairs: int
+    """Distinct pairs of a state's projection and its successor's."""
+    is_complete: bool
+    """Whether each search had all states."""
+    broken: Mapping[str, int] = field(default_factory=dict)
+    """By action how many pairs one among others cannot follow."""
+    error: str = ""
+    """Why no comparison was possible."""
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether a claim may be made."""
+        return not self.broken and not self.error
+
+
+Comparisons = dict[tuple[Profile, Environment], SimulationComparison]
+"""By world; of profiles with the same switches the first has it."""
+
+
+def why_no_claim(profile: Profile, environment: Environment) -> str:
+    """Why nothing is claimed about any number of transactions in a world; empty where something is."""
+    if len(environment) > 1:
+        return f"one transaction among others was compared with many under no fault and one, not {len(environment)}"
+    of_profile = {faults: one for (each, faults), one in comparisons().items() if each.switches == profile.switches}
+    compared = of_profile.get(environment)
+    if compared is None:
+        return "one transaction among others was not compared with many in this profile"
+    if compared.is_clean:
+        return ""
+    return (
+        compared.error or f"one transaction among others does not follow each of many at {', '.join(compared.broken)}"
+    )
+
+
+def why_not_claimed(clause: Property, profile: Profile) -> str:
+    """Why a clause that one among others does not break may be broken by many all the same; empty if it can't be."""
+    if name_of(clause) in SPEAKS_OF_TWO:
+        return "it speaks of two transactions"
+    if profile.is_version and name_of(clause).startswith(COMPARES_RANKS):
+        return "it compares places of two rounds, which may be those of different transactions"
+    return ""
+
+
+@cache
+def comparisons() -> Comparisons:
+    """Those that come with the project; none where they are of another specification."""
+    content = read_toml(COMPARISONS) if COMPARISONS.exists() else {}
+    if content.get("specification") != fingerprint_among_others():
+        return {}
+    return {
+        (Profile.of(profile), Environment.named(environment)): SimulationComparison(**given)
+        for profile, environments in content["worlds"].items()
+        for environment, given in environments.items()
+    }
+
+
+def comparisons_as_toml(results: Comparisons) -> str:
+    """The text of the file; `comparisons` reads it back."""
+    lines = [
+        "# Whether one transaction among others follows each of many, by world. Written by `make any-number`.",
+        "",
+        f'specification = "{fingerprint_among_others()}"',
+    ]
+    for (profile, environment), one in results.items():
+        lines += ["", f'[worlds."{profile}"."{environment.name}"]']
+        for name, value in asdict(one).items():
+            if name == "broken":
+                counts = ", ".join(f"{action} = {count}" for action, count in value.items())
+                lines.append(f"broken = {{ {counts} }}")
+            elif name == "error":
+                lines.append(f'error = "{value}"')
+            else:
+                lines.append(f"{name} = {str(value).lower()}")
+    return "\n".join(lines) + "\n"
