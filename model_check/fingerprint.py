@@ -37,7 +37,7 @@ _EXPLAINS_A_CLAUSE = {"needs", "resembles"}
 _BESIDE_THE_ENGINE = ("check.py", "engines.py", "verdicts/searches.py")
 """The sources that make findings of the results of the compiled search, and cache them."""
 
-_COMPARES = ("projection.py", "pairs.py", "simulation.py")
+_COMPARES = ("projection.py", "rows.py", "simulation.py")
 """The sources that compare one among others with many."""
 
 _DIGITS = 16

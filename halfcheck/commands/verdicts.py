@@ -64,7 +64,7 @@ def command(
         raise CommandLineError(message)
     table = files.table()
     chosen, stale = _chosen(table, instances), table.stale()
-    if stale and not (update and chosen == table.instances):
+    if stale and not (update and chosen == table.all_instances):
         _refuse(files, stale)
     if suggest:
         for violated, implied in suggested(table, files.implications()):
@@ -96,7 +96,7 @@ def _chosen(table: TableOfVerdicts, instances: list[str] | None) -> tuple[Instan
         if name not in table.plan:
             message = f"--instance {name}: the plan of verdicts.toml has {', '.join(table.plan)}"
             raise CommandLineError(message)
-    return tuple(one for one in table.instances if not instances or one.name in instances)
+    return tuple(one for one in table.all_instances if not instances or one.name in instances)
 
 
 def _differences(table: TableOfVerdicts, made: Regenerated) -> list[str]:

@@ -104,7 +104,7 @@ class VerdictFiles:
 
     def _schedules(self, made: Regenerated, instances: Sequence[Instance]) -> list[MinimalCounterexample]:
         """Those that were found now, and what is there of the other instances of the plan."""
-        if tuple(instances) == made.whole.instances:
+        if tuple(instances) == made.whole.all_instances:
             return made.schedules
         others = [one for one in read_counterexamples(self.schedules)[0] if one.instance not in instances]
         return in_order_of(made.whole, [*others, *made.schedules])

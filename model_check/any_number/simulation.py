@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from model_check.any_number.pairs import Pairs
 from model_check.any_number.projection import Projection, Words
+from model_check.any_number.rows import Rows
 from model_check.errors import EvaluationError
 from spec.transactional_messages import AMONG_OTHERS
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 AT_ONCE: Final = 2048
 """States that are expanded together."""
+
+MOST_PROJECTED: Final = 10_000_000
+"""So many states keep the numbers of their projections, lest one be projected twice."""
 
 PAIRS_AT_ONCE: Final = 512
 """Pairs that are compared together."""
@@ -80,7 +83,11 @@ class Simulator:
         of_many = {action.name for action in many.machine.actions}
         self._is_of_others = np.array([step.action.name not in of_many for step in one.steps])
         self._is_taken = np.array([step.action.name not in without for step in one.steps])
-        self._known = Pairs(self.projection.compiled.packing.words)
+        self._states = Rows(many.packing.words)
+        self._projections = Rows(self.projection.compiled.packing.words)
+        self._known = Rows(2)
+        self._projected = np.empty((0, constants.transactions), dtype=np.int64)
+        """Of each state the numbers of its projections."""
 
     def compare(self, states: Words) -> None:
         """Compare all steps from some states of the many, shape (count, words)."""
@@ -104,10 +111,13 @@ class Simulator:
     def _compare(self, states: Words) -> tuple[Words, Numbers]:
         """Compare all steps from some states; their successors, and from which of the states each is."""
         after, steps, parents = expand(self.many, self._switches, states)
-        before, behind = self.projection(states), self.projection(after)
+        before, behind = self._project(states), self._project(after)
         self.result.states += len(states)
         self.result.transitions += len(steps)
-        places, a, b = self._known.new(before, behind, parents)
+        pairs = np.column_stack((before[parents].reshape(-1), behind.reshape(-1)))
+        moved = np.flatnonzero(pairs[:, 0] != pairs[:, 1])
+        places = moved[self._known.add(pairs[moved])[1]]
+        a, b = (self._projections.of(pairs[places, side]) for side in (0, 1))
         self.result.pairs += len(places)
         if not len(places):
             return after, parents
@@ -122,6 +132,21 @@ class Simulator:
                 values = self.many.packing.unpack(states[parents[number]])
                 self.result.differences.append(SimulationDifference(step, t, values))
         return after, parents
+
+    def _project(self, states: Words) -> Numbers:
+        """The numbers of the projections of states on each transaction; each state is projected once."""
+        if self._states.count > MOST_PROJECTED:
+            self._states.clear()
+        numbers, new = self._states.add(states)
+        count = self._states.count
+        if len(self._projected) < count:
+            grown = np.empty((2 * count, self._projected.shape[1]), dtype=np.int64)
+            grown[: len(self._projected)] = self._projected
+            self._projected = grown
+        found = self.projection(states[new])
+        of_new, _ = self._projections.add(found.reshape(-1, found.shape[2]))
+        self._projected[count - len(new) : count] = of_new.reshape(found.shape[:2])
+        return self._projected[numbers]
 
     def _are_followed(self, a: Words, b: Words) -> npt.NDArray[np.bool_]:
         """Whether one transaction among others gets from each `a` to its `b`.

@@ -125,7 +125,7 @@ def page_of(
     table: TableOfVerdicts, schedules: Sequence[MinimalCounterexample], implications: Sequence[Implication]
 ) -> str:
     """The text of the page."""
-    instances = [f"`{name}` ({plan.most_faults})" for name, plan in table.plan.items()]
+    instances = [f"`{size.name}` ({table.plan[size.name].most_faults})" for size in table.instances]
     last = next((str(one) for one in reversed(table.profiles) if one.is_version), "the last version")
     parts = (
         *prose(INTRO.format(instances=_and(instances), fixed=last)),
@@ -345,10 +345,11 @@ def _is_broken_elsewhere(
 def _bounds(table: TableOfVerdicts) -> Iterator[Part]:
     yield from prose(BOUNDS)
     rows = []
-    for size in table.instances:
+    for size in table.all_instances:
         plan = table.plan[size.name]
         immunities = ", ".join("none" if ticks < 0 else str(ticks) for ticks in size.immunities)
-        sizes = (plan.most_faults, size.transactions, size.half_slots, size.op_slots, size.check_max, immunities)
+        faults = f"{plan.most_faults}, only {' and '.join(plan.only)}" if plan.only else plan.most_faults
+        sizes = (faults, size.transactions, size.half_slots, size.op_slots, size.check_max, immunities)
         counts = (size.mishaps, size.stray_ends, size.clock_steps, f"{plan.most_states:,}")
         rows.append([size.name, *sizes, *counts])
     yield tabulated("instance", *BOUND_COLUMNS, rows=rows)

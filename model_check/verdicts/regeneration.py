@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from model_check.clauses import clause_names, clauses_by_name, name_of
-from model_check.finding import Unknown, Verdict
+from model_check.finding import Finding, Unknown, Verdict
 from model_check.fingerprint import specification_fingerprint
+from model_check.question import Question
 from model_check.verdicts.counterexamples import MinimalCounterexample, find_counterexamples
 from model_check.verdicts.minimal_faults import MinimalFaults, find_minimal_faults
 from model_check.verdicts.same_searches import of_the_oldest_profile
@@ -39,6 +40,13 @@ class Regenerated:
     distinct: int = 0
     """States that both together have found, in so many worlds."""
 
+    def count(self, searches: Searches, findings: Sequence[Finding]) -> None:
+        """Add the numbers of an instance's searches."""
+        self.searched += searches.searched
+        self.cached += searches.found
+        self.worlds += len(findings)
+        self.distinct += sum(finding.numbers.distinct for finding in findings)
+
 
 def regenerate(
     table: TableOfVerdicts,
@@ -63,18 +71,21 @@ def regenerate(
     for instance in instances:
         plan = table.plan[instance.name]
         searches = Searches(cached, threads=threads, most_states=plan.most_states, report=report)
+        if plan.only:
+            findings = searches.run([Question(world=world, paths=()) for world in plan.worlds(instance)])
+            for profile in profiles:
+                mine = {world.environment: one for world, one in findings.items() if world.profile == profile}
+                made.table.entries[profile.name][instance.name] = {faults: _entry(one) for faults, one in mine.items()}
+            made.count(searches, list(findings.values()))
+            continue
         found = find_minimal_faults(
             profiles, instance, clauses, searches, most_faults=plan.most_faults, is_hasty=False, with_schedules=False
         )
         for profile in profiles:
             made.table.entries[profile.name][instance.name] = entries_of(found, profile)
-        made.searched += searches.searched
-        made.cached += searches.found
-        findings = [finding for world, finding in found.findings.items() if of_the_oldest_profile(world) == world]
-        made.worlds += len(findings)
-        made.distinct += sum(finding.numbers.distinct for finding in findings)
+        made.count(searches, [one for world, one in found.findings.items() if of_the_oldest_profile(world) == world])
     for profile in profiles:
-        for instance in table.instances:
+        for instance in table.all_instances:
             made.whole.entries[profile.name][instance.name] = (made.table if instance in instances else table).of(
                 profile, instance
             )
@@ -93,17 +104,21 @@ def entries_of(found: MinimalFaults, profile: Profile) -> Entries:
     for environment, finding in mine.items():
         broken = {clause for part in environment.smaller() if part in mine for clause in mine[part].violated}
         if len(environment) <= 1 or finding.violated.keys() - broken or environment in unknown:
-            numbers = finding.numbers
-            entries[environment] = Entry(
-                numbers.distinct,
-                numbers.generated,
-                numbers.depth,
-                {clause: row.depth for clause, row in finding.violated.items()},
-                tuple(row.clause for row in finding.rows if isinstance(row, Unknown)),
-            )
+            entries[environment] = _entry(finding)
     for fault in found.idle[profile]:
         entries[Environment([fault])] = replace(entries[Environment()], is_idle=True)
     return dict(sorted(entries.items(), key=lambda item: item[0].by_size))
+
+
+def _entry(finding: Finding) -> Entry:
+    numbers = finding.numbers
+    return Entry(
+        numbers.distinct,
+        numbers.generated,
+        numbers.depth,
+        {clause: row.depth for clause, row in finding.violated.items()},
+        tuple(row.clause for row in finding.rows if isinstance(row, Unknown)),
+    )
 
 
 def differences(where: str, table: Entries, searched: Entries) -> list[str]:

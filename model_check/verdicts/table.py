@@ -46,6 +46,14 @@ class SearchPlan:
     """How many faults at once."""
     most_states: int
     """Where a search is cut short."""
+    only: tuple[str, ...] = ()
+    """The worlds in which alone it is searched, as `fixed slow_round,acting_slave`, where one among others has led
+    there; all with so many faults at most when empty."""
+
+    def worlds(self, instance: Instance) -> tuple[World, ...]:
+        """These worlds."""
+        named = (one.split() for one in self.only)
+        return tuple(World(Profile.of(profile), Environment.named(faults), instance) for profile, faults in named)
 
 
 class Minimal(NamedTuple):
@@ -112,7 +120,12 @@ class TableOfVerdicts:
 
     @property
     def instances(self) -> tuple[Instance, ...]:
-        """The instances of the plan."""
+        """The instances of the plan that are searched in all worlds."""
+        return tuple(load_instance(name) for name, plan in self.plan.items() if not plan.only)
+
+    @property
+    def all_instances(self) -> tuple[Instance, ...]:
+        """The instances of the plan, those of some worlds, too."""
         return tuple(map(load_instance, self.plan))
 
     def oldest_like(self, profile: Profile) -> str:
@@ -180,7 +193,7 @@ class TableOfVerdicts:
     def breaking(self, profile: Profile, clause: Property) -> dict[Environment, Minimal]:
         """All sets of faults that break a clause somewhere, minimal or not, each where it takes the fewest steps."""
         breaking: dict[Environment, Minimal] = {}
-        for instance in self.instances:
+        for instance in self.all_instances:
             for environment, entry in self.of(profile, instance).items():
                 depth = entry.violated.get(clause)
                 if depth is not None and (environment not in breaking or depth < breaking[environment].depth):
@@ -260,7 +273,10 @@ def read_table(file: Path) -> TableOfVerdicts:
         raise BadFile(msg) from error
     try:
         profiles, faults, clauses = (tuple(content.get(name, ())) for name in ("profiles", "faults", "clauses"))
-        plan = {name: SearchPlan(**given) for name, given in content["plan"].items()}
+        plan = {
+            name: SearchPlan(**{**given, "only": tuple(given.get("only", ()))})
+            for name, given in content["plan"].items()
+        }
         table = TableOfVerdicts(content.get("specification", ""), profiles, faults, clauses, plan)
         for profile, instances in content.get("verdicts", {}).items():
             for instance, environments in instances.items():
@@ -293,7 +309,8 @@ def table_as_toml(table: TableOfVerdicts) -> str:
     lines.append(_list("clauses", table.clause_names))
     lines += ["", "[plan]"]
     for name, plan in table.plan.items():
-        lines.append(f"{_key(name)} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states} }}")
+        only = f", {_list('only', plan.only)}" if plan.only else ""
+        lines.append(f"{_key(name)} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states}{only} }}")
     for profile, instance, environment, entry in table.everything():
         lines += ["", f'[verdicts."{profile}".{_key(instance)}.{_key(environment.name)}]', *_entry(entry)]
     return "\n".join(lines) + "\n"
