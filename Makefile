@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker broker-conf probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules map properties releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker broker-conf probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -101,6 +101,10 @@ verdicts: setup ## search all that the table of verdicts speaks of, and compare 
 any-length: setup ## every state compared with what forgetting makes of it, with each fault; writes docs/generated/any-length.md
 	@$(BIN)/python -m model_check.any_length
 
+any-number: setup ## each step of many transactions compared with one among others, then its verdicts; writes docs/generated/any-number.md; an hour
+	@$(BIN)/python -m model_check.any_number.worlds
+	@$(BIN)/python -m model_check.verdicts.among_others
+
 liveness: setup ## what must happen in the end, in each version and some environments; writes docs/generated/liveness.md
 	@$(BIN)/python -m model_check.liveness.page
 
@@ -119,7 +123,7 @@ properties: setup ## the guarantees and their clauses; writes docs/properties.md
 releases: setup ## which releases of RocketMQ changed what a rule or a defect speaks of (ARGS=5.5.2 for a new one; wants Maven)
 	@$(BIN)/python -m conformance.release_gate $(ARGS)
 
-pages: rules map properties coverage defects any-length liveness ## all generated pages of docs/, with the searches that they take
+pages: rules map properties coverage defects any-length any-number liveness ## all generated pages of docs/, with the searches that they take
 	@$(BIN)/halfcheck verdicts --update
 
 bench-explicit: export PYTHONDONTWRITEBYTECODE :=

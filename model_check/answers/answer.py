@@ -223,17 +223,22 @@ def with_resemblance(row: Row, release: str = "") -> Row:
 
 
 def _answer_of_several(
-    findings: Sequence[Finding], left_out: Sequence[Instance], *, is_interrupted: bool, release: str
+    findings: Sequence[Finding],
+    clauses: Sequence[Property],
+    left_out: Sequence[Instance],
+    *,
+    is_interrupted: bool,
+    release: str,
 ) -> Answer:
-    """The answer from the searches of several instances; the first of them was asked about all clauses."""
+    """The answer from the searches of several instances, each of which was asked about some of the clauses."""
     bounded = _bounded(findings)
     missed = [one.name for one in left_out if is_interrupted and not one.forgets and not is_besides(one)]
-    rows = tuple(_row([one for one in findings if one.has(row.clause)], row.clause, missed) for row in findings[0].rows)
+    rows = tuple(_row([one for one in findings if one.has(clause)], clause, missed) for clause in clauses)
     names = ", ".join(finding.world.instance.name for finding in findings)
     largest = Bounds.largest([finding.bounds for finding in bounded])
     sizes: dict[str, Any] = {name: largest[name] for name in SIZES}
     instance = replace(bounded[0].world.instance, name=names, **sizes)
-    complete = all(finding.numbers.complete for finding in _deciding(findings))
+    complete = all(finding.numbers.complete for finding in _deciding(findings, len(clauses)))
     numbers = replace(Numbers.together([finding.numbers for finding in findings]), complete=complete)
     unseen = tuple(w for w in findings[0].unseen if all(w in finding.unseen for finding in findings))
     whole = Finding(findings[0].world.on(instance), rows, numbers, unseen)
@@ -249,9 +254,8 @@ def _bounded(findings: Sequence[Finding]) -> Sequence[Finding]:
     ] or findings
 
 
-def _deciding(findings: Sequence[Finding]) -> Sequence[Finding]:
+def _deciding(findings: Sequence[Finding], every: int) -> Sequence[Finding]:
     """The findings that say what holds: those of all clauses that are bounded, or among others where there is none."""
-    every = len(findings[0].rows)
     return _bounded([one for one in findings if len(one.rows) == every and not one.world.is_crowded] or findings)
 
 
@@ -312,18 +316,25 @@ def search_portfolio(
     portfolio = portfolio_of(profile, environment, compared_with=compared_with)
     crowded = [] if instances else those_among_others(profile, environment)
     search = _Searches(profile, environment, tuple(clauses), most_states, threads, resources, report)
-    for size in crowded:
-        search.among_others(size, len(crowded))
     sizes: Mapping[Instance, Sequence[Property]] = dict.fromkeys(instances or portfolio, clauses)
-    if crowded and not search.is_interrupted:
-        left = search.left_among_others(portfolio)
+    if crowded:
+        left: Sequence[Property] | None = clauses
+        if not all(_is_known_to_be_broken(profile, environment, clause) for clause in clauses):
+            for size in crowded:
+                search.among_others(size, len(crowded))
+            left = None if search.is_interrupted else search.left_among_others(portfolio)
         sizes = sizes if left is None else those_that_show(profile, environment, left)
     for number, (size, asked) in enumerate(sizes.items(), start=1):
         search.of_many(size, asked, portfolio.get(size), f"{size.name} ({number} of {len(sizes)})")
     left_out = [size for size in instances or portfolio if size not in search.findings]
     return _answer_of_several(
-        tuple(search.findings.values()), left_out, is_interrupted=search.is_interrupted, release=release
+        tuple(search.findings.values()), clauses, left_out, is_interrupted=search.is_interrupted, release=release
     )
+
+
+def _is_known_to_be_broken(profile: Profile, environment: Environment, clause: Property) -> bool:
+    world = World(profile, environment, table_of_verdicts().instances[0])
+    return table_of_verdicts().known_violation(world, clause) is not None
 
 
 @dataclass

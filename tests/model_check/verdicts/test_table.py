@@ -8,8 +8,8 @@ import pytest
 from model_check.clauses import clause_names, clauses_by_name
 from model_check.errors import BadFile
 from model_check.finding import Verdict
-from model_check.instances import load_instance
 from model_check.fingerprint import specification_fingerprint
+from model_check.instances import load_instance
 from model_check.verdicts.implications import Implication, implied_by, is_shown, read_implications, refuted, suggested
 from model_check.verdicts.regeneration import differing
 from model_check.verdicts.table import Entry, Minimal, SearchPlan, TableOfVerdicts, read_table, table_as_toml

@@ -1,0 +1,95 @@
+"""Claims about any number of transactions are made where the comparison found nothing, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from files.reading import read_text
+from model_check.any_number import claims
+from model_check.any_number.claims import comparisons, comparisons_as_toml, why_no_claim, why_not_claimed
+from model_check.any_number.worlds import all_worlds, compared, page
+from model_check.check import check
+from model_check.clauses import clauses_by_name
+from model_check.finding import Holds, Unknown
+from model_check.question import Question
+from model_check.world import Environment, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STALE = "run `make any-number`"
+
+UNCLAIMED = {"preset_original", "power_loss", "retention"}
+"""Faults with which one among others does not follow each of many in the releases; all it follows in `fixed`."""
+
+
+@pytest.fixture
+def another_specification(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    comparisons.cache_clear()
+    monkeypatch.setattr(claims, "fingerprint_among_others", lambda: "0123456789abcdef")
+    yield
+    comparisons.cache_clear()
+
+
+def test_all_worlds_were_compared_with_this_specification() -> None:
+    assert list(comparisons()) == all_worlds(), STALE
+
+
+@pytest.mark.parametrize("profile", [profile for profile, faults in all_worlds() if not faults], ids=str)
+def test_the_worlds_without_a_claim_are_those_that_the_page_names(profile: Profile) -> None:
+    unclaimed = {faults.name for each, faults in all_worlds() if each == profile and why_no_claim(each, faults)}
+    assert unclaimed == (set() if profile.name == "fixed" else UNCLAIMED)
+
+
+def test_the_page_is_what_the_comparisons_give() -> None:
+    assert read_text(Path(__file__).parents[3] / "docs/generated/any-number.md") == page(comparisons()), STALE
+
+
+@pytest.mark.parametrize(("profile", "faults"), [("4.9.7", ()), ("5.5.1", ("undecodable_half",))])
+def test_a_world_compared_again_gives_the_same(profile: str, faults: tuple[str, ...]) -> None:
+    world = Profile.of(profile), Environment.of(faults)
+    assert compared(*world) == comparisons()[world], STALE
+
+
+def test_what_is_written_is_read_back() -> None:
+    assert comparisons_as_toml(comparisons()) == read_text(claims.COMPARISONS), STALE
+
+
+def test_two_faults_and_turned_switches_were_not_compared() -> None:
+    assert "under no fault and one, not 2" in why_no_claim(Profile.of("fixed"), Environment.of(["crash", "lose_end"]))
+    assert "not compared with many in this profile" in why_no_claim(Profile.of("5.5.1+keeps_flag"), Environment())
+    assert "does not follow each of many at " in why_no_claim(Profile.of("4.9.7"), Environment.of(["retention"]))
+
+
+def test_a_profile_with_the_switches_of_a_compared_one_has_its_claims() -> None:
+    turned = Profile.of("4.9.7+batches_ops-batches_ops")
+    assert turned.switches == Profile.of("4.9.7").switches
+    assert why_no_claim(turned, Environment()) == ""
+
+
+@pytest.mark.usefixtures("another_specification")
+def test_of_another_specification_nothing_is_claimed() -> None:
+    assert comparisons() == {}
+    (row,) = check(Question.of("fixed", (), "crowd", properties=["S5.no_commit_arrived"])).rows
+    assert isinstance(row, Unknown)
+    assert "not compared" in row.why
+
+
+def test_what_is_not_broken_among_others_holds_for_any_number() -> None:
+    (row,) = check(Question.of("fixed", (), "crowd", properties=["S5.no_commit_arrived"])).rows
+    assert isinstance(row, Holds)
+    assert row.for_any_number
+    assert row.bounds[0].in_words(Environment()) == (
+        "any number of transactions, in runs of any length, 3 checks, times of up to 3 ticks, with immunities"
+    )
+
+
+def test_clauses_of_two_transactions_and_of_two_rounds_are_not_claimed() -> None:
+    clauses = clauses_by_name()
+    assert why_not_claimed(clauses["S4.foreign_original"], Profile.of("fixed")) == "it speaks of two transactions"
+    assert why_not_claimed(clauses["L3.exception"], Profile.of("5.5.1"))
+    assert not why_not_claimed(clauses["L3.exception"], Profile.of("fixed"))
+    assert not why_not_claimed(clauses["S5.no_commit_arrived"], Profile.of("5.5.1"))
