@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from spec.constants import Instance
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+NO_TURNED_SWITCHES: Final = "was compared with many only where no switch is turned"
+"""Why one transaction among others says nothing of repairs."""
 USUAL_PROFILE: Final = "5.5.1"
 """The newest release: what is meant where no profile is named."""
 PROFILES: Final = "4.5.1, 4.9.7, 5.3.3, 5.4.0, 5.5.0 or 5.5.1"
@@ -99,11 +101,19 @@ def environment_of(faults: str) -> Environment:
     return Environment.of(names_in(faults))
 
 
-def instances_of(name: str | None) -> tuple[Instance, ...]:
-    """The one instance that `--instance` names, if it is given; raises `ModelCheckError` and `BadFile`."""
-    from model_check.instances import load_instance
+def instances_of(name: str | None, no_crowd: str = "") -> tuple[Instance, ...]:
+    """The one instance that `--instance` names, if it is given; where there is a reason, none that is crowded.
 
-    return () if name is None else (load_instance(name),)
+    Raises `ModelCheckError` and `BadFile`.
+    """
+    from model_check.instances import load_instance, refuse_crowd
+
+    if name is None:
+        return ()
+    size = load_instance(name)
+    if no_crowd:
+        refuse_crowd(size, no_crowd)
+    return (size,)
 
 
 def written_in(names: Sequence[str] | None) -> WrittenFiles:

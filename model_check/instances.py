@@ -80,6 +80,21 @@ def refuse_forgetting(constants: object, who: str) -> None:
         raise ModelCheckError(msg)
 
 
+def refuse_crowd(constants: object, why: str) -> None:
+    """Refuse one transaction among any number of others, where that makes no sense.
+
+    Raises `ModelCheckError`, which says why, and names an instance of the same sizes without others.
+    """
+    if isinstance(constants, Instance) and constants.crowded:
+        sizes = f"{constants.name}@{constants.transactions}x{constants.half_slots}x{constants.op_slots}"
+        alone = sizes if constants.name in instance_names() else "one with crowded = 0"
+        msg = (
+            f"instance {constants.name} has one transaction among any number of others, and {why}: "
+            f"give {alone}, or another instance"
+        )
+        raise ModelCheckError(msg)
+
+
 _LEAST = {
     "check_max": 1,
     "timeout": 0,
@@ -136,6 +151,12 @@ def _instance(name: str, text: str) -> Instance:
         msg = (
             f"instance file {name}: first_checks = {given['first_checks']!r} has more than check_max allows, "
             f"which is {given['check_max']}"
+        )
+        raise BadFile(msg)
+    if given.get("crowded") and given["transactions"] > 1:
+        msg = (
+            f"instance file {name}: crowded = 1 has one transaction among any number of others; "
+            f"transactions = {given['transactions']} is to be 1"
         )
         raise BadFile(msg)
     sizes: dict[str, Any] = {field: tuple(v) if field in _LISTS else v for field, v in given.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from model_check.errors import ModelCheckError
+from model_check.instances import refuse_crowd
 from model_check.world import Profile, World
 from spec.constants import Instance
 from spec.language import NONE
@@ -59,12 +60,13 @@ def fuzzed_world(profile: str | Profile, faults: Iterable[str] = (), instance: s
     Raises
     ------
     ModelCheckError
-        A profile, a fault or an instance of that name is not known, or the instance's op batch has no counterpart in
-        characters.
+        A profile, a fault or an instance of that name is not known, the instance is crowded, or its op batch has
+        no counterpart in characters.
     """
     own = {size.name: size for size in (FUZZED, COUNTED)}
     world = World.of(profile, faults, own.get(instance, instance))
     size = world.instance
+    refuse_crowd(size, "no reference broker takes steps of theirs")
     if size.half_slots > 10 and size.op_batch_size > 2:
         msg = (
             f"instance {instance}: {size.half_slots} half slots and an op batch of {size.op_batch_size} have "

@@ -98,7 +98,7 @@ def command(
         "most_states": max_states,
     }
     slow = () if ENGINES[engine] is COMPILED else (load_instance("deep" if immunity else "tiny"),)
-    bases = instances_of(instance) or slow or BASES
+    bases = instances_of(instance, "was compared with many in its own times only") or slow or BASES
     with portfolio_progress(f"{release} {file}", wanted=not as_json) as report:
         judgement = judge_configuration(configuration, environment_of(faults), bases, report=report, **searched)
     suggestions = None

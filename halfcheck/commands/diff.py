@@ -144,9 +144,10 @@ def _compare(
     for side, spec in ((theirs, ours), (ours, theirs)):
         if spec.profile is not None:
             from halfcheck.diff.specification import explain
-            from model_check.instances import load_instance
+            from model_check.instances import load_instance, refuse_crowd
 
             walked_in = None if instance is None else load_instance(instance)
+            refuse_crowd(walked_in, "no trace tells of steps of theirs")
             return explain(side, spec.profile, spec.why, broker_conf, walked_in)
     if SideKind.TRACE in kinds:
         from halfcheck.diff.comparisons import compare_events

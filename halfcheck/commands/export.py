@@ -30,8 +30,9 @@ def command(
     """Write the specification as a TLA+ module, and a configuration that TLC runs as it is.
 
     The module is the same for all versions, environments and instances: they are constants, which the configuration
-    gives; but instances that forget have a module of their own. TLC reaches exactly the states that ``halfcheck check``
-    reaches. An export that is in the folder is replaced; other files are left alone.
+    gives; but instances that forget have a module of their own, and so have those of one transaction among others. TLC
+    reaches exactly the states that ``halfcheck check`` reaches; what it finds violated among others may be so in no
+    broker. An export that is in the folder is replaced; other files are left alone.
 
     Responses (P1 to P9, or --instance endless without a --property) have a third module, with temporal formulas.
 
@@ -49,7 +50,6 @@ def command(
     from model_check.liveness.check import USUAL_INSTANCES, chosen_responses, require_endless_runs
     from model_check.tla.module import export, export_responses, write_export
     from model_check.world import Environment, Profile, World
-    from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 
     chosen, environment, named = Profile.of(profile), Environment.of(names_in(faults)), properties or []
     of_endless_runs = _are_responses(named)
@@ -62,11 +62,12 @@ def command(
         say_choice(size, "as the configuration is of one", named)
     world = World(chosen, environment, size)
     about = f"RocketMQ {profile} {environment.beside_a_profile}, instance {size.name}"
+    about += ": one transaction among any number of others" if world.is_crowded else ""
     if of_endless_runs or (size.endless and not named):
         require_endless_runs(size)
-        exported = export_responses(MACHINE, world.constants, chosen_responses(MACHINE, named), about)
+        exported = export_responses(world.machine, world.constants, chosen_responses(world.machine, named), about)
     else:
-        exported = export(MACHINE, world.constants, chosen_clauses(named), about)
+        exported = export(world.machine, world.constants, chosen_clauses(named), about)
     for path in write_export(exported, tla):
         print(path)
 

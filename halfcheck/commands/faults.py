@@ -94,7 +94,10 @@ def _in_parts(found: MinimalFaults, searched: int, cached: int) -> Iterator[Part
     from model_check.finding import Verdict
 
     size = found.instance
-    sizes = f"{counted(size.transactions, 'transaction')}, {size.half_slots} half slots, {size.op_slots} op slots"
+    among = " among any number of others" if size.crowded else ""
+    sizes = (
+        f"{counted(size.transactions, 'transaction')}{among}, {size.half_slots} half slots, {size.op_slots} op slots"
+    )
     otherwise = {
         Verdict.HOLDS: Paragraph("nothing: it holds", Tone.GOOD),
         Verdict.UNKNOWN: Paragraph("nothing that was found; some is unknown", Tone.WARNING),
@@ -116,7 +119,8 @@ def _in_parts(found: MinimalFaults, searched: int, cached: int) -> Iterator[Part
         yield Paragraph("")
     cut = {str(world) for world, _ in found.unknown()}
     if cut:
-        yield Paragraph(f"CUT SHORT, so that what they do not violate is unknown: {first_of(sorted(cut), 6)}")
+        why = "UNDECIDED" if size.crowded else "CUT SHORT"
+        yield Paragraph(f"{why}, so that what they do not violate is unknown: {first_of(sorted(cut), 6)}")
     states = sum(finding.numbers.distinct for finding in found.findings.values())
     yield Paragraph(
         f"{counted(len(found.findings), 'environment')}, {states:,} distinct states; "

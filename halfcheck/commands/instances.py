@@ -49,6 +49,7 @@ def _list(*, as_json: bool) -> None:
     for size in sizes:
         immunities = ", ".join("none" if ticks < 0 else str(ticks) for ticks in size.immunities)
         runs = "of any length" if size.forgets else "until the queues are full"
+        runs += ", among any number of others" if size.crowded else ""
         counts = (size.transactions, size.half_slots, size.op_slots, size.check_max, size.timeout)
         rows.append((size.name, *counts, immunities, runs))
     counted = (">transactions", ">half slots", ">op slots", ">checks", ">timeout")
@@ -64,10 +65,9 @@ def _to_json(size: Instance) -> dict[str, Any]:
 def _measure(name: str, profile: Profile, *, as_json: bool) -> None:
     from model_check.explicit.code_generation.packing import state_width
     from model_check.world import World
-    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
     world = World.of(profile, (), name)
-    measured = state_width(TRANSACTIONAL_MESSAGES, world.constants)
+    measured = state_width(world.machine, world.constants)
     if as_json:
         print(json.dumps(measured.to_json(), indent=2))
         return

@@ -12,6 +12,7 @@ from document.fitting_table import FittingTable
 from document.words import counted
 from halfcheck.errors import ExitCode
 from halfcheck.options import (
+    NO_TURNED_SWITCHES,
     AsJson,
     Faults,
     InstanceName,
@@ -67,7 +68,11 @@ def command(
 
     asked, environment = asked_aloud(profile), environment_of(faults)
     candidates = candidates_of(asked.profile, also or (), among or ())
-    searched: dict[str, Any] = {"instances": instances_of(instance), "threads": threads, "most_states": max_states}
+    searched: dict[str, Any] = {
+        "instances": instances_of(instance, NO_TURNED_SWITCHES),
+        "threads": threads,
+        "most_states": max_states,
+    }
     clauses = chosen_clauses(properties or ())
     with portfolio_progress(asked.profile.name, wanted=not as_json) as report_search:
         itself = search_portfolio(asked.profile, environment, clauses=clauses, report=report_search, **searched)

@@ -58,7 +58,6 @@ def command(
     from model_check.counterexample.steps import read_path, replay
     from model_check.counterexample.trace_file import read_trace_file
     from model_check.counterexample.unfolded import with_room_for
-    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
     if (file is None) == (steps is None):
         message = "give either FILE or --steps; see halfcheck replay --help"
@@ -67,8 +66,8 @@ def command(
     text = steps or "" if given is None else given.path
     world = _world(None if given is None else given.world, profile, instance, faults, text)
     constants = world.on(with_room_for(world.instance, text)).constants
-    path = read_path(TRANSACTIONAL_MESSAGES, constants, text)
-    replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
+    path = read_path(world.machine, constants, text)
+    replayed = replay(world.machine, constants, path)
     _require_closed(file, constants, path, None if given is None else given.loop)
     if as_json:
         content = {
@@ -90,7 +89,6 @@ def _world(given: World | None, profile: str | None, instance: str | None, fault
     from model_check.counterexample.steps import instance_that_takes
     from model_check.instances import load_instance
     from model_check.world import Environment, Profile, World
-    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
     release = Profile.of(profile or USUAL_PROFILE) if profile or given is None else given.profile
     environment = Environment.of(names_in(faults or "")) if faults is not None or given is None else given.environment
@@ -99,7 +97,7 @@ def _world(given: World | None, profile: str | None, instance: str | None, fault
     elif given is not None:
         size = given.instance
     else:
-        size = instance_that_takes(TRANSACTIONAL_MESSAGES, release, environment, text)
+        size = instance_that_takes(release, environment, text)
         say_choice(size, "the smallest in which the steps can be taken")
     return World(release, environment, size)
 

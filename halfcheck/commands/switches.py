@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from document.console import show
-from halfcheck.options import AsJson, Threads, print_json
+from halfcheck.options import NO_TURNED_SWITCHES, AsJson, Threads, instances_of, print_json
 from halfcheck.printing.progress import live_line
 
 if TYPE_CHECKING:
@@ -77,13 +77,12 @@ def _print_effects(
     from halfcheck.commands.faults import MOST_STATES
     from halfcheck.printing.switches import effects, facts_of
     from model_check.defects.switch_effects import find_effects
-    from model_check.instances import load_instance
     from model_check.switches import switch_called
     from model_check.verdicts.searches import CachedSearches, Searches, cache_file
     from model_check.world import Profile
 
     records = [switch_called(name) for name in names]
-    size, releases = load_instance(instance), [Profile.of(name) for name in profiles]
+    (size,), releases = instances_of(instance, NO_TURNED_SWITCHES), [Profile.of(name) for name in profiles]
     content = {}
     for number, record in enumerate(records):
         if not as_json:

@@ -221,8 +221,10 @@ def _print_extent(console: Console, answer: Answer) -> None:
         return
     is_broken_off = not numbers.complete and not answer.undecided
     cut = " and ".join(one.world.instance.name for one in answer.findings if not one.numbers.complete)
+    are_among_others = any(one.world.is_crowded for one in answer.findings)
+    but = f", of {cut} up to what they show" if are_among_others else f", but not of {cut}"
     extent = (
-        f"all reachable states{cut and ', but not of '}{cut}"
+        f"all reachable states{but if cut else ''}"
         if numbers.complete
         else "all states up to what was to be found"
         if is_broken_off

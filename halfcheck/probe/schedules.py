@@ -11,7 +11,7 @@ from halfcheck.verdicts.files import VerdictFiles
 from model_check.clauses import name_of
 from model_check.counterexample.steps import read_path, write_path
 from model_check.counterexample.unfolded import with_room_for
-from model_check.instances import load_instance
+from model_check.instances import load_instance, refuse_crowd
 from model_check.verdicts.counterexamples import MinimalCounterexample, read_counterexamples
 from model_check.world import Environment, Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -57,6 +57,7 @@ def schedules(options: ProbeOptions, profile: Profile) -> Iterator[Schedule]:
     """
     yield from _counterexamples_called(options.counterexample or (), profile)
     world = World(profile, Environment.of(names_in(options.faults)), load_instance(options.instance))
+    refuse_crowd(world.instance, "no client takes steps of theirs")
     if options.steps is not None:
         roomy = world.on(with_room_for(world.instance, options.steps))
         yield Schedule("steps", options.steps, _plan(roomy, options.steps))

@@ -256,7 +256,8 @@ def _bounded(findings: Sequence[Finding]) -> Sequence[Finding]:
 
 def _deciding(findings: Sequence[Finding], every: int) -> Sequence[Finding]:
     """The findings that say what holds: those of all clauses that are bounded, or among others where there is none."""
-    return _bounded([one for one in findings if len(one.rows) == every and not one.world.is_crowded] or findings)
+    of_all = [one for one in findings if len(one.rows) == every and not one.world.is_crowded]
+    return _bounded(of_all or [one for one in findings if one.world.is_crowded] or findings)
 
 
 def _row(findings: Sequence[Finding], clause: Property, missed: Sequence[str]) -> Row:

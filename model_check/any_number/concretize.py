@@ -70,7 +70,7 @@ def concrete_runs(
         lengths = [_lengths(*one) for one in left.values()]
         sizes = {name: max(one[name] for one in lengths) + more for name in lengths[0]}
         many = world.on(without_forgetting(instance, {"transactions": transactions, **sizes}))
-        search = _Search.of(many, most_states)
+        search = _RunLike.of(many, most_states)
         for clause, (_, path) in list(left.items()):
             steps = search.run_like(path, clause)
             if steps is not None:
@@ -144,7 +144,7 @@ class _Nodes:
 
 
 @dataclass(frozen=True)
-class _Search:
+class _RunLike:
     """The search of one instance of many."""
 
     constants: Constants
@@ -153,7 +153,7 @@ class _Search:
     most_states: int
 
     @classmethod
-    def of(cls, world: World, most_states: int) -> _Search:
+    def of(cls, world: World, most_states: int) -> _RunLike:
         """That of a world."""
         many = compile_machine(TRANSACTIONAL_MESSAGES, world.constants)
         return cls(world.constants, many, Projection.of(many, world.constants), most_states)

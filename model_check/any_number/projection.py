@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Words = npt.NDArray[np.int64]
 
 LEFT_OUT: Final = ("round.pulls_nothing", "stuck", "stuck_rounds", "op_left_behind")
-"""Ghosts of a round as a whole, which no action reads."""
+"""Ghosts of a round as a whole, which no action reads where runs have an end or forget (`endless` asks one)."""
 
 _OF_OTHERS: Final = ("round.met", "round.held", "batch.others")
 """What one among others knows of them; many transactions do not."""

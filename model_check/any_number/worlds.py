@@ -72,7 +72,7 @@ AT_ONCE: Final = 1 << 16
 
 def compared(profile: Profile, environment: Environment) -> SimulationComparison:
     """The states that searches find and walks pass in one world."""
-    has_trio = profile.name == "fixed" and environment in (Environment(), Environment(["crash"]))
+    has_trio = profile.name == "fixed" and environment in (Environment(), Environment.of(faults=["crash"]))
     searched = [(instance, MOST_STATES) for instance in SEARCHED] + [(TRIO, 1 << 30)] * has_trio
     results, is_complete, error = [], True, ""
     try:

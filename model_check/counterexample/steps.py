@@ -128,16 +128,19 @@ def _meant(action: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(likely)}?" if likely else "; no action has that name"
 
 
-def instance_that_takes(machine: Machine, profile: Profile, environment: Environment, text: str) -> Instance:
+def instance_that_takes(profile: Profile, environment: Environment, text: str) -> Instance:
     """The smallest instance that comes with the specification in which the steps of a text can be taken.
+
+    Those that are crowded come last: others take steps in them.
 
     Raises `ModelCheckError` when there is none: why not in the smallest that knows all the steps, or else in the
     smallest one.
     """
     first: ModelCheckError | None = None
     knows_the_steps = False
-    for instance in map(load_instance, instance_names()):
-        constants = World(profile, environment, instance).constants
+    for instance in sorted(map(load_instance, instance_names()), key=lambda one: one.crowded):
+        world = World(profile, environment, instance)
+        machine, constants = world.machine, world.constants
         try:
             path = read_path(machine, constants, text)
         except ModelCheckError as error:

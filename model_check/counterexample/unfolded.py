@@ -80,8 +80,8 @@ def with_room_for(instance: InstanceT, path: str) -> InstanceT:
     if not instance.forgets:
         return instance
     steps = min(path.count(";") + 1, MOST_PLACES)
-    transactions = 1 + max((int(t) for t in re.findall(r"\bt=(\d+)", path)), default=0)
-    return without_forgetting(instance, {"transactions": transactions, "half_slots": steps, "op_slots": steps})
+    named = 0 if instance.crowded else max((int(t) for t in re.findall(r"\bt=(\d+)", path)), default=0)
+    return without_forgetting(instance, {"transactions": 1 + named, "half_slots": steps, "op_slots": steps})
 
 
 def without_forgetting(instance: InstanceT, sizes: Mapping[str, int]) -> InstanceT:

@@ -14,7 +14,7 @@ from model_check.counterexample.unfolded import unfolded, without_forgetting
 from model_check.did_you_mean import require_known
 from model_check.errors import ModelCheckError
 from model_check.finding import Numbers, Verdict
-from model_check.instances import load_instance
+from model_check.instances import load_instance, refuse_crowd
 from model_check.liveness.fair_cycles import fair_components
 from model_check.liveness.graph import all_states, graph_of
 from model_check.liveness.lasso import Lasso, require_lasso, shortest_lasso
@@ -196,13 +196,14 @@ def check_responses(
 
 
 def require_endless_runs(sizes: Instance) -> None:
-    """Refuse an instance of which runs end, or in which transactions change places.
+    """Refuse an instance of which runs end, in which transactions change places, or one that is crowded.
 
     `ModelCheckError` says what to give instead.
     """
     if not (sizes.forgets and sizes.endless):
         message = f"instance {sizes.name} has no endless runs: give {USUAL_INSTANCES[0]}, or one with forgets = 1 and "
         raise ModelCheckError(message + "endless = 1")
+    refuse_crowd(sizes, "they may end each of its rounds, so that nothing must happen in the end")
     if sizes.transactions > 1:
         message = f"instance {sizes.name} has {sizes.transactions} transactions, which take each other's places: what "
         raise ModelCheckError(message + "must happen in the end is asked of one at a time; give transactions = 1")

@@ -39,7 +39,8 @@ def export(
     ----------
     constants
         An instance. Its values stand in the configuration; the module is the same for all instances, profiles and
-        environments, but that there is one for the instances that forget, and one for the others.
+        environments, but that there is one for the instances that forget, and one for the others. One transaction among
+        others is another machine.
     clauses
         What TLC shall check beside the declared ranges: all clauses when not given.
     about

@@ -18,8 +18,7 @@ from model_check.clauses import name_of
 from model_check.finding import Finding, Verdict, Violated
 from model_check.question import Question
 from model_check.verdicts.same_searches import idle_faults
-from model_check.world import ALL_FAULTS, SIZES, Environment, Profile, World
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from model_check.world import ALL_FAULTS, NO_FAULTS, SIZES, Environment, Profile, World
 
 if TYPE_CHECKING:
     from model_check.verdicts.searches import Searches
@@ -149,7 +148,7 @@ def find_minimal_faults(
     other numbers are those of a part; `with_schedules` gives each minimal set its schedule. Raises `EvaluationError`
     and `KeyboardInterrupt` as `Searches.run` does.
     """
-    idle = {profile: idle_faults(TRANSACTIONAL_MESSAGES, profile, instance) for profile in profiles}
+    idle = {one: idle_faults(World(one, NO_FAULTS, instance).machine, one, instance) for one in profiles}
     findings: dict[World, Finding] = {}
     for size in range(most_faults + 1):
         questions = []

@@ -18,7 +18,6 @@ from model_check.front_end.terms import FALSE, Expression, LoweredAction, Switch
 from model_check.world import ALL_FAULTS, NO_FAULTS, Environment, Profile, World
 from spec.constants import FAULTS, Instance
 from spec.switches import Switches
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from spec.language import Machine, Property, Step
@@ -60,8 +59,8 @@ def faults_that_show(switches: tuple[str, ...], profile: Profile, instance: Inst
     """
 
     def askers(environment: Environment, first: Collection[str] = ()) -> Iterator[str]:
-        constants = World(profile, environment, instance).constants
-        return (name for name, _ in _askers(TRANSACTIONAL_MESSAGES, constants, switches, first))
+        world = World(profile, environment, instance)
+        return (name for name, _ in _askers(world.machine, world.constants, switches, first))
 
     if any(askers(NO_FAULTS)):
         return ()

@@ -63,10 +63,11 @@ class CachedSearches:
     def answer(self, question: Question) -> Finding | None:
         """The newest cached finding that says all that a search would.
 
-        An incomplete one is a prefix of the whole: of a search with another limit it is not offered.
+        An incomplete one is a prefix of the whole: of a search with another limit it is not offered. None is of one
+        transaction among others.
         """
         if question.world.is_crowded:
-            return None  # why each clause is open, and where each is broken, is not in a record
+            return None
         for limit, record in reversed(self._found.get(question.world.key, [])):
             if record["complete"] or limit == question.most_states:
                 finding = _from_json(question.world, record)
@@ -75,7 +76,11 @@ class CachedSearches:
         return None
 
     def add(self, question: Question, finding: Finding) -> None:
-        """Append a search; a complete one counts for every limit."""
+        """Append a search; a complete one counts for every limit.
+
+        Verdicts on one transaction among others depend on more than the sources that the file is named after, and have
+        reasons of their own: they are not cached.
+        """
         if question.world.is_crowded:
             return
         key, record = question.world.key, _to_json(finding)

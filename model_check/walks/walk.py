@@ -12,7 +12,7 @@ from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.code_generation.emit import OBSERVED
 from model_check.explicit.kernel_texts.records import Odds, WalkEvents
-from model_check.instances import refuse_forgetting
+from model_check.instances import refuse_crowd, refuse_forgetting
 from model_check.walks.choices import step_tables
 from spec.events import EVENTS, FIELDS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -32,12 +32,13 @@ class Walker:
     Raises
     ------
     ModelCheckError
-        When there is no such choice, or the instance forgets; names what there is.
+        When there is no such choice, or the instance forgets or is crowded; names what there is.
     """
 
     def __init__(self, world: World, choice: str = "uniform") -> None:
         machine = TRANSACTIONAL_MESSAGES
         self._constants = world.constants
+        refuse_crowd(self._constants, "a walk takes no steps of theirs")
         refuse_forgetting(self._constants, "a walk")
         self._tables = step_tables(choice, machine.steps(self._constants))
         self._compiled = compile_machine(machine, self._constants)

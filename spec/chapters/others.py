@@ -113,7 +113,7 @@ def leave_op_of_another(s: State, c: Constants, o: int) -> None:
 
 @action(event="round_ended", place=1051)
 def keep_op_offset_for_another(s: State, c: Constants) -> None:
-    """The first op message of the round is another's and is not done: the op offset stays where a pull has set it (A02).
+    """The first op message of the round is of another and not done: the op offset stays where a pull has set it (A02).
 
     A round moves the offset only past its first op message, here past what is done of it.
     """

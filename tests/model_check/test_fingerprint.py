@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from model_check import fingerprint
 from model_check.explicit.code_generation.compile import emitted_text
 from model_check.fingerprint import engine_fingerprint, meaning_of, specification_fingerprint
-from model_check.verdicts import fingerprint
 from model_check.world import World
 from spec.language import MachineState
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

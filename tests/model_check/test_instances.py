@@ -75,6 +75,7 @@ def test_a_file_means_the_same_as_the_name_of_the_same_instance(tmp_path: Path) 
         ("first_checks", "[0, 3]", "first_checks = [0, 3] has more than check_max allows, which is 2"),
         ("skews", "[-63]", "skews = [-63] is not a list of whole numbers from -62"),
         ("clock_steps", "2", "clock_steps = 2 is not a whole number from 0 to 1"),
+        ("crowded", "2", "crowded = 2 is not a whole number from 0 to 1"),
         ("colour", "3", "unknown field 'colour'"),
         ("name", '"x"', "unknown field 'name'"),
     ],
@@ -85,6 +86,16 @@ def test_a_bad_field_is_named_in_one_line(tmp_path: Path, field: str, value: str
         load_instance(path)
     assert str(caught.value).startswith(f"instance file {path}: {complaint}")
     assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 150
+
+
+def test_one_among_others_is_a_single_transaction(tmp_path: Path) -> None:
+    assert load_instance(instance_file(tmp_path, crowded="1")).crowded == 1
+    path = instance_file(tmp_path, transactions="2", crowded="1")
+    with pytest.raises(BadFile) as caught:
+        load_instance(path)
+    said = "crowded = 1 has one transaction among any number of others; transactions = 2 is to be 1"
+    assert str(caught.value) == f"instance file {path}: {said}"
     assert caught.value.exit_code == 150
 
 

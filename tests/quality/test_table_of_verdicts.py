@@ -136,6 +136,21 @@ def test_a_sample_is_what_the_searches_give(profile: str, instance: str) -> None
             assert violated.keys() == broken, f"{world}: {STALE}"
 
 
+@pytest.mark.untraced
+def test_an_instance_of_some_worlds_only_is_searched_there_and_nowhere_else() -> None:
+    """One among others has led there: the search is that of many, to the depth of what it was for."""
+    (size,) = set(TABLE.all_instances) - set(TABLE.instances)
+    (world,) = TABLE.plan[size.name].worlds(size)
+    assert [len(TABLE.of(profile, size)) for profile in Profile.all()] == [
+        profile.name == "fixed" for profile in Profile.all()
+    ]
+    (entry,) = TABLE.of(world.profile, size).values()
+    clause = CLAUSES["S1.end_after_escape"]
+    (row,) = check(Question(world=world, clauses=(clause,), until=(clause,))).violated.values()
+    assert row.depth == entry.violated[clause] == 14, STALE
+    assert (world.environment, 14, size) in TABLE.minimal_sets(world.profile, clause)
+
+
 def test_there_is_a_schedule_for_every_minimal_set() -> None:
     wanted = {
         (profile, clause, *one)
@@ -173,8 +188,10 @@ def test_every_declared_implication_is_shown_by_the_table_and_by_no_entry_refute
 def test_the_page_is_what_the_table_and_the_schedules_give() -> None:
     page = FILES.page.read_text(encoding="utf-8")
     assert page == FILES.page_text(), STALE
-    for name, plan in TABLE.plan.items():
-        assert f"`{name}` ({plan.most_faults})" in page, "and no more faults than were searched in it are said to be"
+    for size in TABLE.instances:
+        assert f"`{size.name}` ({TABLE.plan[size.name].most_faults})" in page, (
+            "and no more faults than were searched in it are said to be"
+        )
 
 
 def section_of(clause: str) -> str:

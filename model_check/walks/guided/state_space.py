@@ -12,7 +12,7 @@ import numpy.typing as npt
 from model_check.errors import EvaluationError
 from model_check.explicit.code_generation.compile import Compiled, compile_machine
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD
-from model_check.instances import refuse_forgetting
+from model_check.instances import refuse_crowd, refuse_forgetting
 from model_check.walks.choices import step_tables
 from model_check.walks.guided.views import GRAINS, Hashes, ViewTable, Words, view_keys, view_table
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -47,8 +47,9 @@ class StateSpace:
 
     @classmethod
     def of(cls, world: World) -> StateSpace:
-        """That of a world, whose instance does not forget."""
+        """That of a world, whose instance neither forgets nor is crowded."""
         machine, constants = TRANSACTIONAL_MESSAGES, world.constants
+        refuse_crowd(constants, "a walk takes no steps of theirs")
         refuse_forgetting(constants, "a walk")
         compiled = compile_machine(machine, constants)
         return cls(

@@ -14,7 +14,7 @@ from model_check.verdicts.implications import Implication, implied_by, is_shown,
 from model_check.verdicts.regeneration import differing
 from model_check.verdicts.table import Entry, Minimal, SearchPlan, TableOfVerdicts, read_table, table_as_toml
 from model_check.world import NO_FAULTS as QUIET
-from model_check.world import Environment, Profile
+from model_check.world import Environment, Profile, World
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
 
@@ -49,6 +49,20 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     file.write_text(table_as_toml(TABLE))
     assert read_table(file) == TABLE
     assert TABLE.stale() == []
+
+
+def test_an_instance_of_some_worlds_only_breaks_what_it_breaks(tmp_path: Path) -> None:
+    plan = {**TABLE.plan, "tiny@2x3x3": SearchPlan(2, 1_000, ("5.3.3 slow_round,crash",))}
+    there = load_instance("tiny@2x3x3")
+    table = replace(
+        TABLE, plan=plan, entries={"5.3.3": {"tiny": ENTRIES, "tiny@2x3x3": {BOTH: Entry(9, 9, 9, {C: 5})}}}
+    )
+    assert plan["tiny@2x3x3"].worlds(there) == (World(PROFILE, BOTH, there),)
+    assert there not in table.instances
+    assert table.minimal_sets(PROFILE, C) == [Minimal(BOTH, 5, there)]
+    file = tmp_path / "verdicts.toml"
+    file.write_text(table_as_toml(table))
+    assert read_table(file) == table
 
 
 def test_a_verdict_is_violated_unknown_or_holds() -> None:
