@@ -54,7 +54,7 @@ class Relation:
         lowering = Lowering(self.machine, self.constants)
         found, wrong = [], []
         for arguments in product(*(choices.values(self.constants) for choices in claim.parameters.values())):
-            conversion = Conversion(self.slots, _switches(self.machine, self.constants), self.state)
+            conversion = Conversion(self.slots, switches_of(self.machine, self.constants), self.state)
             holds, badly = conversion.claim(lowering.claim(claim, arguments))
             found.append(negation(holds))
             wrong.append(badly)
@@ -83,7 +83,7 @@ class Relation:
         for members, elements in zip(self.slots.values(), self.state.values(), strict=True):
             for slot, element in zip(members, elements, strict=True):
                 if is_one_hot(slot):
-                    ones = _conditions_of(slot, element)
+                    ones = conditions_of(slot, element)
                     others = [negation(one) for one in ones]
                     rules += [z3.Or(ones), *(z3.Or(pair) for pair in combinations(others, 2))]
         return z3.And(rules)
@@ -99,11 +99,11 @@ def relation_of(machine: Machine, constants: object, conversion: type[Conversion
     state: State = {}
     variables: list[Formula] = []
     for path, own in slots_of_fields(machine.state, constants):
-        made = [_variables_of(slot, context) for slot in own]
+        made = [variables_of(slot, context) for slot in own]
         slots[path] = own
         state[path] = tuple(value for value, _ in made)
         variables += [variable for _, fresh in made for variable in fresh]
-    lowering, switches = Lowering(machine, constants), _switches(machine, constants)
+    lowering, switches = Lowering(machine, constants), switches_of(machine, constants)
     steps = []
     for step in machine.steps(constants):
         effect = conversion(slots, switches, state).effect(lowering.action(step))
@@ -114,7 +114,8 @@ def relation_of(machine: Machine, constants: object, conversion: type[Conversion
     return replace(relation, initial=initial).possible()
 
 
-def _switches(machine: Machine, constants: object) -> dict[str, bool]:
+def switches_of(machine: Machine, constants: object) -> dict[str, bool]:
+    """The value of each switch of a machine."""
     return {name: bool(getattr(constants, name)) for name in machine.switches}
 
 
@@ -123,9 +124,9 @@ def _updates(slots: Mapping[Path, tuple[Slot, ...]], before: State, effect: Effe
     number = 0
     for path, members in slots.items():
         for slot, old, new in zip(members, before[path], effect.after[path], strict=True):
-            was = _conditions_of(slot, old)
+            was = conditions_of(slot, old)
             if new is not old:
-                for i, (a, b) in enumerate(zip(was, _conditions_of(slot, new), strict=True)):
+                for i, (a, b) in enumerate(zip(was, conditions_of(slot, new), strict=True)):
                     if isinstance(a, bool) or isinstance(b, bool) or not a.eq(b):
                         yield number + i, b
             number += len(was)
@@ -139,7 +140,7 @@ def is_one_hot(slot: Slot) -> bool:
     return slot.kind is not Kind.BITS and slot.high - slot.low > 1
 
 
-def _variables_of(slot: Slot, context: z3.Context) -> tuple[Value, list[Formula]]:
+def variables_of(slot: Slot, context: z3.Context) -> tuple[Value, list[Formula]]:
     """The symbolic value of a slot, and the variables that it is made of, named after the slot."""
     if slot.kind is Kind.BITS:
         bits = [z3.Bool(f"{slot.label}:{i}", context) for i in range(slot.high.bit_length())]
@@ -156,8 +157,10 @@ def _variables_of(slot: Slot, context: z3.Context) -> tuple[Value, list[Formula]
     return Number(dict(cases)), list(cases.values())
 
 
-def _conditions_of(slot: Slot, value: Value) -> list[Truth]:
-    """A value of a slot as values of the variables that the slot is made of."""
+def conditions_of(slot: Slot, value: Value) -> list[Truth]:
+    """A value of a slot as values of the variables that the slot is made of; none for a slot with one value."""
+    if slot.low == slot.high:
+        return []
     if isinstance(value, Members):
         return list(value.bits)
     if not isinstance(value, Number):
