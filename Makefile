@@ -101,9 +101,10 @@ verdicts: setup ## search all that the table of verdicts speaks of, and compare 
 any-length: setup ## every state compared with what forgetting makes of it, with each fault; writes docs/generated/any-length.md
 	@$(BIN)/python -m model_check.any_length
 
-any-number: setup ## each step of many transactions compared with one among others, then its verdicts; writes docs/generated/any-number.md; an hour
+any-number: setup ## each step of many transactions compared with one among others, its verdicts, what a solver proves; writes docs/generated/any-number.md; an hour
 	@$(BIN)/python -m model_check.any_number.worlds
 	@$(BIN)/python -m model_check.verdicts.among_others
+	@$(BIN)/python -m model_check.any_number.obligations
 
 liveness: setup ## what must happen in the end, in each version and some environments; writes docs/generated/liveness.md
 	@$(BIN)/python -m model_check.liveness.page

@@ -52,6 +52,10 @@ LEFT_ALONE: Final = {
         ),
         "kept where what is over is forgotten, which no broker does",
     ),
+    **dict.fromkeys(
+        ("round.met", "round.held", "batch.others"),
+        "what one transaction among others knows of them; no broker tells transactions apart like that",
+    ),
     "half.burnt": _GHOST + "; each check request is compared when it is sent",
     "half.left": "a ghost, but for the halves that an operator may resume; each branch of the round is compared",
 }  # fmt: skip

@@ -50,7 +50,7 @@ SPEC_MUTANTS: Final = (
     ),
     _mutant(
         "op offset jumps", "the op offset after a round is where the next pull would begin",
-        "spec.rounds", "s.offsets.op = op_offset_after_round(s, c)", "s.offsets.op = s.round.next_op",
+        "spec.rounds", "s.offsets.op = op_offset_to_commit(s, c)", "s.offsets.op = s.round.next_op",
         "offsets.op", like="A02",
     ),
     _mutant(

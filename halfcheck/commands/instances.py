@@ -49,7 +49,7 @@ def _list(*, as_json: bool) -> None:
     for size in sizes:
         immunities = ", ".join("none" if ticks < 0 else str(ticks) for ticks in size.immunities)
         runs = "of any length" if size.forgets else "until the queues are full"
-        runs += ", among any number of others" if size.crowded else ""
+        runs += ", among others" if size.crowded else ""
         counts = (size.transactions, size.half_slots, size.op_slots, size.check_max, size.timeout)
         rows.append((size.name, *counts, immunities, runs))
     counted = (">transactions", ">half slots", ">op slots", ">checks", ">timeout")

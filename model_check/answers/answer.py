@@ -297,7 +297,9 @@ def search_portfolio(
 ) -> Answer:
     """Search the instances of the portfolio, smallest first, until each clause is violated, or all of them.
 
-    Where all are violated, an instance is searched only if the table of verdicts has a shorter violation there.
+    Where all are violated, an instance is searched only if the table of verdicts has a shorter violation there. Where
+    one transaction among others stands for any number, it is searched first, and decides what holds; of the portfolio
+    only those are searched that show what it breaks, unless it leaves something open.
 
     Raises `EvaluationError` when a value leaves its declared range, or a counterexample does not replay.
 

@@ -62,8 +62,12 @@ def portfolio_of(
 
 
 def those_among_others(profile: Profile, environment: Environment) -> list[Instance]:
-    """The instances of one transaction among others; none where nothing is claimed of any number."""
-    return [] if why_no_claim(profile, environment) else [load_instance(name) for name in AMONG_OTHERS]
+    """The instances of one transaction among others; none where nothing is claimed of any number.
+
+    Nor of a profile that the table of verdicts does not have, which is to show what they break.
+    """
+    is_known = profile.name in table_of_verdicts().entries
+    return [load_instance(name) for name in AMONG_OTHERS] if is_known and not why_no_claim(profile, environment) else []
 
 
 def those_that_show(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MOST_TRANSACTIONS: Final = 4
 
-MOST_STATES: Final = 400_000
+MOST_STATES: Final = 100_000
 """So many states of each number of transactions are looked at."""
 
 AT_ONCE: Final = 512

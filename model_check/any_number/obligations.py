@@ -35,7 +35,7 @@ from model_check.any_number.shapes import (
     shapes,
     states_of,
 )
-from model_check.any_number.views import View, Views, same
+from model_check.any_number.views import OwnView, Views, same
 from model_check.front_end.lower import Lowering
 from model_check.instances import load_instance
 from model_check.symbolic.if_conversion import Conversion, Effect, State
@@ -167,7 +167,7 @@ class Prover:
         if solver.check() == z3.unsat:
             return proof
         views = Views(self.many.slots, self.one.slots)
-        seen = [_Follower(self, views.of(states, t)) for t in range(self.constants.transactions)]
+        seen = [_WaysToFollow(self, views.of(states, t)) for t in range(self.constants.transactions)]
         for step, action in self.many.steps:
             if only and step.action.name not in only:
                 continue
@@ -217,17 +217,17 @@ class Prover:
         return z3.BoolVal(condition, self.many.context) if isinstance(condition, bool) else condition
 
 
-class _Follower:
+class _WaysToFollow:
     """The steps of one among others from what one transaction sees of the states of a shape."""
 
-    def __init__(self, prover: Prover, view: View) -> None:
+    def __init__(self, prover: Prover, view: OwnView) -> None:
         self.prover, self.view = prover, view
         self._effects: dict[tuple[Step, Step | None], Effect] = {}
         taken = [(step, action) for step, action in prover.one.steps if step.action.name not in prover.without]
         self._steps = dict(taken)
         self._leaving = [step for step in self._steps if step.action.name == "leave_op_of_another"]
 
-    def ways(self, step: Step, after: View, views: Views) -> Iterator[Truth]:
+    def ways(self, step: Step, after: OwnView, views: Views) -> Iterator[Truth]:
         """Whether the one gets to what the transaction sees behind a step of many, first by the ways made at once."""
         found = views.is_view(self.view.knowing(), after)
         for first in (None, *self._leaving) if step.action.event == "round_ended" else (None,):
@@ -235,7 +235,7 @@ class _Follower:
                 found = disjunction((found, *self._by_one_step(step, after, views, first)))
             yield found
 
-    def _by_one_step(self, step: Step, after: View, views: Views, first: Step | None) -> Iterator[Truth]:
+    def _by_one_step(self, step: Step, after: OwnView, views: Views, first: Step | None) -> Iterator[Truth]:
         ends_round = step.action.event == "round_ended"
         for own in self._steps:
             is_alike = own.action.name == step.action.name or (ends_round and own.action.event == "round_ended")
@@ -255,19 +255,19 @@ class _Follower:
 
 
 @cache
-def _prover(profile: str, faults: tuple[str, ...]) -> Prover:
-    """The prover of a world, made once in each process."""
-    return Prover.of(World.of(profile, faults, SMALL).constants)
+def _prover() -> Prover:
+    """The prover of the repaired protocol with crashes, made once in each process."""
+    return Prover.of(World.of("fixed", faults=["crash"], instance=SMALL).constants)
 
 
 def _proved(part: tuple[Shape, ...]) -> Proof:
-    return sum((_prover("fixed", ("crash",)).prove(shape) for shape in part), Proof())
+    return sum((_prover().prove(shape) for shape in part), Proof())
 
 
 def main() -> int:
     """Ask for the obligations of all shapes, on all processors; 1 when one is not proved."""
     began = time.monotonic()
-    prover, proof = _prover("fixed", ("crash",)), Proof()
+    prover, proof = _prover(), Proof()
     every = tuple(shapes(prover.constants))
     count = -(-len(every) // SHAPES_AT_ONCE)
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:

@@ -34,7 +34,7 @@ _OF_OTHERS: Final = (MET, ("round", "held"), ("batch", "others"))
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class OwnView:
     """Some states as one transaction sees them."""
 
     fields: State
@@ -80,7 +80,7 @@ class Views:
     _converted: dict[tuple[object, ...], tuple[Value, Value]] = field(default_factory=dict)
     _equations: dict[tuple[int, int], tuple[Truth, Value, Value]] = field(default_factory=dict)
 
-    def of(self, states: States, t: int) -> View:
+    def of(self, states: States, t: int) -> OwnView:
         """The view of transaction `t`."""
         halves = tuple(h for h, owner in enumerate(states.owners) if owner == t)
         ops = tuple(o for o, name in enumerate(states.names) if name in halves)
@@ -102,9 +102,9 @@ class Views:
             fields[path] = tuple(values)
         cursor = states.number("round.cursor")
         is_met = disjunction(condition for h, condition in cursor.cases.items() if h in halves)
-        return View(fields, both(states.runs, is_met))
+        return OwnView(fields, both(states.runs, is_met))
 
-    def is_view(self, fields: State, view: View) -> Truth:
+    def is_view(self, fields: State, view: OwnView) -> Truth:
         """Whether a state of one among others is a view, and claims to stand on a half of its own only if it does."""
         equations = []
         for path, slots in self.one.items():

@@ -279,11 +279,11 @@ def _any_number(table: TableOfVerdicts) -> Iterator[Part]:
     yield tabulated("", *table.profile_names, rows=rows)
     if only:
         yield from prose(ONLY_AMONG_OTHERS)
-        named = [
-            (name_of(clause), profile, ", ".join(one.name for one in where))
-            for (clause, profile), where in only.items()
-        ]
-        yield tabulated("clause", "version", "environments", rows=named)
+        alike: dict[tuple[str, str], list[str]] = {}
+        for (clause, profile), where in only.items():
+            alike.setdefault((name_of(clause), ", ".join(one.name for one in where)), []).append(profile.name)
+        rows = [[clause, ", ".join(profiles), where] for (clause, where), profiles in alike.items()]
+        yield tabulated("clause", "versions", "environments", rows=rows)
 
 
 def _decided(verdicts: Sequence[ForAnyNumber], no_claim: str) -> str:

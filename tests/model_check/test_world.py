@@ -234,7 +234,7 @@ OF_CLAUSE = ("verdict", "depth", "resembles", "rule", "reason", "trace", "replay
 ANSWER = (*FINDING, "instances", "instances_left_out", "bounds", "searched_together")
 ANSWER_OF_PROPERTY = (*OF_PROPERTY, "instance", "cannot_occur")
 ANSWER_OF_CLAUSE = (
-    *OF_CLAUSE, "instance", "cannot_occur", "any_length", "broken_elsewhere", "gravity", "harm", "remedy",
+    *OF_CLAUSE, "instance", "cannot_occur", "any_length", "any_number", "broken_elsewhere", "gravity", "harm", "remedy",
 )  # fmt: skip
 
 

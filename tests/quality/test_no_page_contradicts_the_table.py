@@ -18,7 +18,9 @@ from halfcheck.options import USUAL_PROFILE
 from halfcheck.verdicts.files import VerdictFiles
 from html_report.page import render
 from model_check.clauses import clause_names, clauses_by_name, name_of
-from model_check.world import NO_FAULTS, Environment, Profile, World
+from model_check.finding import Verdict
+from model_check.verdicts.among_others import for_any_number
+from model_check.world import NO_FAULTS, Environment, Profile, World, single_environments
 from tests.html_report.sample_page import TABLE, full
 
 if TYPE_CHECKING:
@@ -33,8 +35,7 @@ WORDS = {
     "quiet": ("quiet world", "broken in the quiet world"),
     "one": ("one fault", "broken by one fault"),
     "two": ("two faults", "broken by two faults"),
-    "unbroken": ("unbroken", "nothing found breaks it"),
-    "undecided": ("not decided", "nothing found breaks it, not every search was finished"),
+    "undecided": ("not decided", "nothing found breaks it, and it is not decided"),
 }
 
 
@@ -87,8 +88,30 @@ def is_true(claim: Claim) -> bool:
 
 def kind_of(clauses: list[Property], profile: Profile) -> str:
     sizes = [len(one.environment) for clause in clauses for one in TABLE.minimal_sets(profile, clause)]
-    undecided = any(TABLE.undecided(profile, clause) for clause in clauses)
-    return KINDS[min(sizes)] if sizes else "undecided" if undecided else "unbroken"
+    holding, undecided = decided(clauses, profile)
+    return KINDS[min(sizes)] if sizes else "undecided" if NO_FAULTS in undecided or not holding else "holds"
+
+
+def decided(clauses: list[Property], profile: Profile) -> tuple[list[Environment], list[Environment]]:
+    """In which worlds the clauses hold for any number of transactions, and in which some of them is not decided."""
+    found = {one: [for_any_number(profile, one, clause) for clause in clauses] for one in single_environments()}
+    undecided = [one for one, verdicts in found.items() if any(v.verdict is Verdict.UNKNOWN for v in verdicts)]
+    holding = [one for one, verdicts in found.items() if one not in undecided and any(v.holds for v in verdicts)]
+    return holding, undecided
+
+
+def words_of(clauses: list[Property], profile: Profile) -> tuple[str, str]:
+    """What a cell says, and what it is read out as."""
+    kind = kind_of(clauses, profile)
+    if kind != "holds":
+        return WORDS[kind]
+    holding, undecided = decided(clauses, profile)
+    worlds = "1 world" if len(holding) == 1 else f"{len(holding)} worlds"
+    but = f", not decided with {' or '.join(one.name for one in undecided)}" if undecided else ""
+    return (
+        f"holds, {len(holding)} of {len(holding) + len(undecided)}",
+        f"holds for any number of transactions, in runs of any length, in {worlds} with one fault or none{but}",
+    )
 
 
 def clauses_of(property_id: str) -> list[Property]:
@@ -113,7 +136,7 @@ def wrong_cells(report: str) -> list[str]:
     wrong = []
     for kind, property_id, profile, sentence, sign, words in cells:
         expected = kind_of(clauses_of(property_id), Profile.of(profile))
-        short, long = WORDS[expected]
+        short, long = words_of(clauses_of(property_id), Profile.of(profile))
         told = sentence.removeprefix(f"{property_id} in {profile}: ").partition(", 1 cause")[0]
         told = re.sub(r", \d+ causes?,.*", "", told)
         if (kind, sign, words, told) != (expected, expected, short, long):
@@ -132,11 +155,11 @@ def wrong_clauses(report: str) -> list[str]:
         found = re.findall(r"<li>(.*?) <small>(\d+) steps, ([\w@]+)</small></li>", sets)
         minimal = [Set(tuple(re.findall(r"<code>(\w+)</code>", faults)), int(n), name) for faults, n, name in found]
         shown[clause, profile] = kind, minimal, int(steps)
-    for clause, profile, undecided in re.findall(
-        rf'<span id="({CLAUSE})-([^"]+)"><b>[^<]*</b>(?: <small>\((\d+) sets? of faults not decided\)</small>)?</span>',
+    for clause, profile, words in re.findall(
+        rf'<span id="({CLAUSE})-([^"]+)"><b>[^<]*</b>(?: <small>\((holds, \d+ of \d+|not decided)\)</small>)?</span>',
         report,
     ):
-        shown[clause, profile] = "undecided" if undecided else "unbroken", [], 0
+        shown[clause, profile] = "holds" if words.startswith("holds") else "undecided", [], 0
     form = (
         r'<details class="version" id="(\w+)-([^"]+)"[^>]*>\s*<summary>[^\n]*</summary>\s*'
         r'<p class="as-in">[^\n]*<a href="#\1-([^"]+)">'

@@ -8,7 +8,7 @@ EXTENDS Integers, FiniteSets
 CONSTANTS TRANSACTIONS, HALF_SLOTS, OP_SLOTS, CHECK_MAX, TIMEOUT, IMMUNITIES, IMMUNITIES_NEGATED,
           CHECK_INTERVAL, ROUND_LIMIT, OP_BATCH_INTERVAL, OP_BATCH_SIZE, OP_PULL_SIZE, FIRST_CHECKS,
           FIRST_CHECKS_NEGATED, SKEWS, SKEWS_NEGATED, RESERVED_TIME, CLOCK_STEPS, MISHAPS,
-          STRAY_ENDS, CRASHES, REACH, PERSIST_INTERVAL, FORGETS, EXPIRES, ENDLESS
+          STRAY_ENDS, CRASHES, REACH, PERSIST_INTERVAL, FORGETS, EXPIRES, ENDLESS, CROWDED
 
 \* Switches: what a version does, and what may go wrong.
 CONSTANTS MARKS_OP_DONE_ON_HIT, OP_END_COMMITS_OFFSET, BATCHES_OPS, BATCH_THREAD_OVERSLEEPS,
@@ -51,6 +51,8 @@ LOG_SLOTS == HALF_SLOTS + OP_SLOTS
 MOST_IMMUNITY == Max(Immunities \cup {TIMEOUT})
 MOST_GONE == FORGETS * (CHECK_MAX + 2)
 BIRTH_LEAD == Max(Skews \cup {0, 0}) + CLOCK_STEPS
+MOST_MET == CROWDED * HALF_SLOTS
+MOST_HELD == CROWDED * OP_SLOTS
 MOST_HALVES_DELETED == EXPIRES * HALF_SLOTS
 MOST_OPS_DELETED == EXPIRES * OP_SLOTS
 MOST_CRASHES == Max({CRASHES, 0})
@@ -168,6 +170,7 @@ Op ==
 \* The op buffer of 5.1 and later (MessageQueueOpContext); it lives in memory and dies with the broker.
 Batch ==
     [names : SUBSET HalfSlots,
+     others : BOOLEAN,
      is_open : BOOLEAN,
      waiting_since : InstantsUpTo(Floor(WAITING_CUT, CLOCK_STEP), CLOCK_STEPS),
      written_at : InstantsUpTo(Floor(BATCH_CUT, CLOCK_STEP), CLOCK_STEPS)]
@@ -184,7 +187,9 @@ Round ==
      pulls_nothing : BOOLEAN,
      removed_by : [HalfSlots -> OpSlots \cup {NONE}],
      done : SUBSET OpSlots,
-     done_twice : SUBSET OpSlots]
+     done_twice : SUBSET OpSlots,
+     met : 0..MOST_MET,
+     held : 0..MOST_HELD]
 
 \* opMsgMap of the running round, for one op message (5.1 and later).
 PulledOp ==
@@ -317,6 +322,7 @@ Init ==
                                 halves_before |-> 0]]
     /\ op_length = 0
     /\ batch = [names |-> {},
+                others |-> FALSE,
                 is_open |-> FALSE,
                 waiting_since |-> LongAgo(Floor(WAITING_CUT, CLOCK_STEP)),
                 written_at |-> LongAgo(Floor(BATCH_CUT, CLOCK_STEP))]
@@ -330,7 +336,9 @@ Init ==
                 pulls_nothing |-> FALSE,
                 removed_by |-> [h \in HalfSlots |-> NONE],
                 done |-> {},
-                done_twice |-> {}]
+                done_twice |-> {},
+                met |-> 0,
+                held |-> 0]
     /\ pulled_op = [o \in OpSlots |-> [unresolved |-> {}]]
     /\ round_ended_at = LongAgo(Floor(CHECK_INTERVAL, CLOCK_STEP))
     /\ offsets = [half |-> 0,
@@ -413,6 +421,8 @@ MaySend(t) ==
     /\ role = "MASTER"
     \* instance: transactions are numbered in the order of their sends
     /\ IsTrue(~ORDERS_SENDS \/ t = 0 \/ transaction[t - 1].local # "NOT_SENT")
+    \* instance: the transaction that stands among others is sent once
+    /\ IsTrue(CROWDED = 0 \/ ~had_halves)
     /\ RoomForAHalf
 
 \* The local transaction begins; the broker knows the producer from now on (ProducerManager#registerProducer).
@@ -920,7 +930,7 @@ BatchIsDue ==
     \* half offsets wait in the batch
     /\ batch.names # {}
     \* the batch interval is over since the last write, or the batch is full
-    /\ IsTrue(BatchIsReady)
+    /\ IsTrue(BatchIsReady \/ batch.others)
 
 \* An op message at the end of its queue, behind the halves that are there in the commit log.
 AppendOp(names) ==
@@ -941,6 +951,7 @@ AppendOp(names) ==
 EmptyBatch ==
     /\ batch' = [batch EXCEPT
                     !.names = {},
+                    !.others = FALSE,
                     !.waiting_since = LongAgo(Floor(WAITING_CUT, CLOCK_STEP)),
                     !.written_at = Now]
 
@@ -988,12 +999,13 @@ BatchIsOverdue ==
         is_waiting_long == Now - batch.waiting_since >= OP_BATCH_INTERVAL
         is_slept_through == Now - batch.written_at >= BATCH_CUT /\ is_waiting_long
         is_awaited == IF BATCH_THREAD_OVERSLEEPS THEN is_slept_through ELSE is_unwritten_long
-    IN  batch.names # {} /\ is_awaited
+    IN  (batch.others \/ batch.names # {}) /\ is_awaited
 
 \* The process is over: what waits is gone.
 DropBatch ==
     /\ batch' = [batch EXCEPT
                     !.names = {},
+                    !.others = FALSE,
                     !.is_open = FALSE,
                     !.waiting_since = LongAgo(Floor(WAITING_CUT, CLOCK_STEP)),
                     !.written_at = LongAgo(Floor(BATCH_CUT, CLOCK_STEP))]
@@ -1563,7 +1575,7 @@ BufferOp(h) ==
     /\ BATCHES_OPS
     /\ Acknowledge(h)
     /\ batch' = [batch EXCEPT
-                    !.waiting_since = IF batch.names = {} THEN Now ELSE @,
+                    !.waiting_since = IF batch.names = {} /\ ~batch.others THEN Now ELSE @,
                     !.is_open = IF ~@ THEN TRUE ELSE @,
                     !.written_at = IF ~batch.is_open THEN Now ELSE @,
                     !.names = @ \cup {h}]
@@ -1686,12 +1698,14 @@ EndRound(why) ==
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
                            !.null_met = FALSE,
+                           !.met = 0,
                            !.first_op = 0,
                            !.next_op = 0,
                            !.last_pull = "FOUND",
                            !.pulls_nothing = FALSE,
                            !.done = {},
                            !.done_twice = {},
+                           !.held = 0,
                            !.removed_by = [h \in HalfSlots |-> NONE]]
            /\ pulled_op' = [o_2 \in OpSlots |->
                                [(IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
@@ -1700,27 +1714,74 @@ EndRound(why) ==
            /\ offsets' = [offsets EXCEPT
                              !.half = IF round_then.cursor # HalfOffset THEN round_then.cursor ELSE @,
                              !.op =
-                                 IF round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                          /\ o_2 >= round_then.first_op
-                                                                          /\ \A i \in 0..o_2 :
-                                                                                 /\ (/\ i \in round_then.done
-                                                                                     /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                          /\ op[i].undecodable
-                                                                                          /\ op[i].halves_before > round_then.cursor))
-                                                                                      = (i >= round_then.first_op)
-                                                                                 /\ \/ i = o_2
-                                                                                    \/ ~(i \in round_then.done_twice)})
-                                      # round_then.first_op
-                                 THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                            /\ o_2 >= round_then.first_op
-                                                                            /\ \A i \in 0..o_2 :
-                                                                                   /\ (/\ i \in round_then.done
-                                                                                       /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                            /\ op[i].undecodable
-                                                                                            /\ op[i].halves_before > round_then.cursor))
-                                                                                        = (i >= round_then.first_op)
-                                                                                   /\ \/ i = o_2
-                                                                                      \/ ~(i \in round_then.done_twice)})
+                                 IF \/ (IF CROWDED = 1 /\ round_then.held # 0
+                                        THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                      /\ o_2 >= round_then.first_op
+                                                                                      /\ \A i \in 0..o_2 :
+                                                                                             /\ (/\ i \in round_then.done
+                                                                                                 /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                      /\ op[i].undecodable
+                                                                                                      /\ op[i].halves_before > round_then.cursor))
+                                                                                                  = (i >= round_then.first_op)
+                                                                                             /\ \/ i = o_2
+                                                                                                \/ ~(i \in round_then.done_twice)})
+                                                  <= round_then.held - 1
+                                             THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                        /\ o_2 >= round_then.first_op
+                                                                                        /\ \A i \in 0..o_2 :
+                                                                                               /\ (/\ i \in round_then.done
+                                                                                                   /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                        /\ op[i].undecodable
+                                                                                                        /\ op[i].halves_before > round_then.cursor))
+                                                                                                    = (i >= round_then.first_op)
+                                                                                               /\ \/ i = o_2
+                                                                                                  \/ ~(i \in round_then.done_twice)})
+                                             ELSE round_then.held - 1
+                                        ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                   /\ o_2 >= round_then.first_op
+                                                                                   /\ \A i \in 0..o_2 :
+                                                                                          /\ (/\ i \in round_then.done
+                                                                                              /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                   /\ op[i].undecodable
+                                                                                                   /\ op[i].halves_before > round_then.cursor))
+                                                                                               = (i >= round_then.first_op)
+                                                                                          /\ \/ i = o_2
+                                                                                             \/ ~(i \in round_then.done_twice)}))
+                                         # round_then.first_op
+                                    \/ CROWDED = 1 /\ round_then.held # 0
+                                 THEN IF CROWDED = 1 /\ round_then.held # 0
+                                      THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                    /\ o_2 >= round_then.first_op
+                                                                                    /\ \A i \in 0..o_2 :
+                                                                                           /\ (/\ i \in round_then.done
+                                                                                               /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                    /\ op[i].undecodable
+                                                                                                    /\ op[i].halves_before > round_then.cursor))
+                                                                                                = (i >= round_then.first_op)
+                                                                                           /\ \/ i = o_2
+                                                                                              \/ ~(i \in round_then.done_twice)})
+                                                <= round_then.held - 1
+                                           THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                      /\ o_2 >= round_then.first_op
+                                                                                      /\ \A i \in 0..o_2 :
+                                                                                             /\ (/\ i \in round_then.done
+                                                                                                 /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                      /\ op[i].undecodable
+                                                                                                      /\ op[i].halves_before > round_then.cursor))
+                                                                                                  = (i >= round_then.first_op)
+                                                                                             /\ \/ i = o_2
+                                                                                                \/ ~(i \in round_then.done_twice)})
+                                           ELSE round_then.held - 1
+                                      ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                 /\ o_2 >= round_then.first_op
+                                                                                 /\ \A i \in 0..o_2 :
+                                                                                        /\ (/\ i \in round_then.done
+                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                 /\ op[i].undecodable
+                                                                                                 /\ op[i].halves_before > round_then.cursor))
+                                                                                             = (i >= round_then.first_op)
+                                                                                        /\ \/ i = o_2
+                                                                                           \/ ~(i \in round_then.done_twice)})
                                  ELSE @]
            /\ op_left_behind' =
                   (/\ has_met_all
@@ -1833,24 +1894,28 @@ AbortRound(why) ==
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
                            !.null_met = FALSE,
+                           !.met = 0,
                            !.first_op = 0,
                            !.next_op = 0,
                            !.last_pull = "FOUND",
                            !.pulls_nothing = FALSE,
                            !.done = {},
                            !.done_twice = {},
+                           !.held = 0,
                            !.removed_by = [h \in HalfSlots |-> NONE]]
                   ELSE [round EXCEPT
                            !.running = FALSE,
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
                            !.null_met = FALSE,
+                           !.met = 0,
                            !.first_op = 0,
                            !.next_op = 0,
                            !.last_pull = "FOUND",
                            !.pulls_nothing = FALSE,
                            !.done = {},
                            !.done_twice = {},
+                           !.held = 0,
                            !.removed_by = [h \in HalfSlots |-> NONE]]
            /\ pulled_op' =
                   IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
@@ -1866,27 +1931,74 @@ AbortRound(why) ==
                                  ELSE @,
                              !.op =
                                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
-                                 THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                               /\ o_2 >= round_then.first_op
-                                                                               /\ \A i \in 0..o_2 :
-                                                                                      /\ (/\ i \in round_then.done
-                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                               /\ op[i].undecodable
-                                                                                               /\ op[i].halves_before > round_then.cursor))
-                                                                                           = (i >= round_then.first_op)
-                                                                                      /\ \/ i = o_2
-                                                                                         \/ ~(i \in round_then.done_twice)})
-                                           # round_then.first_op
-                                      THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                 /\ o_2 >= round_then.first_op
-                                                                                 /\ \A i \in 0..o_2 :
-                                                                                        /\ (/\ i \in round_then.done
-                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                 /\ op[i].undecodable
-                                                                                                 /\ op[i].halves_before > round_then.cursor))
-                                                                                             = (i >= round_then.first_op)
-                                                                                        /\ \/ i = o_2
-                                                                                           \/ ~(i \in round_then.done_twice)})
+                                 THEN IF \/ (IF CROWDED = 1 /\ round_then.held # 0
+                                             THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)})
+                                                       <= round_then.held - 1
+                                                  THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                             /\ o_2 >= round_then.first_op
+                                                                                             /\ \A i \in 0..o_2 :
+                                                                                                    /\ (/\ i \in round_then.done
+                                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                             /\ op[i].undecodable
+                                                                                                             /\ op[i].halves_before > round_then.cursor))
+                                                                                                         = (i >= round_then.first_op)
+                                                                                                    /\ \/ i = o_2
+                                                                                                       \/ ~(i \in round_then.done_twice)})
+                                                  ELSE round_then.held - 1
+                                             ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                        /\ o_2 >= round_then.first_op
+                                                                                        /\ \A i \in 0..o_2 :
+                                                                                               /\ (/\ i \in round_then.done
+                                                                                                   /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                        /\ op[i].undecodable
+                                                                                                        /\ op[i].halves_before > round_then.cursor))
+                                                                                                    = (i >= round_then.first_op)
+                                                                                               /\ \/ i = o_2
+                                                                                                  \/ ~(i \in round_then.done_twice)}))
+                                              # round_then.first_op
+                                         \/ CROWDED = 1 /\ round_then.held # 0
+                                      THEN IF CROWDED = 1 /\ round_then.held # 0
+                                           THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                         /\ o_2 >= round_then.first_op
+                                                                                         /\ \A i \in 0..o_2 :
+                                                                                                /\ (/\ i \in round_then.done
+                                                                                                    /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                         /\ op[i].undecodable
+                                                                                                         /\ op[i].halves_before > round_then.cursor))
+                                                                                                     = (i >= round_then.first_op)
+                                                                                                /\ \/ i = o_2
+                                                                                                   \/ ~(i \in round_then.done_twice)})
+                                                     <= round_then.held - 1
+                                                THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)})
+                                                ELSE round_then.held - 1
+                                           ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                      /\ o_2 >= round_then.first_op
+                                                                                      /\ \A i \in 0..o_2 :
+                                                                                             /\ (/\ i \in round_then.done
+                                                                                                 /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                      /\ op[i].undecodable
+                                                                                                      /\ op[i].halves_before > round_then.cursor))
+                                                                                                  = (i >= round_then.first_op)
+                                                                                             /\ \/ i = o_2
+                                                                                                \/ ~(i \in round_then.done_twice)})
                                       ELSE @
                                  ELSE @]
            /\ stuck' =
@@ -1934,12 +2046,14 @@ ForgetRound ==
                     !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                     !.cursor = 0,
                     !.null_met = FALSE,
+                    !.met = 0,
                     !.first_op = 0,
                     !.next_op = 0,
                     !.last_pull = "FOUND",
                     !.pulls_nothing = FALSE,
                     !.done = {},
                     !.done_twice = {},
+                    !.held = 0,
                     !.removed_by = [h \in HalfSlots |-> NONE]]
     /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
 
@@ -2644,24 +2758,28 @@ EndRoundAtFreshHalf ==
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
                            !.null_met = FALSE,
+                           !.met = 0,
                            !.first_op = 0,
                            !.next_op = 0,
                            !.last_pull = "FOUND",
                            !.pulls_nothing = FALSE,
                            !.done = {},
                            !.done_twice = {},
+                           !.held = 0,
                            !.removed_by = [h \in HalfSlots |-> NONE]]
                   ELSE [round_then_2 EXCEPT
                            !.running = FALSE,
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
                            !.null_met = FALSE,
+                           !.met = 0,
                            !.first_op = 0,
                            !.next_op = 0,
                            !.last_pull = "FOUND",
                            !.pulls_nothing = FALSE,
                            !.done = {},
                            !.done_twice = {},
+                           !.held = 0,
                            !.removed_by = [h \in HalfSlots |-> NONE]]
            /\ pulled_op' =
                   IF half[HalfRead].stored_at > Now
@@ -2679,49 +2797,143 @@ EndRoundAtFreshHalf ==
                                  ELSE IF round_then_2.cursor # HalfOffset THEN round_then_2.cursor ELSE @,
                              !.op =
                                  IF half[HalfRead].stored_at > Now
-                                 THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                               /\ o_2 >= round_then.first_op
-                                                                               /\ \A i \in 0..o_2 :
-                                                                                      /\ (/\ i \in round_then.done
-                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                               /\ op[i].undecodable
-                                                                                               /\ op[i].halves_before > round_then.cursor))
-                                                                                           = (i >= round_then.first_op)
-                                                                                      /\ \/ i = o_2
-                                                                                         \/ ~(i \in round_then.done_twice)})
-                                           # round_then.first_op
-                                      THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                 /\ o_2 >= round_then.first_op
-                                                                                 /\ \A i \in 0..o_2 :
-                                                                                        /\ (/\ i \in round_then.done
-                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                 /\ op[i].undecodable
-                                                                                                 /\ op[i].halves_before > round_then.cursor))
-                                                                                             = (i >= round_then.first_op)
-                                                                                        /\ \/ i = o_2
-                                                                                           \/ ~(i \in round_then.done_twice)})
+                                 THEN IF \/ (IF CROWDED = 1 /\ round_then.held # 0
+                                             THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)})
+                                                       <= round_then.held - 1
+                                                  THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                             /\ o_2 >= round_then.first_op
+                                                                                             /\ \A i \in 0..o_2 :
+                                                                                                    /\ (/\ i \in round_then.done
+                                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                             /\ op[i].undecodable
+                                                                                                             /\ op[i].halves_before > round_then.cursor))
+                                                                                                         = (i >= round_then.first_op)
+                                                                                                    /\ \/ i = o_2
+                                                                                                       \/ ~(i \in round_then.done_twice)})
+                                                  ELSE round_then.held - 1
+                                             ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                        /\ o_2 >= round_then.first_op
+                                                                                        /\ \A i \in 0..o_2 :
+                                                                                               /\ (/\ i \in round_then.done
+                                                                                                   /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                        /\ op[i].undecodable
+                                                                                                        /\ op[i].halves_before > round_then.cursor))
+                                                                                                    = (i >= round_then.first_op)
+                                                                                               /\ \/ i = o_2
+                                                                                                  \/ ~(i \in round_then.done_twice)}))
+                                              # round_then.first_op
+                                         \/ CROWDED = 1 /\ round_then.held # 0
+                                      THEN IF CROWDED = 1 /\ round_then.held # 0
+                                           THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                         /\ o_2 >= round_then.first_op
+                                                                                         /\ \A i \in 0..o_2 :
+                                                                                                /\ (/\ i \in round_then.done
+                                                                                                    /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                         /\ op[i].undecodable
+                                                                                                         /\ op[i].halves_before > round_then.cursor))
+                                                                                                     = (i >= round_then.first_op)
+                                                                                                /\ \/ i = o_2
+                                                                                                   \/ ~(i \in round_then.done_twice)})
+                                                     <= round_then.held - 1
+                                                THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)})
+                                                ELSE round_then.held - 1
+                                           ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                      /\ o_2 >= round_then.first_op
+                                                                                      /\ \A i \in 0..o_2 :
+                                                                                             /\ (/\ i \in round_then.done
+                                                                                                 /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                      /\ op[i].undecodable
+                                                                                                      /\ op[i].halves_before > round_then.cursor))
+                                                                                                  = (i >= round_then.first_op)
+                                                                                             /\ \/ i = o_2
+                                                                                                \/ ~(i \in round_then.done_twice)})
                                       ELSE @
-                                 ELSE IF round_then_2.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                 /\ o_2 >= round_then_2.first_op
-                                                                                 /\ \A i \in 0..o_2 :
-                                                                                        /\ (/\ i \in round_then_2.done
-                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                 /\ op[i].undecodable
-                                                                                                 /\ op[i].halves_before > round_then_2.cursor))
-                                                                                             = (i >= round_then_2.first_op)
-                                                                                        /\ \/ i = o_2
-                                                                                           \/ ~(i \in round_then_2.done_twice)})
-                                           # round_then_2.first_op
-                                      THEN round_then_2.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                   /\ o_2 >= round_then_2.first_op
-                                                                                   /\ \A i \in 0..o_2 :
-                                                                                          /\ (/\ i \in round_then_2.done
-                                                                                              /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                   /\ op[i].undecodable
-                                                                                                   /\ op[i].halves_before > round_then_2.cursor))
-                                                                                               = (i >= round_then_2.first_op)
-                                                                                          /\ \/ i = o_2
-                                                                                             \/ ~(i \in round_then_2.done_twice)})
+                                 ELSE IF \/ (IF CROWDED = 1 /\ round_then_2.held # 0
+                                             THEN IF round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                             /\ o_2 >= round_then_2.first_op
+                                                                                             /\ \A i \in 0..o_2 :
+                                                                                                    /\ (/\ i \in round_then_2.done
+                                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                             /\ op[i].undecodable
+                                                                                                             /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                         = (i >= round_then_2.first_op)
+                                                                                                    /\ \/ i = o_2
+                                                                                                       \/ ~(i \in round_then_2.done_twice)})
+                                                       <= round_then_2.held - 1
+                                                  THEN round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                               /\ o_2 >= round_then_2.first_op
+                                                                                               /\ \A i \in 0..o_2 :
+                                                                                                      /\ (/\ i \in round_then_2.done
+                                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                               /\ op[i].undecodable
+                                                                                                               /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                           = (i >= round_then_2.first_op)
+                                                                                                      /\ \/ i = o_2
+                                                                                                         \/ ~(i \in round_then_2.done_twice)})
+                                                  ELSE round_then_2.held - 1
+                                             ELSE round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                          /\ o_2 >= round_then_2.first_op
+                                                                                          /\ \A i \in 0..o_2 :
+                                                                                                 /\ (/\ i \in round_then_2.done
+                                                                                                     /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                          /\ op[i].undecodable
+                                                                                                          /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                      = (i >= round_then_2.first_op)
+                                                                                                 /\ \/ i = o_2
+                                                                                                    \/ ~(i \in round_then_2.done_twice)}))
+                                              # round_then_2.first_op
+                                         \/ CROWDED = 1 /\ round_then_2.held # 0
+                                      THEN IF CROWDED = 1 /\ round_then_2.held # 0
+                                           THEN IF round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then_2.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then_2.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                       = (i >= round_then_2.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then_2.done_twice)})
+                                                     <= round_then_2.held - 1
+                                                THEN round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                             /\ o_2 >= round_then_2.first_op
+                                                                                             /\ \A i \in 0..o_2 :
+                                                                                                    /\ (/\ i \in round_then_2.done
+                                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                             /\ op[i].undecodable
+                                                                                                             /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                         = (i >= round_then_2.first_op)
+                                                                                                    /\ \/ i = o_2
+                                                                                                       \/ ~(i \in round_then_2.done_twice)})
+                                                ELSE round_then_2.held - 1
+                                           ELSE round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                        /\ o_2 >= round_then_2.first_op
+                                                                                        /\ \A i \in 0..o_2 :
+                                                                                               /\ (/\ i \in round_then_2.done
+                                                                                                   /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                        /\ op[i].undecodable
+                                                                                                        /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                    = (i >= round_then_2.first_op)
+                                                                                               /\ \/ i = o_2
+                                                                                                  \/ ~(i \in round_then_2.done_twice)})
                                       ELSE @]
            /\ stuck' =
                   IF half[HalfRead].stored_at > Now
@@ -2972,24 +3184,28 @@ EndRoundAtTimeLimit ==
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
                            !.null_met = FALSE,
+                           !.met = 0,
                            !.first_op = 0,
                            !.next_op = 0,
                            !.last_pull = "FOUND",
                            !.pulls_nothing = FALSE,
                            !.done = {},
                            !.done_twice = {},
+                           !.held = 0,
                            !.removed_by = [h \in HalfSlots |-> NONE]]
                   ELSE [round_then_2 EXCEPT
                            !.running = FALSE,
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
                            !.null_met = FALSE,
+                           !.met = 0,
                            !.first_op = 0,
                            !.next_op = 0,
                            !.last_pull = "FOUND",
                            !.pulls_nothing = FALSE,
                            !.done = {},
                            !.done_twice = {},
+                           !.held = 0,
                            !.removed_by = [h \in HalfSlots |-> NONE]]
            /\ pulled_op' =
                   IF IsDue(round.cursor)
@@ -3007,49 +3223,143 @@ EndRoundAtTimeLimit ==
                                  ELSE IF round_then_2.cursor # HalfOffset THEN round_then_2.cursor ELSE @,
                              !.op =
                                  IF IsDue(round.cursor)
-                                 THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                               /\ o_2 >= round_then.first_op
-                                                                               /\ \A i \in 0..o_2 :
-                                                                                      /\ (/\ i \in round_then.done
-                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                               /\ op[i].undecodable
-                                                                                               /\ op[i].halves_before > round_then.cursor))
-                                                                                           = (i >= round_then.first_op)
-                                                                                      /\ \/ i = o_2
-                                                                                         \/ ~(i \in round_then.done_twice)})
-                                           # round_then.first_op
-                                      THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                 /\ o_2 >= round_then.first_op
-                                                                                 /\ \A i \in 0..o_2 :
-                                                                                        /\ (/\ i \in round_then.done
-                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                 /\ op[i].undecodable
-                                                                                                 /\ op[i].halves_before > round_then.cursor))
-                                                                                             = (i >= round_then.first_op)
-                                                                                        /\ \/ i = o_2
-                                                                                           \/ ~(i \in round_then.done_twice)})
+                                 THEN IF \/ (IF CROWDED = 1 /\ round_then.held # 0
+                                             THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)})
+                                                       <= round_then.held - 1
+                                                  THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                             /\ o_2 >= round_then.first_op
+                                                                                             /\ \A i \in 0..o_2 :
+                                                                                                    /\ (/\ i \in round_then.done
+                                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                             /\ op[i].undecodable
+                                                                                                             /\ op[i].halves_before > round_then.cursor))
+                                                                                                         = (i >= round_then.first_op)
+                                                                                                    /\ \/ i = o_2
+                                                                                                       \/ ~(i \in round_then.done_twice)})
+                                                  ELSE round_then.held - 1
+                                             ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                        /\ o_2 >= round_then.first_op
+                                                                                        /\ \A i \in 0..o_2 :
+                                                                                               /\ (/\ i \in round_then.done
+                                                                                                   /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                        /\ op[i].undecodable
+                                                                                                        /\ op[i].halves_before > round_then.cursor))
+                                                                                                    = (i >= round_then.first_op)
+                                                                                               /\ \/ i = o_2
+                                                                                                  \/ ~(i \in round_then.done_twice)}))
+                                              # round_then.first_op
+                                         \/ CROWDED = 1 /\ round_then.held # 0
+                                      THEN IF CROWDED = 1 /\ round_then.held # 0
+                                           THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                         /\ o_2 >= round_then.first_op
+                                                                                         /\ \A i \in 0..o_2 :
+                                                                                                /\ (/\ i \in round_then.done
+                                                                                                    /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                         /\ op[i].undecodable
+                                                                                                         /\ op[i].halves_before > round_then.cursor))
+                                                                                                     = (i >= round_then.first_op)
+                                                                                                /\ \/ i = o_2
+                                                                                                   \/ ~(i \in round_then.done_twice)})
+                                                     <= round_then.held - 1
+                                                THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)})
+                                                ELSE round_then.held - 1
+                                           ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                      /\ o_2 >= round_then.first_op
+                                                                                      /\ \A i \in 0..o_2 :
+                                                                                             /\ (/\ i \in round_then.done
+                                                                                                 /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                      /\ op[i].undecodable
+                                                                                                      /\ op[i].halves_before > round_then.cursor))
+                                                                                                  = (i >= round_then.first_op)
+                                                                                             /\ \/ i = o_2
+                                                                                                \/ ~(i \in round_then.done_twice)})
                                       ELSE @
-                                 ELSE IF round_then_2.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                 /\ o_2 >= round_then_2.first_op
-                                                                                 /\ \A i \in 0..o_2 :
-                                                                                        /\ (/\ i \in round_then_2.done
-                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                 /\ op[i].undecodable
-                                                                                                 /\ op[i].halves_before > round_then_2.cursor))
-                                                                                             = (i >= round_then_2.first_op)
-                                                                                        /\ \/ i = o_2
-                                                                                           \/ ~(i \in round_then_2.done_twice)})
-                                           # round_then_2.first_op
-                                      THEN round_then_2.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                   /\ o_2 >= round_then_2.first_op
-                                                                                   /\ \A i \in 0..o_2 :
-                                                                                          /\ (/\ i \in round_then_2.done
-                                                                                              /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                   /\ op[i].undecodable
-                                                                                                   /\ op[i].halves_before > round_then_2.cursor))
-                                                                                               = (i >= round_then_2.first_op)
-                                                                                          /\ \/ i = o_2
-                                                                                             \/ ~(i \in round_then_2.done_twice)})
+                                 ELSE IF \/ (IF CROWDED = 1 /\ round_then_2.held # 0
+                                             THEN IF round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                             /\ o_2 >= round_then_2.first_op
+                                                                                             /\ \A i \in 0..o_2 :
+                                                                                                    /\ (/\ i \in round_then_2.done
+                                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                             /\ op[i].undecodable
+                                                                                                             /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                         = (i >= round_then_2.first_op)
+                                                                                                    /\ \/ i = o_2
+                                                                                                       \/ ~(i \in round_then_2.done_twice)})
+                                                       <= round_then_2.held - 1
+                                                  THEN round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                               /\ o_2 >= round_then_2.first_op
+                                                                                               /\ \A i \in 0..o_2 :
+                                                                                                      /\ (/\ i \in round_then_2.done
+                                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                               /\ op[i].undecodable
+                                                                                                               /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                           = (i >= round_then_2.first_op)
+                                                                                                      /\ \/ i = o_2
+                                                                                                         \/ ~(i \in round_then_2.done_twice)})
+                                                  ELSE round_then_2.held - 1
+                                             ELSE round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                          /\ o_2 >= round_then_2.first_op
+                                                                                          /\ \A i \in 0..o_2 :
+                                                                                                 /\ (/\ i \in round_then_2.done
+                                                                                                     /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                          /\ op[i].undecodable
+                                                                                                          /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                      = (i >= round_then_2.first_op)
+                                                                                                 /\ \/ i = o_2
+                                                                                                    \/ ~(i \in round_then_2.done_twice)}))
+                                              # round_then_2.first_op
+                                         \/ CROWDED = 1 /\ round_then_2.held # 0
+                                      THEN IF CROWDED = 1 /\ round_then_2.held # 0
+                                           THEN IF round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then_2.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then_2.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                       = (i >= round_then_2.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then_2.done_twice)})
+                                                     <= round_then_2.held - 1
+                                                THEN round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                             /\ o_2 >= round_then_2.first_op
+                                                                                             /\ \A i \in 0..o_2 :
+                                                                                                    /\ (/\ i \in round_then_2.done
+                                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                             /\ op[i].undecodable
+                                                                                                             /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                         = (i >= round_then_2.first_op)
+                                                                                                    /\ \/ i = o_2
+                                                                                                       \/ ~(i \in round_then_2.done_twice)})
+                                                ELSE round_then_2.held - 1
+                                           ELSE round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                        /\ o_2 >= round_then_2.first_op
+                                                                                        /\ \A i \in 0..o_2 :
+                                                                                               /\ (/\ i \in round_then_2.done
+                                                                                                   /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                        /\ op[i].undecodable
+                                                                                                        /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                    = (i >= round_then_2.first_op)
+                                                                                               /\ \/ i = o_2
+                                                                                                  \/ ~(i \in round_then_2.done_twice)})
                                       ELSE @]
            /\ stuck' =
                   IF IsDue(round.cursor)
@@ -3206,7 +3516,7 @@ MoveLowerEnds ==
     /\ IsTrue(\/ Follows(gone.halves, lower_end.halves, half_length)
               \/ Follows(gone.ops, lower_end.ops, op_length))
     \* an offset lies below what is left
-    /\ IsTrue(LiesBelowWhatIsLeft)
+    /\ IsTrue(LiesBelowWhatIsLeft \/ CROWDED = 1)
     /\ lower_end' = [lower_end EXCEPT
                         !.halves = IF Follows(gone.halves, @, half_length) THEN gone.halves ELSE @,
                         !.ops = IF Follows(gone.ops, @, op_length) THEN gone.ops ELSE @]
@@ -3981,24 +4291,28 @@ Spin ==
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
                            !.null_met = FALSE,
+                           !.met = 0,
                            !.first_op = 0,
                            !.next_op = 0,
                            !.last_pull = "FOUND",
                            !.pulls_nothing = FALSE,
                            !.done = {},
                            !.done_twice = {},
+                           !.held = 0,
                            !.removed_by = [h \in HalfSlots |-> NONE]]
                   ELSE [round_then_2 EXCEPT
                            !.running = FALSE,
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
                            !.null_met = FALSE,
+                           !.met = 0,
                            !.first_op = 0,
                            !.next_op = 0,
                            !.last_pull = "FOUND",
                            !.pulls_nothing = FALSE,
                            !.done = {},
                            !.done_twice = {},
+                           !.held = 0,
                            !.removed_by = [h \in HalfSlots |-> NONE]]
            /\ pulled_op' =
                   IF CanBeCopied(HalfRead)
@@ -4016,49 +4330,143 @@ Spin ==
                                  ELSE IF round_then_2.cursor # HalfOffset THEN round_then_2.cursor ELSE @,
                              !.op =
                                  IF CanBeCopied(HalfRead)
-                                 THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                               /\ o_2 >= round_then.first_op
-                                                                               /\ \A i \in 0..o_2 :
-                                                                                      /\ (/\ i \in round_then.done
-                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                               /\ op[i].undecodable
-                                                                                               /\ op[i].halves_before > round_then.cursor))
-                                                                                           = (i >= round_then.first_op)
-                                                                                      /\ \/ i = o_2
-                                                                                         \/ ~(i \in round_then.done_twice)})
-                                           # round_then.first_op
-                                      THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                 /\ o_2 >= round_then.first_op
-                                                                                 /\ \A i \in 0..o_2 :
-                                                                                        /\ (/\ i \in round_then.done
-                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                 /\ op[i].undecodable
-                                                                                                 /\ op[i].halves_before > round_then.cursor))
-                                                                                             = (i >= round_then.first_op)
-                                                                                        /\ \/ i = o_2
-                                                                                           \/ ~(i \in round_then.done_twice)})
+                                 THEN IF \/ (IF CROWDED = 1 /\ round_then.held # 0
+                                             THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)})
+                                                       <= round_then.held - 1
+                                                  THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                             /\ o_2 >= round_then.first_op
+                                                                                             /\ \A i \in 0..o_2 :
+                                                                                                    /\ (/\ i \in round_then.done
+                                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                             /\ op[i].undecodable
+                                                                                                             /\ op[i].halves_before > round_then.cursor))
+                                                                                                         = (i >= round_then.first_op)
+                                                                                                    /\ \/ i = o_2
+                                                                                                       \/ ~(i \in round_then.done_twice)})
+                                                  ELSE round_then.held - 1
+                                             ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                        /\ o_2 >= round_then.first_op
+                                                                                        /\ \A i \in 0..o_2 :
+                                                                                               /\ (/\ i \in round_then.done
+                                                                                                   /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                        /\ op[i].undecodable
+                                                                                                        /\ op[i].halves_before > round_then.cursor))
+                                                                                                    = (i >= round_then.first_op)
+                                                                                               /\ \/ i = o_2
+                                                                                                  \/ ~(i \in round_then.done_twice)}))
+                                              # round_then.first_op
+                                         \/ CROWDED = 1 /\ round_then.held # 0
+                                      THEN IF CROWDED = 1 /\ round_then.held # 0
+                                           THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                         /\ o_2 >= round_then.first_op
+                                                                                         /\ \A i \in 0..o_2 :
+                                                                                                /\ (/\ i \in round_then.done
+                                                                                                    /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                         /\ op[i].undecodable
+                                                                                                         /\ op[i].halves_before > round_then.cursor))
+                                                                                                     = (i >= round_then.first_op)
+                                                                                                /\ \/ i = o_2
+                                                                                                   \/ ~(i \in round_then.done_twice)})
+                                                     <= round_then.held - 1
+                                                THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)})
+                                                ELSE round_then.held - 1
+                                           ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                      /\ o_2 >= round_then.first_op
+                                                                                      /\ \A i \in 0..o_2 :
+                                                                                             /\ (/\ i \in round_then.done
+                                                                                                 /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                      /\ op[i].undecodable
+                                                                                                      /\ op[i].halves_before > round_then.cursor))
+                                                                                                  = (i >= round_then.first_op)
+                                                                                             /\ \/ i = o_2
+                                                                                                \/ ~(i \in round_then.done_twice)})
                                       ELSE @
-                                 ELSE IF round_then_2.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                 /\ o_2 >= round_then_2.first_op
-                                                                                 /\ \A i \in 0..o_2 :
-                                                                                        /\ (/\ i \in round_then_2.done
-                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                 /\ op[i].undecodable
-                                                                                                 /\ op[i].halves_before > round_then_2.cursor))
-                                                                                             = (i >= round_then_2.first_op)
-                                                                                        /\ \/ i = o_2
-                                                                                           \/ ~(i \in round_then_2.done_twice)})
-                                           # round_then_2.first_op
-                                      THEN round_then_2.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                   /\ o_2 >= round_then_2.first_op
-                                                                                   /\ \A i \in 0..o_2 :
-                                                                                          /\ (/\ i \in round_then_2.done
-                                                                                              /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                   /\ op[i].undecodable
-                                                                                                   /\ op[i].halves_before > round_then_2.cursor))
-                                                                                               = (i >= round_then_2.first_op)
-                                                                                          /\ \/ i = o_2
-                                                                                             \/ ~(i \in round_then_2.done_twice)})
+                                 ELSE IF \/ (IF CROWDED = 1 /\ round_then_2.held # 0
+                                             THEN IF round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                             /\ o_2 >= round_then_2.first_op
+                                                                                             /\ \A i \in 0..o_2 :
+                                                                                                    /\ (/\ i \in round_then_2.done
+                                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                             /\ op[i].undecodable
+                                                                                                             /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                         = (i >= round_then_2.first_op)
+                                                                                                    /\ \/ i = o_2
+                                                                                                       \/ ~(i \in round_then_2.done_twice)})
+                                                       <= round_then_2.held - 1
+                                                  THEN round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                               /\ o_2 >= round_then_2.first_op
+                                                                                               /\ \A i \in 0..o_2 :
+                                                                                                      /\ (/\ i \in round_then_2.done
+                                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                               /\ op[i].undecodable
+                                                                                                               /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                           = (i >= round_then_2.first_op)
+                                                                                                      /\ \/ i = o_2
+                                                                                                         \/ ~(i \in round_then_2.done_twice)})
+                                                  ELSE round_then_2.held - 1
+                                             ELSE round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                          /\ o_2 >= round_then_2.first_op
+                                                                                          /\ \A i \in 0..o_2 :
+                                                                                                 /\ (/\ i \in round_then_2.done
+                                                                                                     /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                          /\ op[i].undecodable
+                                                                                                          /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                      = (i >= round_then_2.first_op)
+                                                                                                 /\ \/ i = o_2
+                                                                                                    \/ ~(i \in round_then_2.done_twice)}))
+                                              # round_then_2.first_op
+                                         \/ CROWDED = 1 /\ round_then_2.held # 0
+                                      THEN IF CROWDED = 1 /\ round_then_2.held # 0
+                                           THEN IF round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then_2.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then_2.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                       = (i >= round_then_2.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then_2.done_twice)})
+                                                     <= round_then_2.held - 1
+                                                THEN round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                             /\ o_2 >= round_then_2.first_op
+                                                                                             /\ \A i \in 0..o_2 :
+                                                                                                    /\ (/\ i \in round_then_2.done
+                                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                             /\ op[i].undecodable
+                                                                                                             /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                         = (i >= round_then_2.first_op)
+                                                                                                    /\ \/ i = o_2
+                                                                                                       \/ ~(i \in round_then_2.done_twice)})
+                                                ELSE round_then_2.held - 1
+                                           ELSE round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                        /\ o_2 >= round_then_2.first_op
+                                                                                        /\ \A i \in 0..o_2 :
+                                                                                               /\ (/\ i \in round_then_2.done
+                                                                                                   /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                        /\ op[i].undecodable
+                                                                                                        /\ op[i].halves_before > round_then_2.cursor))
+                                                                                                    = (i >= round_then_2.first_op)
+                                                                                               /\ \/ i = o_2
+                                                                                                  \/ ~(i \in round_then_2.done_twice)})
                                       ELSE @]
            /\ stuck' =
                   IF CanBeCopied(HalfRead)
@@ -4249,7 +4657,7 @@ LosePower(records) ==
     \* the broker is the master
     /\ IsTrue(IsMaster)
     \* something is lost
-    /\ records < half_length + op_length
+    /\ IsTrue(records < half_length + op_length \/ (CROWDED = 1 /\ records = half_length + op_length))
     \* what was flushed stays
     /\ records >= flushed.halves + flushed.ops
     /\ RoomForAMishap
@@ -4836,24 +5244,28 @@ BringMasterBackAmidEscape ==
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
                            !.null_met = FALSE,
+                           !.met = 0,
                            !.first_op = 0,
                            !.next_op = 0,
                            !.last_pull = "FOUND",
                            !.pulls_nothing = FALSE,
                            !.done = {},
                            !.done_twice = {},
+                           !.held = 0,
                            !.removed_by = [h \in HalfSlots |-> NONE]]
                   ELSE [round EXCEPT
                            !.running = FALSE,
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
                            !.null_met = FALSE,
+                           !.met = 0,
                            !.first_op = 0,
                            !.next_op = 0,
                            !.last_pull = "FOUND",
                            !.pulls_nothing = FALSE,
                            !.done = {},
                            !.done_twice = {},
+                           !.held = 0,
                            !.removed_by = [h \in HalfSlots |-> NONE]]
            /\ pulled_op' =
                   IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
@@ -4869,27 +5281,74 @@ BringMasterBackAmidEscape ==
                                  ELSE @,
                              !.op =
                                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
-                                 THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                               /\ o_2 >= round_then.first_op
-                                                                               /\ \A i \in 0..o_2 :
-                                                                                      /\ (/\ i \in round_then.done
-                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                               /\ op[i].undecodable
-                                                                                               /\ op[i].halves_before > round_then.cursor))
-                                                                                           = (i >= round_then.first_op)
-                                                                                      /\ \/ i = o_2
-                                                                                         \/ ~(i \in round_then.done_twice)})
-                                           # round_then.first_op
-                                      THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                 /\ o_2 >= round_then.first_op
-                                                                                 /\ \A i \in 0..o_2 :
-                                                                                        /\ (/\ i \in round_then.done
-                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                 /\ op[i].undecodable
-                                                                                                 /\ op[i].halves_before > round_then.cursor))
-                                                                                             = (i >= round_then.first_op)
-                                                                                        /\ \/ i = o_2
-                                                                                           \/ ~(i \in round_then.done_twice)})
+                                 THEN IF \/ (IF CROWDED = 1 /\ round_then.held # 0
+                                             THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)})
+                                                       <= round_then.held - 1
+                                                  THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                             /\ o_2 >= round_then.first_op
+                                                                                             /\ \A i \in 0..o_2 :
+                                                                                                    /\ (/\ i \in round_then.done
+                                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                             /\ op[i].undecodable
+                                                                                                             /\ op[i].halves_before > round_then.cursor))
+                                                                                                         = (i >= round_then.first_op)
+                                                                                                    /\ \/ i = o_2
+                                                                                                       \/ ~(i \in round_then.done_twice)})
+                                                  ELSE round_then.held - 1
+                                             ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                        /\ o_2 >= round_then.first_op
+                                                                                        /\ \A i \in 0..o_2 :
+                                                                                               /\ (/\ i \in round_then.done
+                                                                                                   /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                        /\ op[i].undecodable
+                                                                                                        /\ op[i].halves_before > round_then.cursor))
+                                                                                                    = (i >= round_then.first_op)
+                                                                                               /\ \/ i = o_2
+                                                                                                  \/ ~(i \in round_then.done_twice)}))
+                                              # round_then.first_op
+                                         \/ CROWDED = 1 /\ round_then.held # 0
+                                      THEN IF CROWDED = 1 /\ round_then.held # 0
+                                           THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                         /\ o_2 >= round_then.first_op
+                                                                                         /\ \A i \in 0..o_2 :
+                                                                                                /\ (/\ i \in round_then.done
+                                                                                                    /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                         /\ op[i].undecodable
+                                                                                                         /\ op[i].halves_before > round_then.cursor))
+                                                                                                     = (i >= round_then.first_op)
+                                                                                                /\ \/ i = o_2
+                                                                                                   \/ ~(i \in round_then.done_twice)})
+                                                     <= round_then.held - 1
+                                                THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)})
+                                                ELSE round_then.held - 1
+                                           ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                      /\ o_2 >= round_then.first_op
+                                                                                      /\ \A i \in 0..o_2 :
+                                                                                             /\ (/\ i \in round_then.done
+                                                                                                 /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                      /\ op[i].undecodable
+                                                                                                      /\ op[i].halves_before > round_then.cursor))
+                                                                                                  = (i >= round_then.first_op)
+                                                                                             /\ \/ i = o_2
+                                                                                                \/ ~(i \in round_then.done_twice)})
                                       ELSE @
                                  ELSE @]
            /\ saved' = [saved EXCEPT
@@ -4899,27 +5358,74 @@ BringMasterBackAmidEscape ==
                                ELSE offsets.half,
                            !.op =
                                IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
-                               THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                             /\ o_2 >= round_then.first_op
-                                                                             /\ \A i \in 0..o_2 :
-                                                                                    /\ (/\ i \in round_then.done
-                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                             /\ op[i].undecodable
-                                                                                             /\ op[i].halves_before > round_then.cursor))
-                                                                                         = (i >= round_then.first_op)
-                                                                                    /\ \/ i = o_2
-                                                                                       \/ ~(i \in round_then.done_twice)})
-                                         # round_then.first_op
-                                    THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                               /\ o_2 >= round_then.first_op
-                                                                               /\ \A i \in 0..o_2 :
-                                                                                      /\ (/\ i \in round_then.done
-                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                               /\ op[i].undecodable
-                                                                                               /\ op[i].halves_before > round_then.cursor))
-                                                                                           = (i >= round_then.first_op)
-                                                                                      /\ \/ i = o_2
-                                                                                         \/ ~(i \in round_then.done_twice)})
+                               THEN IF \/ (IF CROWDED = 1 /\ round_then.held # 0
+                                           THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                         /\ o_2 >= round_then.first_op
+                                                                                         /\ \A i \in 0..o_2 :
+                                                                                                /\ (/\ i \in round_then.done
+                                                                                                    /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                         /\ op[i].undecodable
+                                                                                                         /\ op[i].halves_before > round_then.cursor))
+                                                                                                     = (i >= round_then.first_op)
+                                                                                                /\ \/ i = o_2
+                                                                                                   \/ ~(i \in round_then.done_twice)})
+                                                     <= round_then.held - 1
+                                                THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)})
+                                                ELSE round_then.held - 1
+                                           ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                      /\ o_2 >= round_then.first_op
+                                                                                      /\ \A i \in 0..o_2 :
+                                                                                             /\ (/\ i \in round_then.done
+                                                                                                 /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                      /\ op[i].undecodable
+                                                                                                      /\ op[i].halves_before > round_then.cursor))
+                                                                                                  = (i >= round_then.first_op)
+                                                                                             /\ \/ i = o_2
+                                                                                                \/ ~(i \in round_then.done_twice)}))
+                                            # round_then.first_op
+                                       \/ CROWDED = 1 /\ round_then.held # 0
+                                    THEN IF CROWDED = 1 /\ round_then.held # 0
+                                         THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                       /\ o_2 >= round_then.first_op
+                                                                                       /\ \A i \in 0..o_2 :
+                                                                                              /\ (/\ i \in round_then.done
+                                                                                                  /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                       /\ op[i].undecodable
+                                                                                                       /\ op[i].halves_before > round_then.cursor))
+                                                                                                   = (i >= round_then.first_op)
+                                                                                              /\ \/ i = o_2
+                                                                                                 \/ ~(i \in round_then.done_twice)})
+                                                   <= round_then.held - 1
+                                              THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                         /\ o_2 >= round_then.first_op
+                                                                                         /\ \A i \in 0..o_2 :
+                                                                                                /\ (/\ i \in round_then.done
+                                                                                                    /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                         /\ op[i].undecodable
+                                                                                                         /\ op[i].halves_before > round_then.cursor))
+                                                                                                     = (i >= round_then.first_op)
+                                                                                                /\ \/ i = o_2
+                                                                                                   \/ ~(i \in round_then.done_twice)})
+                                              ELSE round_then.held - 1
+                                         ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                    /\ o_2 >= round_then.first_op
+                                                                                    /\ \A i \in 0..o_2 :
+                                                                                           /\ (/\ i \in round_then.done
+                                                                                               /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                    /\ op[i].undecodable
+                                                                                                    /\ op[i].halves_before > round_then.cursor))
+                                                                                                = (i >= round_then.first_op)
+                                                                                           /\ \/ i = o_2
+                                                                                              \/ ~(i \in round_then.done_twice)})
                                     ELSE offsets.op
                                ELSE offsets.op]
            /\ stuck' = "NO"
@@ -4990,9 +5496,10 @@ LetHalfEscapeUnclearly ==
     \* instance: at most two halves of it have escaped
     /\ transaction[half[HalfRead].transaction].escaped < 2
     /\ RememberEscape(HalfRead)
+    /\ round' = [round EXCEPT !.met = IF CROWDED = 1 THEN round.cursor + 1 ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
-                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The half could not be sent for ten times, and is passed (B21).
 \*
@@ -5063,14 +5570,8 @@ RollBackEscaped(t) ==
 \* handled then is not stored, and nobody hears its answer. RocketMQ: BrokerController#shutdown, #shutdownBasicService,
 \* ServiceThread#shutdown, AbstractTransactionalMessageCheckListener#shutdown.
 
-\* The broker is told to stop: connections are closed, and the op batch thread ends.
-\*
-\* The batch thread writes what is due and nothing else (B03), and nobody writes what joins the batch from now on. From
-\* 5.4.0 on the check thread is woken for one more round, whose checks a closed pool drops.
-\*
-\* RocketMQ: TransactionalMessageServiceImpl#close; ServiceThread#shutdown wakes the thread, and #waitForRunning runs
-\* once more; a pool that was shut down drops what it gets.
-BeginStop ==
+\* What the beginning of a shutdown needs.
+MayStop ==
     \* the broker is the master
     /\ role = "MASTER"
     \* environment: nobody stops the broker
@@ -5081,6 +5582,16 @@ BeginStop ==
     /\ IsTrue(~AWAITS_ENDS_ON_STOP \/ (\A h \in HalfSlots : half[h].end # "COMMIT_STORED"))
     \* instance: the op queue of the instance has room
     /\ IsTrue(~FLUSHES_ON_STOP \/ batch.names = {} \/ op_length < OP_SLOTS)
+
+\* The broker is told to stop: connections are closed, and the op batch thread ends.
+\*
+\* The batch thread writes what is due and nothing else (B03), and nobody writes what joins the batch from now on. From
+\* 5.4.0 on the check thread is woken for one more round, whose checks a closed pool drops.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#close; ServiceThread#shutdown wakes the thread, and #waitForRunning runs
+\* once more; a pool that was shut down drops what it gets.
+BeginStop ==
+    /\ MayStop
     /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
            op_then ==
                IF FLUSHES_ON_STOP /\ batch.names # {}
@@ -5441,6 +5952,7 @@ BeginStop ==
                   ELSE IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
            /\ batch' = [batch EXCEPT
                            !.names = IF FLUSHES_ON_STOP /\ @ # {} THEN {} ELSE @,
+                           !.others = IF FLUSHES_ON_STOP /\ batch.names # {} THEN FALSE ELSE @,
                            !.waiting_since =
                                IF FLUSHES_ON_STOP /\ batch.names # {}
                                THEN LongAgo(Floor(WAITING_CUT, CLOCK_STEP))
@@ -6008,36 +6520,42 @@ Stop ==
                                       !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                                       !.cursor = 0,
                                       !.null_met = FALSE,
+                                      !.met = 0,
                                       !.first_op = 0,
                                       !.next_op = 0,
                                       !.last_pull = "FOUND",
                                       !.pulls_nothing = FALSE,
                                       !.done = {},
                                       !.done_twice = {},
+                                      !.held = 0,
                                       !.removed_by = [h \in HalfSlots |-> NONE]]
                              ELSE [round EXCEPT
                                       !.running = FALSE,
                                       !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                                       !.cursor = 0,
                                       !.null_met = FALSE,
+                                      !.met = 0,
                                       !.first_op = 0,
                                       !.next_op = 0,
                                       !.last_pull = "FOUND",
                                       !.pulls_nothing = FALSE,
                                       !.done = {},
                                       !.done_twice = {},
+                                      !.held = 0,
                                       !.removed_by = [h \in HalfSlots |-> NONE]]
                         ELSE round EXCEPT
                            !.running = FALSE,
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
                            !.null_met = FALSE,
+                           !.met = 0,
                            !.first_op = 0,
                            !.next_op = 0,
                            !.last_pull = "FOUND",
                            !.pulls_nothing = FALSE,
                            !.done = {},
                            !.done_twice = {},
+                           !.held = 0,
                            !.removed_by = [h \in HalfSlots |-> NONE]]
            /\ pulled_op' = [o_2 \in OpSlots |->
                                [(IF round.running THEN pulled_op_then_2 ELSE pulled_op)[o_2] EXCEPT
@@ -6053,27 +6571,74 @@ Stop ==
                              !.op =
                                  IF round.running
                                  THEN IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
-                                      THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                    /\ o_2 >= round_then.first_op
-                                                                                    /\ \A i \in 0..o_2 :
-                                                                                           /\ (/\ i \in round_then.done
-                                                                                               /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                    /\ op[i].undecodable
-                                                                                                    /\ op[i].halves_before > round_then.cursor))
-                                                                                                = (i >= round_then.first_op)
-                                                                                           /\ \/ i = o_2
-                                                                                              \/ ~(i \in round_then.done_twice)})
-                                                # round_then.first_op
-                                           THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                      /\ o_2 >= round_then.first_op
-                                                                                      /\ \A i \in 0..o_2 :
-                                                                                             /\ (/\ i \in round_then.done
-                                                                                                 /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                      /\ op[i].undecodable
-                                                                                                      /\ op[i].halves_before > round_then.cursor))
-                                                                                                  = (i >= round_then.first_op)
-                                                                                             /\ \/ i = o_2
-                                                                                                \/ ~(i \in round_then.done_twice)})
+                                      THEN IF \/ (IF CROWDED = 1 /\ round_then.held # 0
+                                                  THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                                /\ o_2 >= round_then.first_op
+                                                                                                /\ \A i \in 0..o_2 :
+                                                                                                       /\ (/\ i \in round_then.done
+                                                                                                           /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                                /\ op[i].undecodable
+                                                                                                                /\ op[i].halves_before > round_then.cursor))
+                                                                                                            = (i >= round_then.first_op)
+                                                                                                       /\ \/ i = o_2
+                                                                                                          \/ ~(i \in round_then.done_twice)})
+                                                            <= round_then.held - 1
+                                                       THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                                  /\ o_2 >= round_then.first_op
+                                                                                                  /\ \A i \in 0..o_2 :
+                                                                                                         /\ (/\ i \in round_then.done
+                                                                                                             /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                                  /\ op[i].undecodable
+                                                                                                                  /\ op[i].halves_before > round_then.cursor))
+                                                                                                              = (i >= round_then.first_op)
+                                                                                                         /\ \/ i = o_2
+                                                                                                            \/ ~(i \in round_then.done_twice)})
+                                                       ELSE round_then.held - 1
+                                                  ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                             /\ o_2 >= round_then.first_op
+                                                                                             /\ \A i \in 0..o_2 :
+                                                                                                    /\ (/\ i \in round_then.done
+                                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                             /\ op[i].undecodable
+                                                                                                             /\ op[i].halves_before > round_then.cursor))
+                                                                                                         = (i >= round_then.first_op)
+                                                                                                    /\ \/ i = o_2
+                                                                                                       \/ ~(i \in round_then.done_twice)}))
+                                                   # round_then.first_op
+                                              \/ CROWDED = 1 /\ round_then.held # 0
+                                           THEN IF CROWDED = 1 /\ round_then.held # 0
+                                                THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                              /\ o_2 >= round_then.first_op
+                                                                                              /\ \A i \in 0..o_2 :
+                                                                                                     /\ (/\ i \in round_then.done
+                                                                                                         /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                              /\ op[i].undecodable
+                                                                                                              /\ op[i].halves_before > round_then.cursor))
+                                                                                                          = (i >= round_then.first_op)
+                                                                                                     /\ \/ i = o_2
+                                                                                                        \/ ~(i \in round_then.done_twice)})
+                                                          <= round_then.held - 1
+                                                     THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                                /\ o_2 >= round_then.first_op
+                                                                                                /\ \A i \in 0..o_2 :
+                                                                                                       /\ (/\ i \in round_then.done
+                                                                                                           /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                                /\ op[i].undecodable
+                                                                                                                /\ op[i].halves_before > round_then.cursor))
+                                                                                                            = (i >= round_then.first_op)
+                                                                                                       /\ \/ i = o_2
+                                                                                                          \/ ~(i \in round_then.done_twice)})
+                                                     ELSE round_then.held - 1
+                                                ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)})
                                            ELSE @
                                       ELSE @
                                  ELSE @]
@@ -6089,27 +6654,74 @@ Stop ==
                            !.op =
                                IF round.running
                                THEN IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
-                                    THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                  /\ o_2 >= round_then.first_op
-                                                                                  /\ \A i \in 0..o_2 :
-                                                                                         /\ (/\ i \in round_then.done
-                                                                                             /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                  /\ op[i].undecodable
-                                                                                                  /\ op[i].halves_before > round_then.cursor))
-                                                                                              = (i >= round_then.first_op)
-                                                                                         /\ \/ i = o_2
-                                                                                            \/ ~(i \in round_then.done_twice)})
-                                              # round_then.first_op
-                                         THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
-                                                                                    /\ o_2 >= round_then.first_op
-                                                                                    /\ \A i \in 0..o_2 :
-                                                                                           /\ (/\ i \in round_then.done
-                                                                                               /\ ~(/\ SKIPS_UNDECODABLE_OPS
-                                                                                                    /\ op[i].undecodable
-                                                                                                    /\ op[i].halves_before > round_then.cursor))
-                                                                                                = (i >= round_then.first_op)
-                                                                                           /\ \/ i = o_2
-                                                                                              \/ ~(i \in round_then.done_twice)})
+                                    THEN IF \/ (IF CROWDED = 1 /\ round_then.held # 0
+                                                THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                              /\ o_2 >= round_then.first_op
+                                                                                              /\ \A i \in 0..o_2 :
+                                                                                                     /\ (/\ i \in round_then.done
+                                                                                                         /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                              /\ op[i].undecodable
+                                                                                                              /\ op[i].halves_before > round_then.cursor))
+                                                                                                          = (i >= round_then.first_op)
+                                                                                                     /\ \/ i = o_2
+                                                                                                        \/ ~(i \in round_then.done_twice)})
+                                                          <= round_then.held - 1
+                                                     THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                                /\ o_2 >= round_then.first_op
+                                                                                                /\ \A i \in 0..o_2 :
+                                                                                                       /\ (/\ i \in round_then.done
+                                                                                                           /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                                /\ op[i].undecodable
+                                                                                                                /\ op[i].halves_before > round_then.cursor))
+                                                                                                            = (i >= round_then.first_op)
+                                                                                                       /\ \/ i = o_2
+                                                                                                          \/ ~(i \in round_then.done_twice)})
+                                                     ELSE round_then.held - 1
+                                                ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                           /\ o_2 >= round_then.first_op
+                                                                                           /\ \A i \in 0..o_2 :
+                                                                                                  /\ (/\ i \in round_then.done
+                                                                                                      /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                           /\ op[i].undecodable
+                                                                                                           /\ op[i].halves_before > round_then.cursor))
+                                                                                                       = (i >= round_then.first_op)
+                                                                                                  /\ \/ i = o_2
+                                                                                                     \/ ~(i \in round_then.done_twice)}))
+                                                 # round_then.first_op
+                                            \/ CROWDED = 1 /\ round_then.held # 0
+                                         THEN IF CROWDED = 1 /\ round_then.held # 0
+                                              THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                            /\ o_2 >= round_then.first_op
+                                                                                            /\ \A i \in 0..o_2 :
+                                                                                                   /\ (/\ i \in round_then.done
+                                                                                                       /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                            /\ op[i].undecodable
+                                                                                                            /\ op[i].halves_before > round_then.cursor))
+                                                                                                        = (i >= round_then.first_op)
+                                                                                                   /\ \/ i = o_2
+                                                                                                      \/ ~(i \in round_then.done_twice)})
+                                                        <= round_then.held - 1
+                                                   THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                              /\ o_2 >= round_then.first_op
+                                                                                              /\ \A i \in 0..o_2 :
+                                                                                                     /\ (/\ i \in round_then.done
+                                                                                                         /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                              /\ op[i].undecodable
+                                                                                                              /\ op[i].halves_before > round_then.cursor))
+                                                                                                          = (i >= round_then.first_op)
+                                                                                                     /\ \/ i = o_2
+                                                                                                        \/ ~(i \in round_then.done_twice)})
+                                                   ELSE round_then.held - 1
+                                              ELSE round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                         /\ o_2 >= round_then.first_op
+                                                                                         /\ \A i \in 0..o_2 :
+                                                                                                /\ (/\ i \in round_then.done
+                                                                                                    /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                         /\ op[i].undecodable
+                                                                                                         /\ op[i].halves_before > round_then.cursor))
+                                                                                                     = (i >= round_then.first_op)
+                                                                                                /\ \/ i = o_2
+                                                                                                   \/ ~(i \in round_then.done_twice)})
                                          ELSE offsets.op
                                     ELSE offsets.op
                                ELSE offsets.op]

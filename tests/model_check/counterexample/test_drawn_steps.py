@@ -14,7 +14,7 @@ from model_check.counterexample.steps import Event, read_path, replay
 from model_check.wording.actions import StepKind, wordings
 from model_check.world import World
 from spec.language import Step, take
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from spec.transactional_messages import AMONG_OTHERS, TRANSACTIONAL_MESSAGES
 from tests.model_check.counterexample import b02
 
 if TYPE_CHECKING:
@@ -37,22 +37,26 @@ WORLDS = [
     ),
     (("5.3.3", "odd"), "twin_send bad_store_status"),
     (("fixed", "tiny"), "put_failure undecodable_half duplicate_end late_end"),
+    (("4.5.1", "crowd"), "undecodable_op null_half wrong_end offline_producer"),
+    (("5.3.3", "crowd"), "power_loss crash graceful_stop acting_slave undecodable_half"),
+    (("4.9.7", "crowd"), "undecodable_op offline_producer restarted_producer crash"),
+    (("fixed", "crowd"), "power_loss graceful_stop"),
 ]
 """Profile, instance and faults of the walks; together with the schedules below they take each action."""
 
 
-UNJUDGED = replace(TRANSACTIONAL_MESSAGES, clauses=(), witnesses=())
+UNJUDGED = replace(AMONG_OTHERS, clauses=(), witnesses=())
 """What is drawn of a step does not depend on what its state violates."""
 
 
 def walked(profile: str, instance: str, faults: str, taken: Counter[str]) -> list[Event]:
     """The events of some walks that prefer the actions that were taken least."""
-    constants = World.of(profile, faults.split(), instance).constants
-    every = TRANSACTIONAL_MESSAGES.steps(constants)
+    world = World.of(profile, faults.split(), instance)
+    constants, every = world.constants, world.machine.steps(world.constants)
     chance = random.Random(11)
     events: list[Event] = []
     for _ in range(60):
-        state = TRANSACTIONAL_MESSAGES.initial(constants)
+        state = UNJUDGED.initial(constants)
         path: list[Step] = []
         for _ in range(40):
             steps = sorted(every, key=lambda step: chance.random() * (1 + taken[step.action.name]))
@@ -209,6 +213,11 @@ RARE = [
     (
         ("5.3.3", "small", "retention role_change"),
         "send_half t=0 immunity=-1; delete_oldest_files records=1; move_lower_ends; truncate_all",
+    ),
+    (
+        ("5.3.3", "crowd", "slow_round"),
+        "send_half t=0 immunity=-1; roll_back_locally t=0; buffer_op h=0; tick; tick; write_op_batch; "
+        "begin_round_among_others to=1; mark_op_done_for_another o=0; pass_settled_half; list_op_once o=0",
     ),
 ]
 """Schedules of the actions that chance hardly finds; the third meets an original again that has an old copy."""

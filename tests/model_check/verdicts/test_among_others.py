@@ -17,6 +17,7 @@ from model_check.verdicts.among_others import (
 )
 from model_check.verdicts.table import table_of_verdicts
 from model_check.world import NO_FAULTS, Environment, Profile, single_environments
+from tests.sampled import sampled
 
 STALE = "run `make any-number`"
 
@@ -33,7 +34,8 @@ def test_what_is_written_is_read_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "faults"), [("fixed", ()), ("fixed", ("crash",)), ("4.9.7", ()), ("4.5.1", ()), ("5.5.1", ())]
+    ("profile", "faults"),
+    sampled([("fixed", ()), ("4.5.1", ()), ("fixed", ("crash",)), ("5.5.1", ()), ("4.9.7", ()), ("5.3.3", ())], 2),
 )
 def test_a_world_searched_again_gives_the_same(profile: str, faults: tuple[str, ...]) -> None:
     world = Profile.of(profile), Environment.of(faults)
