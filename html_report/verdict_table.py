@@ -32,7 +32,7 @@ class Takes(StrEnum):
     QUIET = "quiet", "quiet world", "broken in the quiet world, where nothing goes wrong"
     ONE = "one", "one fault", "broken by one fault"
     TWO = "two", "two faults", "broken by two faults together"
-    HOLDS = "holds", "holds", "holds for any number of transactions, in as many of the worlds with one fault or none"
+    HOLDS = "holds", "holds", "holds for any number of transactions, in so many of the worlds with one fault or none"
     UNDECIDED = "undecided", "not decided", "nothing found breaks it, and it is not decided"
 
     words: str
@@ -82,9 +82,9 @@ class ForAnyNumberIn:
 
     @property
     def words(self) -> str:
-        """Such as ``holds, 29 of 31``."""
+        """Such as ``29 of 31``: as much as a cell has room for."""
         worlds = len(self.holding) + len(self.undecided)
-        return f"holds, {len(self.holding)} of {worlds}" if self.takes is Takes.HOLDS else self.takes.words
+        return f"{len(self.holding)} of {worlds}" if self.takes is Takes.HOLDS else self.takes.words
 
     @property
     def sentence(self) -> str:

@@ -109,7 +109,7 @@ def words_of(clauses: list[Property], profile: Profile) -> tuple[str, str]:
     worlds = "1 world" if len(holding) == 1 else f"{len(holding)} worlds"
     but = f", not decided with {' or '.join(one.name for one in undecided)}" if undecided else ""
     return (
-        f"holds, {len(holding)} of {len(holding) + len(undecided)}",
+        f"{len(holding)} of {len(holding) + len(undecided)}",
         f"holds for any number of transactions, in runs of any length, in {worlds} with one fault or none{but}",
     )
 
@@ -155,10 +155,11 @@ def wrong_clauses(report: str) -> list[str]:
         found = re.findall(r"<li>(.*?) <small>(\d+) steps, ([\w@]+)</small></li>", sets)
         minimal = [Set(tuple(re.findall(r"<code>(\w+)</code>", faults)), int(n), name) for faults, n, name in found]
         shown[clause, profile] = kind, minimal, int(steps)
-    for clause, profile, words in re.findall(
-        rf'<span id="({CLAUSE})-([^"]+)"><b>[^<]*</b>(?: <small>\((holds, \d+ of \d+|not decided)\)</small>)?</span>',
-        report,
-    ):
+    form = (
+        rf'<span id="({CLAUSE})-([^"]+)"><b>[^<]*</b>'
+        r"(?: <small>\((holds in \d+ of \d+ worlds|not decided)\)</small>)?</span>"
+    )
+    for clause, profile, words in re.findall(form, report):
         shown[clause, profile] = "holds" if words.startswith("holds") else "undecided", [], 0
     form = (
         r'<details class="version" id="(\w+)-([^"]+)"[^>]*>\s*<summary>[^\n]*</summary>\s*'
