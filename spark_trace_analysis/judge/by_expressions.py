@@ -14,7 +14,7 @@ from polars import col, when
 
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.judge.properties import Invariant
-from spark_trace_analysis.judge.running_aggregates import RowsOf, with_all_that_is_known
+from spark_trace_analysis.judge.running_aggregates import Rows, with_all_that_is_known
 from spark_trace_analysis.traces import events
 from spark_trace_analysis.traces.runs import RunSettings
 from spark_trace_analysis.traces.schema import ACTIONS, null_in, out_of_order
@@ -52,7 +52,7 @@ def find_broken(rows: pl.DataFrame, invariants: Sequence[Invariant], settings: R
     """A row for each property and trace that breaks it: ``property``, ``trace``, ``events`` up to the violation."""
     asked = [(each.property_id, each.broken(settings)) for each in invariants]
     known = list({column.name: column for _, broken in asked for column in broken.known}.values())
-    rules: dict[RowsOf, dict[str, pl.Expr]] = {over: {} for over in RowsOf}
+    rules: dict[Rows, dict[str, pl.Expr]] = {over: {} for over in Rows}
     for name, broken in asked:
         for over, rule in broken.when.items():
             rules[over][name] = rule

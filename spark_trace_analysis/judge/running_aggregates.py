@@ -18,10 +18,10 @@ from spec.events import EVENTS, OUTCOMES
 COMMIT, ROLLBACK = OUTCOMES.index("commit"), OUTCOMES.index("rollback")
 
 FILLED = len(EVENTS)
-"""The event of the rows that `RowsOf.HALF` adds: one for each copy, under the queue offset that it fills."""
+"""The event of the rows that `Rows.HALF` adds: one for each copy, under the queue offset that it fills."""
 
 
-class RowsOf(Enum):
+class Rows(Enum):
     """The rows over which an aggregate runs: of a trace, or those of it that name one transaction or half.
 
     Rows of a trace leave out those by which only time passes. A half is a queue offset of the half topic that a row has
@@ -44,7 +44,7 @@ class Known:
     """
 
     name: str
-    over: RowsOf
+    over: Rows
     of: pl.Expr
     aggregate: Literal["sum", "last", "first", "max", "min", "itself"]
     is_before: bool = False
@@ -57,7 +57,7 @@ class Broken:
     The columns that these expressions use stand each behind those that it uses itself.
     """
 
-    when: dict[RowsOf, pl.Expr]
+    when: dict[Rows, pl.Expr]
     known: tuple[Known, ...]
 
 
@@ -75,37 +75,37 @@ def _is_among(column: str, codes: Iterable[int]) -> pl.Expr:
     return pl.any_horizontal([col(column) == lit(code, pl.Int16) for code in codes])
 
 
-def count(name: str, over: RowsOf, rows: pl.Expr) -> Known:
+def count(name: str, over: Rows, rows: pl.Expr) -> Known:
     """How many such rows there were."""
     return total(name, over, rows)
 
 
-def total(name: str, over: RowsOf, values: pl.Expr) -> Known:
+def total(name: str, over: Rows, values: pl.Expr) -> Known:
     """The sum of the values."""
     return Known(name, over, values.cast(pl.Int32).fill_null(0), "sum")
 
 
-def last(name: str, over: RowsOf, values: pl.Expr, *, is_before: bool = False) -> Known:
+def last(name: str, over: Rows, values: pl.Expr, *, is_before: bool = False) -> Known:
     """The last value that is not null."""
     return Known(name, over, values, "last", is_before)
 
 
-def first(name: str, over: RowsOf, values: pl.Expr) -> Known:
+def first(name: str, over: Rows, values: pl.Expr) -> Known:
     """The first value that is not null."""
     return Known(name, over, values, "first")
 
 
-def most(name: str, over: RowsOf, values: pl.Expr, *, is_before: bool = False) -> Known:
+def most(name: str, over: Rows, values: pl.Expr, *, is_before: bool = False) -> Known:
     """The largest value."""
     return Known(name, over, values, "max", is_before)
 
 
-def least(name: str, over: RowsOf, values: pl.Expr) -> Known:
+def least(name: str, over: Rows, values: pl.Expr) -> Known:
     """The smallest value."""
     return Known(name, over, values, "min")
 
 
-def mark(name: str, over: RowsOf, rows: pl.Expr) -> Known:
+def mark(name: str, over: Rows, rows: pl.Expr) -> Known:
     """True at such rows and null at the others, so that a trace can ask which rows these are."""
     return Known(name, over, when(rows).then(lit(value=True)), "itself")
 
@@ -113,12 +113,12 @@ def mark(name: str, over: RowsOf, rows: pl.Expr) -> Known:
 _ROW, _PLACE, _START, _GROUP = "row in the file", "row", "row where the group starts", "number of the group"
 _KEY = "what belongs together"
 
-Frames = dict[RowsOf, pl.DataFrame]
+Frames = dict[Rows, pl.DataFrame]
 """The rows of a file of each kind, sorted by group, with the columns of their aggregates."""
 
 
 def with_all_that_is_known(
-    rows: pl.DataFrame, known: Sequence[Known], asked: Mapping[RowsOf, Sequence[pl.Expr]]
+    rows: pl.DataFrame, known: Sequence[Known], asked: Mapping[Rows, Sequence[pl.Expr]]
 ) -> Frames:
     """Work out some columns.
 
@@ -136,19 +136,19 @@ def with_all_that_is_known(
     Returns
     -------
     Frames
-        Those of ``RowsOf.TRANSACTION`` and ``RowsOf.HALF`` have the rows that name one, sorted by it, with
+        Those of ``Rows.TRANSACTION`` and ``Rows.HALF`` have the rows that name one, sorted by it, with
         `FILLED` rows among them.
     """
-    of_others = {each.name for each in known if each.over is not RowsOf.TRACE}
+    of_others = {each.name for each in known if each.over is not Rows.TRACE}
     late: list[Known] = []
     for each in known:
-        if each.over is RowsOf.TRACE and _roots([each.of]) & (of_others | {other.name for other in late}):
+        if each.over is Rows.TRACE and _roots([each.of]) & (of_others | {other.name for other in late}):
             late.append(each)
-    early = [each for each in known if each.over is RowsOf.TRACE and each not in late]
+    early = [each for each in known if each.over is Rows.TRACE and each not in late]
     trace = _with_columns(_side_by_side(rows.with_row_index(_ROW).with_columns(col("trace").alias(_KEY))), early)
-    frames = {RowsOf.TRACE: trace}
-    wanted = _roots([*asked[RowsOf.TRACE], *(each.of for each in late)]) & of_others
-    for over in (RowsOf.TRANSACTION, RowsOf.HALF):
+    frames = {Rows.TRACE: trace}
+    wanted = _roots([*asked[Rows.TRACE], *(each.of for each in late)]) & of_others
+    for over in (Rows.TRANSACTION, Rows.HALF):
         mine = [each for each in known if each.over is over]
         needed = _roots([*asked[over], *(each.of for each in mine)]) - {each.name for each in mine}
         frames[over] = _with_columns(_side_by_side(_rows_over(over, trace, needed)), mine)
@@ -156,7 +156,7 @@ def with_all_that_is_known(
         if named:
             with_values = frames[over].filter((col("event") != FILLED) & pl.any_horizontal(col(named).is_not_null()))
             trace = trace.join(with_values.select(_ROW, *named), on=_ROW, how="left", maintain_order="left")
-    frames[RowsOf.TRACE] = _with_columns(trace, late)
+    frames[Rows.TRACE] = _with_columns(trace, late)
     return frames
 
 
@@ -165,13 +165,13 @@ def _roots(expressions: Sequence[pl.Expr]) -> set[str]:
     return {name for expression in expressions for name in expression.meta.root_names()}
 
 
-def _rows_over(over: RowsOf, trace: pl.DataFrame, needed: Collection[str]) -> pl.DataFrame:
+def _rows_over(over: Rows, trace: pl.DataFrame, needed: Collection[str]) -> pl.DataFrame:
     """The rows that name a transaction or a half, sorted by it within each trace, with the needed columns."""
-    column = "transaction" if over is RowsOf.TRANSACTION else "half"
+    column = "transaction" if over is Rows.TRANSACTION else "half"
     names = sorted({_ROW, "trace", "step", "event", *needed})
     key = col(_GROUP).cast(pl.Int64) * (col(column).max().cast(pl.Int64) + 1) + col(column)
     rows = trace.filter(col(column) >= 0)
-    if over is RowsOf.HALF:
+    if over is Rows.HALF:
         fillings = trace.filter(col("copy") >= 0).with_columns(
             col("copy").alias("half"), lit(FILLED, pl.Int16).alias("event")
         )

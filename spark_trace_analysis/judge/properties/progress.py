@@ -19,7 +19,7 @@ from spark_trace_analysis.judge.running_aggregates import (
     COMMIT,
     ROLLBACK,
     Broken,
-    RowsOf,
+    Rows,
     count,
     is_action,
     is_event,
@@ -136,19 +136,19 @@ def from_the_round_that_passes(settings: RunSettings) -> Broken:
     ) | (is_event(events.half_missed) & (col("half") < 0))
     passes = is_event(events.round_ended) & is_action(*_COMMITTING) & (col("lost") == 1)
     return Broken(
-        {RowsOf.TRACE: passes & (col("power_lost") == 0) & (col("escaped") == 0)},
+        {Rows.TRACE: passes & (col("power_lost") == 0) & (col("escaped") == 0)},
         (
             so_far.DELIVERED,
             so_far.ACKNOWLEDGED,
             so_far.parked(settings),
             so_far.POWER_LOST,
             so_far.ESCAPED,
-            count("elsewhere", RowsOf.TRANSACTION, is_event(events.half_rolled_back)),
-            count("decided", RowsOf.TRANSACTION, is_event(events.local_outcome)),
-            most("last_half", RowsOf.TRANSACTION, stores),
-            total("under_way", RowsOf.TRANSACTION, when(asks).then(lit(1)).when(is_answered).then(lit(-1))),
-            mark("left_behind", RowsOf.TRANSACTION, (is_dropped | is_skipped) & is_last & is_open),
-            last("lost", RowsOf.TRACE, when(saves).then(lit(0)).when("left_behind").then(lit(1)), is_before=True),
+            count("elsewhere", Rows.TRANSACTION, is_event(events.half_rolled_back)),
+            count("decided", Rows.TRANSACTION, is_event(events.local_outcome)),
+            most("last_half", Rows.TRANSACTION, stores),
+            total("under_way", Rows.TRANSACTION, when(asks).then(lit(1)).when(is_answered).then(lit(-1))),
+            mark("left_behind", Rows.TRANSACTION, (is_dropped | is_skipped) & is_last & is_open),
+            last("lost", Rows.TRACE, when(saves).then(lit(0)).when("left_behind").then(lit(1)), is_before=True),
         ),
     )
 
@@ -203,8 +203,8 @@ def from_the_early_discard(settings: RunSettings) -> Broken:
         is_old &= col("action") >= 0
     is_early = when(col("check_times") >= settings.check_max).then(col("asked") < col("check_times")).otherwise(is_old)
     return Broken(
-        {RowsOf.TRANSACTION: is_event(events.half_discarded) & is_early},
-        (count("asked", RowsOf.TRANSACTION, is_event(events.put_back_for_check)),),
+        {Rows.TRANSACTION: is_event(events.half_discarded) & is_early},
+        (count("asked", Rows.TRANSACTION, is_event(events.put_back_for_check)),),
     )
 
 
@@ -259,8 +259,8 @@ def from_the_second_round(_settings: RunSettings) -> Broken:
     reason = when(is_event(events.round_ended) & (col("moved").fill_null(0) == 0)).then(reason).otherwise(lit(0))
     is_of_a_round = so_far.LEFT_BEHIND | so_far.END_OF_A_PROCESS | is_event(events.round_ended)
     return Broken(
-        {RowsOf.TRACE: (reason > 0) & (reason == col("stuck_before"))},
-        (so_far.MOVED, last("stuck_before", RowsOf.TRACE, when(is_of_a_round).then(reason), is_before=True)),
+        {Rows.TRACE: (reason > 0) & (reason == col("stuck_before"))},
+        (so_far.MOVED, last("stuck_before", Rows.TRACE, when(is_of_a_round).then(reason), is_before=True)),
     )
 
 
@@ -326,14 +326,14 @@ def from_the_hindrance(_settings: RunSettings) -> Broken:
     is_own = (col("own_commits") > 0) & (col("half") == col("first_half")) & (col("half") >= 0)
     is_judged = (col("sent") == 1) & (col("delivered") == 0) & (col("strayed") == 0) & (col("power_lost") == 0)
     return Broken(
-        {RowsOf.TRANSACTION: is_unrun | ((is_lost | is_refused) & is_own & is_judged)},
+        {Rows.TRANSACTION: is_unrun | ((is_lost | is_refused) & is_own & is_judged)},
         (
             so_far.DELIVERED,
             so_far.SENT,
             so_far.FIRST_HALF,
             so_far.POWER_LOST,
-            count("strayed", RowsOf.TRANSACTION, is_event(events.end_sent)),
-            count("own_commits", RowsOf.TRANSACTION, commits),
+            count("strayed", Rows.TRANSACTION, is_event(events.end_sent)),
+            count("own_commits", Rows.TRANSACTION, commits),
         ),
     )
 
@@ -425,8 +425,8 @@ def from_the_wasted_work(settings: RunSettings) -> Broken:
     is_too_many = adds & (col("halves") > settings.check_max + 1)
     return Broken(
         {
-            RowsOf.TRACE: is_idle_pull | is_idle_end,
-            RowsOf.TRANSACTION: (is_too_many | is_again) & (col("power_lost") == 0),
+            Rows.TRACE: is_idle_pull | is_idle_end,
+            Rows.TRANSACTION: (is_too_many | is_again) & (col("power_lost") == 0),
         },
         (
             so_far.MOVED,
@@ -435,10 +435,10 @@ def from_the_wasted_work(settings: RunSettings) -> Broken:
             so_far.SENT,
             so_far.POWER_LOST,
             so_far.ESCAPED,
-            count("resumed", RowsOf.TRANSACTION, is_event(events.half_resumed)),
-            count("ops", RowsOf.TRACE, brings_ops),
-            count("halves", RowsOf.TRANSACTION, adds),
-            most("furthest", RowsOf.TRANSACTION, when(so_far.PUT_BACK).then("half"), is_before=True),
+            count("resumed", Rows.TRANSACTION, is_event(events.half_resumed)),
+            count("ops", Rows.TRACE, brings_ops),
+            count("halves", Rows.TRANSACTION, adds),
+            most("furthest", Rows.TRANSACTION, when(so_far.PUT_BACK).then("half"), is_before=True),
         ),
     )
 

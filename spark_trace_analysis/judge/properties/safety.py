@@ -10,7 +10,7 @@ from spark_trace_analysis.judge.running_aggregates import (
     COMMIT,
     ROLLBACK,
     Broken,
-    RowsOf,
+    Rows,
     count,
     first,
     is_action,
@@ -39,9 +39,7 @@ def find_doubled(rows: WholeTraces, _actions: Codes, _settings: RunSettings, at:
 
 def from_the_second_delivery(_settings: RunSettings) -> Broken:
     """A transaction's second delivery, and its later ones."""
-    return Broken(
-        {RowsOf.TRANSACTION: is_event(events.message_delivered) & (col("delivered") >= 2)}, (so_far.DELIVERED,)
-    )
+    return Broken({Rows.TRANSACTION: is_event(events.message_delivered) & (col("delivered") >= 2)}, (so_far.DELIVERED,))
 
 
 AT_MOST_ONE_DELIVERY = Invariant(
@@ -93,10 +91,10 @@ def from_the_contradiction(settings: RunSettings) -> Broken:
     is_first_delivery = is_event(events.message_delivered) & (col("half") >= 0) & (col("delivered") == 1)
     return Broken(
         {
-            RowsOf.TRANSACTION: ((col("delivered") > 0) & (col("rolled_back") > 0))
+            Rows.TRANSACTION: ((col("delivered") > 0) & (col("rolled_back") > 0))
             | (is_first_delivery & (col("parked") > 0))
         },
-        (so_far.DELIVERED, so_far.parked(settings), count("rolled_back", RowsOf.TRANSACTION, rolled_back)),
+        (so_far.DELIVERED, so_far.parked(settings), count("rolled_back", Rows.TRANSACTION, rolled_back)),
     )
 
 
@@ -130,8 +128,8 @@ def from_the_undecided_delivery(_settings: RunSettings) -> Broken:
     """A delivery before which no local transaction has committed."""
     commits = is_event(events.local_outcome) & (col("outcome") == COMMIT)
     return Broken(
-        {RowsOf.TRANSACTION: is_event(events.message_delivered) & (col("committed") == 0)},
-        (count("committed", RowsOf.TRANSACTION, commits),),
+        {Rows.TRANSACTION: is_event(events.message_delivered) & (col("committed") == 0)},
+        (count("committed", Rows.TRANSACTION, commits),),
     )
 
 
@@ -176,8 +174,8 @@ def from_the_foreign_settlement(_settings: RunSettings) -> Broken:
     asks = is_event(events.local_outcome) & is_action(producer.commit_another_half)
     is_foreign = col("foreign_at") >= col("filled_at").fill_null(-1)
     return Broken(
-        {RowsOf.HALF: is_foreign & so_far.IS_SETTLED},
-        (so_far.FILLED_AT, so_far.SETTLED_AT, last("foreign_at", RowsOf.HALF, when(asks).then("step"))),
+        {Rows.HALF: is_foreign & so_far.IS_SETTLED},
+        (so_far.FILLED_AT, so_far.SETTLED_AT, last("foreign_at", Rows.HALF, when(asks).then("step"))),
     )
 
 
@@ -214,8 +212,8 @@ def from_the_unasked_delivery(_settings: RunSettings) -> Broken:
     """A delivery from a half that no commit has named."""
     asks = is_event(events.local_outcome, events.check_answered, events.end_sent) & (col("outcome") == COMMIT)
     return Broken(
-        {RowsOf.HALF: is_event(events.message_delivered) & (col("asked_for") == 0)},
-        (count("asked_for", RowsOf.HALF, asks),),
+        {Rows.HALF: is_event(events.message_delivered) & (col("asked_for") == 0)},
+        (count("asked_for", Rows.HALF, asks),),
     )
 
 
@@ -258,7 +256,7 @@ def from_the_committed_copy(settings: RunSettings) -> Broken:
     is_of_a_copy = (col("half") >= 0) & (col("first_half") >= 0) & (col("half") != col("first_half"))
     loses_flag = lit(not settings.keeps_flag)
     return Broken(
-        {RowsOf.TRANSACTION: is_event(events.message_delivered) & is_of_a_copy & loses_flag}, (so_far.FIRST_HALF,)
+        {Rows.TRANSACTION: is_event(events.message_delivered) & is_of_a_copy & loses_flag}, (so_far.FIRST_HALF,)
     )
 
 
@@ -302,7 +300,7 @@ def from_the_parked_half(settings: RunSettings) -> Broken:
         & ~is_action(discarding.discard_half_unrecorded)
         & lit(bool(settings.keeps_discarded))
     )
-    return Broken({RowsOf.HALF: is_recorded & so_far.IS_SETTLED}, (so_far.FILLED_AT, so_far.SETTLED_AT))
+    return Broken({Rows.HALF: is_recorded & so_far.IS_SETTLED}, (so_far.FILLED_AT, so_far.SETTLED_AT))
 
 
 HALF_OFFSET_SAFETY = Invariant(
@@ -362,12 +360,12 @@ def from_the_needless_check(settings: RunSettings) -> Broken:
     is_check = is_event(events.put_back_for_check, events.put_back_unasked)
     is_first_check = is_check & (col("checked") == 1)
     return Broken(
-        {RowsOf.TRANSACTION: is_first_check & (col("skewed") == 0) & is_in_time},
+        {Rows.TRANSACTION: is_first_check & (col("skewed") == 0) & is_in_time},
         (
-            count("checked", RowsOf.TRANSACTION, is_check),
-            count("skewed", RowsOf.TRANSACTION, skewed),
-            first("settled_first_at", RowsOf.TRANSACTION, when(so_far.ACKNOWLEDGEMENT).then("time")),
-            least("born", RowsOf.TRANSACTION, when(is_still_open).then("time")),
+            count("checked", Rows.TRANSACTION, is_check),
+            count("skewed", Rows.TRANSACTION, skewed),
+            first("settled_first_at", Rows.TRANSACTION, when(so_far.ACKNOWLEDGEMENT).then("time")),
+            least("born", Rows.TRANSACTION, when(is_still_open).then("time")),
         ),
     )
 
@@ -422,13 +420,13 @@ def from_the_lost_entry(settings: RunSettings) -> Broken:
     empties = is_event(events.op_stored, events.power_lost) | ends
     if settings.flushes_on_stop:
         empties |= is_event(events.stop_began)
-    joins = mark("joins", RowsOf.HALF, is_event(events.op_buffered) & (col("named") == 1))
+    joins = mark("joins", Rows.HALF, is_event(events.op_buffered) & (col("named") == 1))
     return Broken(
-        {RowsOf.HALF: is_event(events.op_lost) & (col("named") == 0), RowsOf.TRACE: ends & (col("waiting") == 1)},
+        {Rows.HALF: is_event(events.op_lost) & (col("named") == 0), Rows.TRACE: ends & (col("waiting") == 1)},
         (
-            count("named", RowsOf.HALF, is_event(events.op_stored, events.op_buffered)),
+            count("named", Rows.HALF, is_event(events.op_stored, events.op_buffered)),
             joins,
-            last("waiting", RowsOf.TRACE, when(col("joins")).then(lit(1)).when(empties).then(lit(0)), is_before=True),
+            last("waiting", Rows.TRACE, when(col("joins")).then(lit(1)).when(empties).then(lit(0)), is_before=True),
         ),
     )
 
