@@ -91,7 +91,7 @@ class ForAnyNumberIn:
         """How far it holds."""
         if self.takes is Takes.UNDECIDED:
             return "nothing found breaks it, and it is not decided"
-        but = f", not decided with {' or '.join(map(str, (one.name for one in self.undecided)))}"
+        but = f", not decided with {' or '.join(one.name for one in self.undecided)}"
         worlds = counted(len(self.holding), "world")
         return (
             f"holds for any number of transactions, in runs of any length, in {worlds} with one fault or none"

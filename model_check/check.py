@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from model_check.any_number.claims import why_no_claim, why_not_claimed
+from model_check.any_number.claims import why_no_claim, why_not_claimed, why_not_in
 from model_check.any_number.concretize import MOST_TRANSACTIONS, concrete_runs
 from model_check.clauses import name_of
 from model_check.counterexample.steps import replay
@@ -14,9 +14,9 @@ from model_check.engines import COMPILED, Engine, Explored
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.finding import Bounds, Finding, Holds, Row, Unknown, Violated
 from model_check.instances import require_searchable
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
+    from model_check.explicit.exploration import Report
     from model_check.question import Means, Question
     from spec.language import Property, Step
 
@@ -36,7 +36,10 @@ def check(question: Question, engine: Engine = COMPILED, **means: Unpack[Means])
     if refusal:
         raise ModelCheckError(refusal)
     explored = engine.search(question, **means)
-    rows = _rows_among_others(question, explored) if question.world.is_crowded else _rows(question, explored)
+    if question.world.is_crowded:
+        rows = _rows_among_others(question, explored, means.get("report"))
+    else:
+        rows = _rows(question, explored)
     identifiers = {clause.identifier for clause in question.asked}
     unseen = tuple(w for w in machine.witnesses if w.identifier in identifiers and w not in explored.seen)
     return Finding(question.world, rows, explored.numbers, unseen, explored.coverage)
@@ -56,16 +59,16 @@ def _rows(question: Question, explored: Explored) -> tuple[Row, ...]:
     )
 
 
-def _rows_among_others(question: Question, explored: Explored) -> tuple[Row, ...]:
+def _rows_among_others(question: Question, explored: Explored, report: Report | None) -> tuple[Row, ...]:
     """The verdicts among others: what holds needs a claim, and what is broken a run of many that breaks it, too."""
     world = question.world
-    runs = concrete_runs(world, explored.paths)
-    no_claim = explored.why_unknown or why_no_claim(world.profile, world.environment)
+    runs = concrete_runs(world, explored.paths, report=report)
+    no_claim = explored.why_unknown or why_no_claim(world.profile, world.environment) or why_not_in(world.instance)
     bounds = (Bounds.of(world.instance, explored.numbers),)
     rows: list[Row] = []
     for clause in question.asked:
         if clause in runs:
-            plain = replace(question, world=runs[clause].world, machine=TRANSACTIONAL_MESSAGES, constants=None)
+            plain = replace(question, world=runs[clause].world, given=None, constants=None)
             steps = list(runs[clause].steps)
             rows.append(_violated(plain, clause, len(steps), steps))
         elif clause in explored.depths:

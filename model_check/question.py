@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from model_check.clauses import chosen_clauses
 from model_check.world import Profile, World
@@ -46,14 +46,10 @@ class Question:
     """To this depth a bounded engine looks for violations."""
     coverage: bool = False
     """Count over the states found which conjuncts were the first to be false."""
-    machine: Machine = field(default=cast("Machine", None))
-    """The world's, or one with more assumptions."""
+    given: Machine | None = None
+    """A machine with more assumptions, instead of the world's."""
     constants: object = None
     """The constants of the machine where these are more than the world's."""
-
-    def __post_init__(self) -> None:
-        if cast("object", self.machine) is None:
-            object.__setattr__(self, "machine", self.world.machine)
 
     @classmethod
     def of(
@@ -78,6 +74,11 @@ class Question:
     def asked(self) -> tuple[Property, ...]:
         """The clauses, all of the machine's where none is named."""
         return self.clauses or self.machine.clauses
+
+    @property
+    def machine(self) -> Machine:
+        """The specification that is searched."""
+        return self.given or self.world.machine
 
     @property
     def c(self) -> object:

@@ -128,7 +128,7 @@ def _answers(
     before: SideQuestion, after: SideQuestion, report: Callable[..., None] | None
 ) -> tuple[Verdicts, Verdicts]:
     """Both, at once where both take a search: then the first is answered by a process of its own."""
-    from halfcheck.verify.processes import on_all_cores
+    from model_check.processes import on_all_cores
 
     if not (_takes_a_search(before) and _takes_a_search(after)):
         return verdicts_for(before, report), verdicts_for(after, report)

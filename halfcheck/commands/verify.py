@@ -48,9 +48,10 @@ def command(
     halfcheck verify --traces 50000 --seed 11 --out report-11
     """
     from halfcheck.verify.parts import begin
-    from halfcheck.verify.processes import ResultCache, on_all_cores
+    from halfcheck.verify.processes import ResultCache
     from halfcheck.verify.verification import Verification
     from html_report.page import write
+    from model_check.processes import on_all_cores
     from spark_trace_analysis.cluster.session import require_java
 
     if out.exists() and not out.is_dir():

@@ -145,7 +145,7 @@ def _print_standing(console: Console, judgement: ConfJudgement, *, everything: b
     for_any = judgement.for_any_number
     if for_any:
         those = "all of them" if len(for_any) == len(holding) else f"{len(for_any)} of them"
-        whereof = "for any number of transactions, in runs of any length, with the times of halfcheck check"
+        whereof = "for any number of transactions, in runs of any length, with the times of crowd instead of these"
         say(console, f"{those} {whereof}", style="green")
 
 

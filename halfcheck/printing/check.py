@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from model_check.answers.answer import Answer
-    from model_check.finding import Row, Violated
+    from model_check.finding import Bounds, Holds, Row, Violated
 
 MOST_COUNTEREXAMPLES = 3
 """Counterexamples that are shown without `--all`: of the gravest that is broken, and of the next ones."""
@@ -164,21 +164,30 @@ def _print_cannot_occur(console: Console, answer: Answer, *, everything: bool) -
 
 def _print_holding(console: Console, answer: Answer, *, everything: bool) -> None:
     """What holds for any number of transactions, then what holds to the bounds of searches."""
-    for rows in ([row for row in answer.holding if row.for_any_number is is_any] for is_any in (True, False)):
-        if not rows:
-            continue
-        verb = "holds" if len(rows) == 1 else "hold"
-        bounds = rows[0].bounds if rows[0].for_any_number else answer.searched_together
-        one_by_one = "" if len(bounds) == 1 else ", each by itself"
-        whereof = (
-            "for any number of transactions, in runs of any length"
-            if rows[0].for_any_number
-            else f"to the bounds of what was searched{one_by_one}"
-        )
-        holds = f"{counted(len(rows), 'guarantee')} {verb}, {whereof}"
-        print_holding(console, rows, holds, everything=everything)
-        for size in bounds:
-            beside(console, f"  {size.instance}: ", size.in_words(answer.whole.world.environment))
+    for_any = [row for row in answer.holding if row.for_any_number]
+    if for_any:
+        whereof = "for any number of transactions, in runs of any length"
+        _print_those(console, answer, for_any, whereof, for_any[0].bounds, everything=everything)
+    bounded = [row for row in answer.holding if not row.for_any_number]
+    if bounded:
+        bounds = answer.searched_together
+        whereof = f"to the bounds of what was searched{'' if len(bounds) == 1 else ', each by itself'}"
+        _print_those(console, answer, bounded, whereof, bounds, everything=everything)
+
+
+def _print_those(
+    console: Console,
+    answer: Answer,
+    rows: Sequence[Holds],
+    whereof: str,
+    bounds: Sequence[Bounds],
+    *,
+    everything: bool,
+) -> None:
+    verb = "holds" if len(rows) == 1 else "hold"
+    print_holding(console, rows, f"{counted(len(rows), 'guarantee')} {verb}, {whereof}", everything=everything)
+    for size in bounds:
+        beside(console, f"  {size.instance}: ", size.in_words(answer.whole.world.environment))
 
 
 def _print_undecided_lengths(console: Console, answer: Answer) -> None:

@@ -1,22 +1,17 @@
-"""Parts of a job, each in a process of its own, and what they have found, kept until a source or a library changes.
+"""Results of a job's parts, cached until a source or a library changes.
 
-A second run finds it there; a job that was cut short goes on the same way.
+A second run finds them there; a job that was cut short goes on the same way.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
-import signal
 import sys
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from importlib import metadata
 from importlib.util import find_spec
-from multiprocessing import active_children, get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from files.reading import read_bytes
 from files.writing import write_whole
@@ -24,39 +19,7 @@ from files.writing import write_whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-Part = TypeVar("Part")
-Result = TypeVar("Result")
-
-
-class Spread(Protocol):
-    """A function that hands another one and its parts to the processes."""
-
-    def __call__(self, function: Callable[[Part], Result], parts: Iterable[Part], /) -> Iterator[Result]:
-        """Give the results in the order of the parts."""
-
-
-@contextmanager
-def on_all_cores() -> Iterator[Spread]:
-    """New processes, to which functions of modules go with parts that can be pickled.
-
-    What is not begun when the block ends never is. The results come with what the function raises, or with
-    `BrokenProcessPool` where a process was killed.
-    """
-    before = set(active_children())
-    pool = ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
-    try:
-        yield pool.map
-    except BaseException:
-        for child in set(active_children()) - before:
-            child.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _leave_interrupts_to_the_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
+    from model_check.processes import Part, Result, Spread
 
 PACKAGES = (
     "spec", "files", "document", "model_check", "reference", "fuzz", "spark_trace_analysis", "conformance", "wire",

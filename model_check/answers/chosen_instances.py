@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from model_check.any_number.claims import why_no_claim
 from model_check.instances import load_instance
 from model_check.occurrence import unmet_needs
+from model_check.verdicts.among_others import INSTANCES
 from model_check.verdicts.table import table_of_verdicts
 from model_check.world import Environment, Profile, World
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 FOR_ALL: Final = {"large@2x3x2": 2_500_000, "trio": 2_500_000}
 """Instances in which every profile is searched besides → where that is cut short; a release without faults nowhere."""
-
-AMONG_OTHERS: Final = ("crowd", "crowd_odd")
-"""Instances of one transaction among others: three checks, and a single one with what messages may carry besides."""
 
 MOST_AMONG_OTHERS: Final = 2_500_000
 """Where each of them is cut short."""
@@ -67,7 +65,7 @@ def those_among_others(profile: Profile, environment: Environment) -> list[Insta
     Nor of a profile that the table of verdicts does not have, which is to show what they break.
     """
     is_known = profile.name in table_of_verdicts().entries
-    return [load_instance(name) for name in AMONG_OTHERS] if is_known and not why_no_claim(profile, environment) else []
+    return [load_instance(name) for name in INSTANCES] if is_known and not why_no_claim(profile, environment) else []
 
 
 def those_that_show(

@@ -12,18 +12,22 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from files.content import read_toml
+from model_check.any_number.world_lines import read_world_lines, world_lines_as_toml
 from model_check.clauses import name_of
-from model_check.fingerprint import fingerprint_among_others
+from model_check.instances import load_instance
 from model_check.world import Environment, Profile
 
 if TYPE_CHECKING:
+    from spec.constants import Instance
     from spec.language import Property
 
 COMPARISONS: Final = Path(__file__).with_name("comparisons.toml")
 
 SPEAKS_OF_TWO: Final = ("S4.foreign_original",)
 """Clauses that need two transactions to be broken, of which one among others knows only itself."""
+
+TIMES: Final = ("timeout", "check_interval", "round_limit", "op_batch_interval", "clock_steps")
+"""The times that all instances share which were compared, in ticks."""
 
 COMPARES_RANKS: Final = "L3."
 """Clauses of a round that is stuck where the one before it was: among others, ranks of two halves may be equal."""
@@ -69,6 +73,22 @@ def why_no_claim(profile: Profile, environment: Environment) -> str:
     )
 
 
+def why_not_in(instance: Instance) -> str:
+    """Why nothing is claimed in an instance: its times are not those that were compared; empty where they are.
+
+    They decide, among other things, whether an op message may come too late for a round (`last_op_pulled_came_late`),
+    which no action of others speaks of.
+    """
+    compared = {name: getattr(load_instance("small"), name) for name in TIMES}
+    if instance.persist_interval > 0:  # at once, or at any time: both were compared
+        compared["persist_interval"] = 0
+    other = {name: value for name, value in compared.items() if getattr(instance, name) != value}
+    if not other:
+        return ""
+    there = " and ".join(f"{name} = {value}" for name, value in other.items())
+    return f"one transaction among others was compared with many where {there} only"
+
+
 def why_not_claimed(clause: Property, profile: Profile) -> str:
     """Why a clause that one among others does not break may be broken by many all the same; empty if it can't be."""
     if name_of(clause) in SPEAKS_OF_TWO:
@@ -81,31 +101,12 @@ def why_not_claimed(clause: Property, profile: Profile) -> str:
 @cache
 def comparisons() -> Comparisons:
     """Those that come with the project; none where they are of another specification."""
-    content = read_toml(COMPARISONS) if COMPARISONS.exists() else {}
-    if content.get("specification") != fingerprint_among_others():
-        return {}
-    return {
-        (Profile.of(profile), Environment.named(environment)): SimulationComparison(**given)
-        for profile, environments in content["worlds"].items()
-        for environment, given in environments.items()
-    }
+    return {world: SimulationComparison(**given) for world, given in read_world_lines(COMPARISONS).items()}
 
 
 def comparisons_as_toml(results: Comparisons) -> str:
     """The text of the file; `comparisons` reads it back."""
-    lines = [
-        "# Whether one transaction among others follows each of many, by world. Written by `make any-number`.",
-        "",
-        f'specification = "{fingerprint_among_others()}"',
-    ]
-    for (profile, environment), one in results.items():
-        lines += ["", f'[worlds."{profile}"."{environment.name}"]']
-        for name, value in asdict(one).items():
-            if name == "broken":
-                counts = ", ".join(f"{action} = {count}" for action, count in value.items())
-                lines.append(f"broken = {{ {counts} }}")
-            elif name == "error":
-                lines.append(f'error = "{value}"')
-            else:
-                lines.append(f"{name} = {str(value).lower()}")
-    return "\n".join(lines) + "\n"
+    return world_lines_as_toml(
+        "Whether one transaction among others follows each of many, by world. Written by `make any-number`.",
+        {world: asdict(one) for world, one in results.items()},
+    )

@@ -1,13 +1,14 @@
 """A run of one transaction among others made concrete: a run of a few transactions, without others, that is it for one.
 
 What one among others breaks is broken only if many break it, too, for actions of others may do more than a broker does.
-So the run is looked for: a search of two, three and four transactions goes only to states whose projection on one of
-them is on the path, the farthest along it first.
+So the run is looked for: a search of one to four transactions goes only to states whose projection on one of them is on
+the path, the farthest along it first.
 """
 
 from __future__ import annotations
 
 import heapq
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, cast
 
@@ -19,6 +20,7 @@ from model_check.any_number.simulation import STEPS, expand
 from model_check.counterexample.unfolded import unfolded, without_forgetting
 from model_check.errors import EvaluationError
 from model_check.explicit.code_generation.compile import compile_machine
+from model_check.explicit.exploration import Progress
 from spec.language import Step, holds, take
 from spec.transactional_messages import AMONG_OTHERS, TRANSACTIONAL_MESSAGES
 
@@ -26,23 +28,26 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from model_check.explicit.code_generation.compile import Compiled
+    from model_check.explicit.exploration import Report
     from model_check.world import World
     from spec.constants import Constants
     from spec.language import Property
     from spec.state import State
 
 MOST_TRANSACTIONS: Final = 4
+"""So many transactions are tried, fewer first."""
 
 MOST_STATES: Final = 100_000
-"""So many states of each number of transactions are looked at."""
+"""So many states are reached for a clause, of each number of transactions."""
 
 AT_ONCE: Final = 512
+"""States that are expanded together."""
 
 OF_ANOTHER: Final = 2
 """So many more places in each queue for each other transaction."""
 
-
 _MARKS: Final = ("round.met", "round.held")
+"""What one among others knows and a path may lack: the run is looked for without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +59,16 @@ class Concrete:
 
 
 def concrete_runs(
-    world: World, paths: Mapping[Property, Sequence[Step]], *, most_states: int = MOST_STATES
+    world: World,
+    paths: Mapping[Property, Sequence[Step]],
+    *,
+    most_states: int = MOST_STATES,
+    report: Report | None = None,
 ) -> dict[Property, Concrete]:
     """By clause, the first run found that breaks it as its path in the crowded world does; none where none is found.
 
-    Raises `EvaluationError` when a step of a path cannot be taken.
+    `report` is called now and then with the states reached. Raises `EvaluationError` when a step of a path cannot be
+    taken.
     """
     instance = replace(world.instance, crowded=0)
     left = {clause: _without_forgetting(world.constants, path) for clause, path in paths.items()}
@@ -70,7 +80,7 @@ def concrete_runs(
         lengths = [_lengths(*one) for one in left.values()]
         sizes = {name: max(one[name] for one in lengths) + more for name in lengths[0]}
         many = world.on(without_forgetting(instance, {"transactions": transactions, **sizes}))
-        search = _RunLike.of(many, most_states)
+        search = _RunLike.of(many, most_states, report)
         for clause, (_, path) in list(left.items()):
             steps = search.run_like(path, clause)
             if steps is not None:
@@ -151,18 +161,20 @@ class _RunLike:
     many: Compiled
     projection: Projection
     most_states: int
+    report: Report | None
 
     @classmethod
-    def of(cls, world: World, most_states: int) -> _RunLike:
+    def of(cls, world: World, most_states: int, report: Report | None) -> _RunLike:
         """That of a world."""
         many = compile_machine(TRANSACTIONAL_MESSAGES, world.constants)
-        return cls(world.constants, many, Projection.of(many, world.constants), most_states)
+        return cls(world.constants, many, Projection.of(many, world.constants), most_states, report)
 
     def run_like(self, path: Sequence[Step], clause: Property) -> tuple[Step, ...] | None:
         """A run of many that goes along the path of one among others, and breaks the clause at its end."""
         many, projection = self.many, self.projection
         wanted, switches = _along(projection, path), many.switches(self.constants)
         nodes, state = _Nodes(), TRANSACTIONAL_MESSAGES.initial(self.constants)
+        began, generated = time.monotonic(), 0
         first = many.packing.pack(state.canonical())
         for t in range(self.constants.transactions):
             nodes.add(np.concatenate(([t, 0], first)), -1, -1, 0)
@@ -170,6 +182,10 @@ class _RunLike:
             chosen = [heapq.heappop(nodes.heap) for _ in range(min(AT_ONCE, len(nodes.heap)))]
             rows = np.array([nodes.words[number] for _, _, number in chosen])
             after, steps, parents = expand(many, switches, np.ascontiguousarray(rows[:, 2:]))
+            generated += len(after)
+            if self.report is not None:
+                farthest, seconds = max(row[1] for row in rows), time.monotonic() - began
+                self.report(Progress(len(nodes.words), generated, int(farthest), len(nodes.heap), seconds))
             seen = _without_marks(projection, projection(after)[np.arange(len(after)), rows[parents, 0]])
             for row, places in _matches(seen, wanted, rows[parents, 1]):
                 _, depth, number = chosen[parents[row]]

@@ -11,14 +11,11 @@ ends with exit code 1 when the solver refutes an obligation, or gives up on one.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import combinations
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Final
 
 import z3
@@ -38,6 +35,7 @@ from model_check.any_number.shapes import (
 from model_check.any_number.views import OwnView, Views, same
 from model_check.front_end.lower import Lowering
 from model_check.instances import load_instance
+from model_check.processes import on_all_cores
 from model_check.symbolic.if_conversion import Conversion, Effect, State
 from model_check.symbolic.relation import is_one_hot, switches_of, variables_of
 from model_check.symbolic.values import Formula, Truth, both, conjunction, disjunction, negation
@@ -265,16 +263,19 @@ def _proved(part: tuple[Shape, ...]) -> Proof:
 
 
 def main() -> int:
-    """Ask for the obligations of all shapes, on all processors; 1 when one is not proved."""
+    """Ask for the obligations of all shapes, on all processors; 1 when one is not proved, 130 after Ctrl-C."""
     began = time.monotonic()
     prover, proof = _prover(), Proof()
     every = tuple(shapes(prover.constants))
     count = -(-len(every) // SHAPES_AT_ONCE)
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        futures = [pool.submit(_proved, every[first::count]) for first in range(count)]
-        for number, future in enumerate(as_completed(futures), start=1):
-            proof += future.result()
-            print(f"{number} of {count}: {proof}; {time.monotonic() - began:.0f} s", file=sys.stderr)
+    parts = [every[first::count] for first in range(count)]
+    try:
+        with on_all_cores() as spread:
+            for number, one in enumerate(spread(_proved, parts), start=1):
+                proof += one
+                print(f"{number} of {count}: {proof}; {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        return 130
     if not prover.holds_initially():
         proof.refuted.append("the invariants hold initially")
     print(*proof.refuted, *proof.unknown, f"{len(every)} shapes: {proof}; {time.monotonic() - began:.0f} s", sep="\n")

@@ -27,7 +27,7 @@ Words = npt.NDArray[np.int64]
 LEFT_OUT: Final = ("round.pulls_nothing", "stuck", "stuck_rounds", "op_left_behind")
 """Ghosts of a round as a whole, which no action reads where runs have an end or forget (`endless` asks one)."""
 
-_OF_OTHERS: Final = ("round.met", "round.held", "batch.others")
+OF_OTHERS: Final = ("round.met", "round.held", "batch.others")
 """What one among others knows of them; many transactions do not."""
 
 PLAIN, OF_HALF, OF_OP, OF_TRANSACTION = range(4)
@@ -138,7 +138,7 @@ def _conversion(slot: Slot) -> tuple[int, int, int]:
     """The array, the place and the conversion of a field of the one."""
     arrays = {None: PLAIN, "half_slots": OF_HALF, "op_slots": OF_OP, "transactions": OF_TRANSACTION}
     array, place = arrays[slot.array], slot.index or 0
-    if slot.label in (*LEFT_OUT, *_OF_OTHERS) or slot.kind is Kind.CLOCK or slot.places == "transactions":
+    if slot.label in (*LEFT_OUT, *OF_OTHERS) or slot.kind is Kind.CLOCK or slot.places == "transactions":
         return array, place, LOWEST
     if slot.places is None:
         return array, place, SAME
@@ -203,8 +203,10 @@ def _converted(value: int, kind: int, own: Words, count: int, ranks: Words, leng
             bits |= (value >> own[i] & 1) << i
         return bits
     if kind == 1:
-        return ranks[min(value, length)] + max(value - length, 0)  # type: ignore[no-any-return]
-    return ranks[value] if value >= 0 and ranks[value] < ranks[value + 1] else min(value, low)
+        position: int = ranks[min(value, length)] + max(value - length, 0)
+        return position
+    place: int = ranks[value] if value >= 0 and ranks[value] < ranks[value + 1] else min(value, low)
+    return place
 
 
 @cached_njit

@@ -2,7 +2,7 @@
 
 Written by hand, not read from the specification: what `model_check.any_number.obligations` shows for all states of one
 size is shown here for queues of any length, of the questions and the writes on which a round is built. The halves of
-one transaction are told by their ranks: how many of them stand before a place, and where the i-th of them stands.
+one transaction are known by their ranks: how many of them stand before a place, and where the i-th of them stands.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ FIRST_ROOM = 1 << 12
 """Rows for which there is room at first; the hash table has twice as many places."""
 
 
-class Rows:
+class DistinctRows:
     """All rows that were met so far, numbered in the order in which they came."""
 
     def __init__(self, words: int) -> None:
@@ -53,31 +53,23 @@ class Rows:
 
 
 @cached_njit
-def _hash(row: Words) -> int:
+def _hash(row: Words) -> np.int64:
     """A hash of a row: FNV-1a over words, and the finalizer of splitmix64."""
     found = np.uint64(0xCBF29CE484222325)
     for word in row:
         found = (found ^ np.uint64(word)) * np.uint64(0x100000001B3)
         found ^= found >> np.uint64(29)
     found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    return np.int64((found ^ (found >> np.uint64(27))) >> np.uint64(1))  # type: ignore[return-value]
+    return np.int64((found ^ (found >> np.uint64(27))) >> np.uint64(1))
 
 
 @cached_njit
 def _place(row: Words, rows: Words, table: Words) -> int:
     """The place of a row in the table, or that of the gap in which it belongs."""
-    place = _hash(row) % table.shape[0]
-    while table[place]:
-        known = rows[table[place] - 1]
-        same = True
-        for i in range(row.shape[0]):
-            if known[i] != row[i]:
-                same = False
-                break
-        if same:
-            return place  # type: ignore[no-any-return]
+    place = int(_hash(row) % table.shape[0])
+    while table[place] and not np.array_equal(rows[table[place] - 1], row):
         place = (place + 1) % table.shape[0]
-    return place  # type: ignore[no-any-return]
+    return place
 
 
 @cached_njit

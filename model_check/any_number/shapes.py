@@ -1,6 +1,6 @@
-"""Shapes of states of many transactions: what is told of a state, so that all else of it can be left open.
+"""Shapes of states of many transactions: what is fixed of a state, so that all else of it can be left open.
 
-A shape tells how many halves and op messages there are, of which transaction each half is, which half each op message
+A shape fixes how many halves and op messages there are, of which transaction each half is, which half each op message
 names, and where a round stands. One solver call speaks of all states of a shape, be they reached or not.
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
+from model_check.any_number import projection
 from model_check.symbolic.values import Members, Value, as_members, as_number, as_truth, known
 from spec.language import Kind, Slot
 
@@ -24,19 +25,19 @@ if TYPE_CHECKING:
 Slots = dict[tuple[str, ...], tuple[Slot, ...]]
 """The slots of each field."""
 
-LEFT_OUT: Final = (("round", "pulls_nothing"), ("stuck",), ("stuck_rounds",), ("op_left_behind",))
-"""Ghosts of a round as a whole, which no action reads; as in `model_check.any_number.projection`."""
+LEFT_OUT: Final = tuple(tuple(name.split(".")) for name in projection.LEFT_OUT)
+"""The fields that the projection leaves out."""
 
-_AT_REST: Final = ("gone", "lower_end", "flushed", "role", "mishaps")
+AT_REST: Final = ("gone", "lower_end", "flushed", "role", "mishaps")
 """What only faults move that are not asked for."""
 
-_NEVER_FILLED: Final = (("batch", "names"), ("batch", "is_open"))
+NEVER_FILLED: Final = (("batch", "names"), ("batch", "is_open"))
 """A profile that writes each op message at once keeps them empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What is told of a state."""
+    """What is fixed of a state."""
 
     owners: tuple[int, ...]
     """The transaction of each half."""
@@ -68,22 +69,22 @@ class States:
     def after(self, fields: State) -> States:
         """The states after a step that lets them be of one shape but for the cursor.
 
-        `ValueError` when the step leaves open what is told of a state.
+        `ValueError` when the step leaves open what a shape fixes.
         """
-        halves, ops = (_told(as_number(fields[path,][0])) for path in ("half_length", "op_length"))
-        owners = tuple(_told(as_number(owner)) for owner in fields["half", "transaction"][:halves])
-        names = tuple(_told_member(as_members(names)) for names in fields["op", "names"][:ops])
-        runs = _told(as_number(as_truth(fields["round", "running"][0])))
+        halves, ops = (_only_value(as_number(fields[path,][0])) for path in ("half_length", "op_length"))
+        owners = tuple(_only_value(as_number(owner)) for owner in fields["half", "transaction"][:halves])
+        names = tuple(_only_member(as_members(names)) for names in fields["op", "names"][:ops])
+        runs = _only_value(as_number(as_truth(fields["round", "running"][0])))
         return replace(self, owners=owners, names=names, runs=bool(runs), fields=fields)
 
 
-def _told(number: Number) -> int:
+def _only_value(number: Number) -> int:
     """The value of a number that has one."""
     (value,) = (value for value, condition in number.cases.items() if condition is not False)
     return value
 
 
-def _told_member(members: Members) -> int:
+def _only_member(members: Members) -> int:
     """The member of a set that is known and has one."""
     (member,) = (place for place, condition in enumerate(members.bits) if condition is not False)
     return member
@@ -102,18 +103,18 @@ def shapes(constants: Constants) -> Iterator[Shape]:
 
 
 def states_of(shape: Shape, slots: Mapping[Path, tuple[Slot, ...]], anything: State, constants: Constants) -> States:
-    """All states of a shape; of `anything`, what the shape does not tell."""
-    told = States(shape.owners, shape.names, shape.cursor is not None, anything, constants)
+    """All states of a shape; of `anything`, what the shape leaves open."""
+    fixed = States(shape.owners, shape.names, shape.cursor is not None, anything, constants)
     fields = {
         path: tuple(
-            _value(slot, shape, told, value) for slot, value in zip(slots[path], values, strict=True)
+            _value(slot, shape, fixed, value) for slot, value in zip(slots[path], values, strict=True)
         )
         for path, values in anything.items()
     }  # fmt: skip
-    return replace(told, fields=fields)
+    return replace(fixed, fields=fields)
 
 
-def _value(slot: Slot, shape: Shape, told: States, otherwise: Value) -> Value:
+def _value(slot: Slot, shape: Shape, fixed: States, otherwise: Value) -> Value:
     place = slot.index or 0
     match slot.path:
         case ("half_length",):
@@ -121,15 +122,15 @@ def _value(slot: Slot, shape: Shape, told: States, otherwise: Value) -> Value:
         case ("op_length",):
             return known(len(shape.names))
         case ("round", "running"):
-            return told.runs
-        case _ if slot.path in LEFT_OUT or is_lowest(slot, told):
+            return fixed.runs
+        case _ if slot.path in LEFT_OUT or is_lowest(slot, fixed):
             return lowest(slot)
         case ("round", "cursor"):
             return known(shape.cursor or 0)
         case ("half", "transaction"):
             return known(shape.owners[place])
         case ("op", "names"):
-            return Members(tuple(half == shape.names[place] for half in range(told.constants.half_slots)))
+            return Members(tuple(half == shape.names[place] for half in range(fixed.constants.half_slots)))
     return otherwise
 
 
@@ -139,13 +140,13 @@ def is_lowest(slot: Slot, states: States) -> bool:
         slot.array == "op_slots" and (slot.index or 0) >= len(states.names)
     )
     is_of_no_round = slot.path[0] in ("round", "pulled_op") and not states.runs
-    return is_of_nothing or is_of_no_round or slot.path[0] in _AT_REST or slot.path in _NEVER_FILLED
+    return is_of_nothing or is_of_no_round or slot.path[0] in AT_REST or slot.path in NEVER_FILLED
 
 
 def at_rest(slots: Slots, anything: State) -> State:
     """All states that no other fault has touched, whatever their shape."""
     return {
-        path: tuple(map(lowest, slots[path])) if path[0] in _AT_REST or path in _NEVER_FILLED else values
+        path: tuple(map(lowest, slots[path])) if path[0] in AT_REST or path in NEVER_FILLED else values
         for path, values in anything.items()
     }
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model_check.any_number.projection import Projection, Words
-from model_check.any_number.rows import Rows
+from model_check.any_number.rows import DistinctRows
 from model_check.errors import EvaluationError
 from spec.transactional_messages import AMONG_OTHERS
 
@@ -83,9 +83,9 @@ class Simulator:
         of_many = {action.name for action in many.machine.actions}
         self._is_of_others = np.array([step.action.name not in of_many for step in one.steps])
         self._is_taken = np.array([step.action.name not in without for step in one.steps])
-        self._states = Rows(many.packing.words)
-        self._projections = Rows(self.projection.compiled.packing.words)
-        self._known = Rows(2)
+        self._states = DistinctRows(many.packing.words)
+        self._projections = DistinctRows(self.projection.compiled.packing.words)
+        self._known = DistinctRows(2)
         self._projected = np.empty((0, constants.transactions), dtype=np.int64)
         """Of each state the numbers of its projections."""
 
@@ -181,7 +181,8 @@ class Simulator:
         is_of_others, was_taken = self._is_of_others[steps], nodes[parents, 1] > 0
         taken = self._is_taken[steps] & (is_of_others | ~was_taken)
         self.projection.clear(after)
-        return np.column_stack((nodes[parents, 0], was_taken | ~is_of_others, after))[taken]  # type: ignore[no-any-return]
+        rows: Words = np.column_stack((nodes[parents, 0], was_taken | ~is_of_others, after))[taken]
+        return rows
 
 
 def expand(compiled: Compiled, switches: Words, states: Words) -> tuple[Words, Numbers, Numbers]:
@@ -189,8 +190,8 @@ def expand(compiled: Compiled, switches: Words, states: Words) -> tuple[Words, N
     words, most = compiled.packing.words, len(compiled.steps)
     if not len(states):
         return np.empty((0, words), np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
-    parts = list(_expanded(compiled, switches, states, words, most))
-    return tuple(np.concatenate(one) for one in zip(*parts, strict=True))  # type: ignore[return-value]
+    after, steps, parents = map(np.concatenate, zip(*_expanded(compiled, switches, states, words, most), strict=True))
+    return after, steps, parents
 
 
 def _expanded(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from model_check.any_number import projection
 from model_check.any_number.invariants import equivalent
 from model_check.any_number.shapes import LEFT_OUT, Slots, States, lowest
 from model_check.symbolic.relation import conditions_of
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 MET: Final = ("round", "met")
 """The field with which one among others knows that the round stands on its own half."""
 
-_OF_OTHERS: Final = (MET, ("round", "held"), ("batch", "others"))
-"""What one among others knows of them."""
+OF_OTHERS: Final = tuple(tuple(name.split(".")) for name in projection.OF_OTHERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Views:
             values = []
             for slot in slots:
                 source, place = sources[slot.array], slot.index or 0
-                if path in LEFT_OUT or path in _OF_OTHERS or slot.places == "transactions" or place >= len(source):
+                if path in LEFT_OUT or path in OF_OTHERS or slot.places == "transactions" or place >= len(source):
                     values.append(lowest(slot))
                 else:
                     value = states.fields[path][source[place]]

@@ -129,7 +129,7 @@ def check_configuration(
         clauses=clauses,
         most_states=most_states,
         most_steps=most_steps,
-        machine=machine if environment else replace(machine, switches=()),
+        given=machine if environment else replace(machine, switches=()),
         constants=timed,
     )
     finding = check(question, engine, **means)

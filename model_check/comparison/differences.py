@@ -128,6 +128,8 @@ class Verdicts:
     """Of both, as the number of distinct states is."""
     answer: Answer | None = field(default=None, compare=False)
     """The search, where there was one of all that is asked."""
+    is_in_seconds: bool = False
+    """Whether a configuration was judged, with times of its own."""
 
     @property
     def open(self) -> tuple[Property, ...]:
@@ -164,7 +166,8 @@ class Comparison:
         return tuple(
             clause
             for clause in self.same.get(Verdict.HOLDS.value, ())
-            if all(for_any_number(one.asked.profile, one.environment, clause).holds for one in sides)
+            if not any(one.is_in_seconds for one in sides)
+            and all(for_any_number(one.asked.profile, one.environment, clause).holds for one in sides)
         )
 
     @property
@@ -261,7 +264,8 @@ def of_judgement(asked: Asked, judgement: ConfJudgement) -> Verdicts:
         base, after_ms = judgement.shown_by[clause].base, judgement.after_ms(row)
         sides[clause] = replace(sides[clause], instance=base, after_ms=after_ms)
     environment, bases, cut = whole.world.environment, judgement.bases, judgement.cut_short
-    return Verdicts(asked, environment, sides, (), bases, cut, numbers.distinct, numbers.seconds)
+    numbered = numbers.distinct, numbers.seconds
+    return Verdicts(asked, environment, sides, (), bases, cut, *numbered, is_in_seconds=True)
 
 
 def of_search(asked: Asked, answer: Answer) -> Verdicts:

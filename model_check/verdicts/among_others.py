@@ -14,14 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from files.content import read_toml
 from files.writing import write_whole
 from model_check.any_number.claims import comparisons, why_no_claim, why_not_claimed
+from model_check.any_number.world_lines import WorldLines, read_world_lines, world_lines_as_toml
 from model_check.check import BROKEN_AMONG_OTHERS
 from model_check.clauses import clauses_by_name, name_of
 from model_check.engines import COMPILED
 from model_check.finding import Verdict
-from model_check.fingerprint import fingerprint_among_others
 from model_check.instances import load_instance
 from model_check.occurrence import why_it_cannot_occur
 from model_check.question import Question
@@ -125,39 +124,27 @@ def searched(profile: Profile, environment: Environment) -> EntryAmongOthers:
 @cache
 def entries_among_others() -> EntriesAmongOthers:
     """Those that come with the project; none where they are of another specification."""
-    content = read_toml(RESULTS) if RESULTS.exists() else {}
-    if content.get("specification") != fingerprint_among_others():
-        return {}
     clauses = clauses_by_name()
     return {
-        (Profile.of(profile), Environment.named(environment)): EntryAmongOthers(
+        world: EntryAmongOthers(
             given["distinct"],
-            {clauses[name]: depth for name, depth in given["violated"].items()},
+            {clauses[name]: depth for name, depth in given.get("violated", {}).items()},
             given.get("undecided", ""),
         )
-        for profile, environments in content["worlds"].items()
-        for environment, given in environments.items()
+        for world, given in read_world_lines(RESULTS).items()
     }
 
 
 def entries_as_toml(entries: EntriesAmongOthers) -> str:
     """The text of the file; `entries_among_others` reads it back."""
-    lines = [
-        f"# What one transaction among others breaks, by world, in {' and '.join(INSTANCES)}, with the fewest steps.",
-        "# Written by `make any-number`. What is not named holds, unless the world is undecided.",
-        "",
-        f'specification = "{fingerprint_among_others()}"',
-    ]
-    for (profile, environment), one in entries.items():
-        violated = ", ".join(f'"{name_of(clause)}" = {depth}' for clause, depth in one.violated.items())
-        lines += [
-            "",
-            f'[worlds."{profile}"."{environment.name}"]',
-            f"distinct = {one.distinct}",
-            f"violated = {{ {violated} }}" if violated else "violated = {}",
-        ]
-        lines += [f'undecided = "{one.undecided}"'] * bool(one.undecided)
-    return "\n".join(lines) + "\n"
+    comment = f"""\
+What one transaction among others breaks, by world, in {" and ".join(INSTANCES)}, with the fewest steps.
+Written by `make any-number`. What is not named holds, unless the world is undecided."""
+    lines: WorldLines = {}
+    for world, one in entries.items():
+        violated = {name_of(clause): depth for clause, depth in one.violated.items()}
+        lines[world] = {"distinct": one.distinct, "violated": violated, "undecided": one.undecided}
+    return world_lines_as_toml(comment, lines)
 
 
 def search_all(report: Callable[[str], None]) -> EntriesAmongOthers:

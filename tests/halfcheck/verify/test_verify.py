@@ -49,7 +49,7 @@ def few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::26])
     monkeypatch.setattr(parts, "CROSS_CHECKED", parts.CROSS_CHECKED[:1])
     monkeypatch.setattr(coverage, "_COUNTED_FAULTS", dict.fromkeys(VERSIONS, ()))
-    monkeypatch.setattr("halfcheck.verify.processes.on_all_cores", lambda: nullcontext(map))
+    monkeypatch.setattr("model_check.processes.on_all_cores", lambda: nullcontext(map))
 
 
 def as_json(job: Verification) -> list[object]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from model_check.any_number.simulation import Simulator
+from model_check.any_number.worlds import WALKED
 from model_check.counterexample.steps import read_path
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.search import explore
@@ -22,19 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SMALL = replace(load_instance("small"), name="two", mishaps=2, stray_ends=2)
-THREE = replace(
-    load_instance("small"),
-    name="three",
-    transactions=3,
-    half_slots=9,
-    op_slots=5,
-    immunities=(-1, 3),
-    op_batch_size=2,
-    mishaps=2,
-    stray_ends=2,
-    crashes=2,
-)
-
 TWO_SHARE_AN_OP = (
     "send_half t=0 immunity=3; send_half t=1 immunity=-1; tick; begin_round; put_back_immune_half; crash; "
     "send_half t=2 immunity=-1; roll_back_locally t=0; roll_back_locally t=1; roll_back_locally t=2; tick; "
@@ -57,7 +45,7 @@ def searched(profile: str, faults: Sequence[str], most_states: int, without: Seq
 
 def walked(profile: str, faults: Sequence[str], without: Sequence[str] = (), seed: int = 1) -> Simulator:
     """The states that walks of three transactions pass."""
-    constants = World.of(profile, faults, THREE).constants
+    constants = World.of(profile, faults, WALKED).constants
     simulator = Simulator(compile_machine(TRANSACTIONAL_MESSAGES, constants), constants, without)
     simulator.walk(walkers=1000, steps=80, seed=seed)
     return simulator

@@ -28,7 +28,7 @@ WORLDS = [(version, fault) for fault in ("", *FAULTS) if fault not in UNASKED_FA
 def violated(version: str, fault: str, checks_time: int) -> set[str]:
     world = World.of(version, [fault] if fault else [], SIZES)
     machine, constants = with_assumed_times(TRANSACTIONAL_MESSAGES, world.constants, checks_time=checks_time)
-    found = check(Question(world=world, machine=machine, constants=constants, most_states=1_500_000))
+    found = check(Question(world=world, given=machine, constants=constants, most_states=1_500_000))
     return {row.name for row in found.violated.values()}
 
 

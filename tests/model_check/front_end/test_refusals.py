@@ -388,7 +388,7 @@ def refusal_by(engine: str, machine: Machine, constants: Any = SIZES) -> str:
         if engine == "tla":
             export(machine, constants)
         else:
-            check(Question.of("5.5.1", (), "tiny", machine=machine, constants=constants), ENGINES[engine])
+            check(Question.of("5.5.1", (), "tiny", given=machine, constants=constants), ENGINES[engine])
     except NotInTheLanguage as refused:
         return str(refused)
     return "not refused"

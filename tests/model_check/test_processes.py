@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from halfcheck.verify.processes import on_all_cores
+from model_check.processes import on_all_cores
 
 
 def test_results_come_in_order_from_other_processes_and_errors_with_their_part() -> None:
