@@ -63,7 +63,7 @@ def _rows_among_others(question: Question, explored: Explored, report: Report | 
     """The verdicts among others: what holds needs a claim, and what is broken a run of many that breaks it, too."""
     world = question.world
     runs = concrete_runs(world, explored.paths, report=report)
-    no_claim = explored.why_unknown or why_no_claim(world.profile, world.environment) or why_not_in(world.instance)
+    no_claim = explored.why_unknown or why_no_claim(world.profile, world.environment) or why_not_in(world)
     bounds = (Bounds.of(world.instance, explored.numbers),)
     rows: list[Row] = []
     for clause in question.asked:

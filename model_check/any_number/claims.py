@@ -18,10 +18,12 @@ from model_check.instances import load_instance
 from model_check.world import Environment, Profile
 
 if TYPE_CHECKING:
-    from spec.constants import Instance
+    from model_check.world import World
     from spec.language import Property
 
 COMPARISONS: Final = Path(__file__).with_name("comparisons.toml")
+
+PROVED: Final = Path(__file__).with_name("proved.toml")
 
 SPEAKS_OF_TWO: Final = ("S4.foreign_original",)
 """Clauses that need two transactions to be broken, of which one among others knows only itself."""
@@ -54,14 +56,27 @@ class SimulationComparison:
         return not self.broken and not self.error
 
 
+@dataclass(frozen=True, slots=True)
+class ProofOfSteps:
+    """That each step of many is followed in a world, and where fewer of its faults are there; any times are."""
+
+    obligations: int
+    actions: int
+    """Actions that can occur."""
+
+
 Comparisons = dict[tuple[Profile, Environment], SimulationComparison]
 """By world; of profiles with the same switches the first has it."""
 
 
 def why_no_claim(profile: Profile, environment: Environment) -> str:
     """Why nothing is claimed about any number of transactions in a world; empty where something is."""
+    if is_proved(profile, environment):
+        return ""
     if len(environment) > 1:
-        return f"one transaction among others was compared with many under no fault and one, not {len(environment)}"
+        why = f"one transaction among others was compared with many under no fault and one, not {len(environment)}"
+        left_out = [set(environment) - set(faults) for faults in _proved_of(profile)]
+        return f"{why}, and what is proved leaves out {', '.join(sorted(left_out[0]))}" if left_out else why
     of_profile = {faults: one for (each, faults), one in comparisons().items() if each.switches == profile.switches}
     compared = of_profile.get(environment)
     if compared is None:
@@ -73,13 +88,25 @@ def why_no_claim(profile: Profile, environment: Environment) -> str:
     )
 
 
-def why_not_in(instance: Instance) -> str:
+def is_proved(profile: Profile, environment: Environment) -> bool:
+    """Whether each step is proved to be followed, whatever the times and the number of messages are."""
+    return any(set(environment) <= set(faults) for faults in _proved_of(profile))
+
+
+def _proved_of(profile: Profile) -> list[Environment]:
+    """The faults of which any may be there in the proofs of a profile."""
+    return [faults for each, faults in proved_worlds() if each.switches == profile.switches]
+
+
+def why_not_in(world: World) -> str:
     """Why nothing is claimed in an instance: its times are not those that were compared; empty where they are.
 
     They decide, among other things, whether an op message may come too late for a round (`last_op_pulled_came_late`),
-    which no action of others speaks of.
+    which no action of others speaks of. Where each step is proved to be followed, no round lasts so long.
     """
-    compared = {name: getattr(load_instance("small"), name) for name in TIMES}
+    instance, compared = world.instance, dict[str, int]()
+    if not is_proved(world.profile, world.environment):
+        compared = {name: getattr(load_instance("small"), name) for name in TIMES}
     if instance.persist_interval > 0:  # at once, or at any time: both were compared
         compared["persist_interval"] = 0
     other = {name: value for name, value in compared.items() if getattr(instance, name) != value}
@@ -102,6 +129,20 @@ def why_not_claimed(clause: Property, profile: Profile) -> str:
 def comparisons() -> Comparisons:
     """Those that come with the project; none where they are of another specification."""
     return {world: SimulationComparison(**given) for world, given in read_world_lines(COMPARISONS).items()}
+
+
+@cache
+def proved_worlds() -> dict[tuple[Profile, Environment], ProofOfSteps]:
+    """What is proved, by world; nothing where it is of another specification."""
+    return {world: ProofOfSteps(**given) for world, given in read_world_lines(PROVED).items()}
+
+
+def proved_as_toml(proofs: Mapping[tuple[Profile, Environment], ProofOfSteps]) -> str:
+    """The text of the file; `proved_worlds` reads it back."""
+    return world_lines_as_toml(
+        "Where each step of many is proved to be followed, with any of the faults. Written by `make any-number`.",
+        {world: asdict(one) for world, one in proofs.items()},
+    )
 
 
 def comparisons_as_toml(results: Comparisons) -> str:

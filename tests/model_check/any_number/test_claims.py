@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from files.reading import read_text
-from model_check.any_number import claims
-from model_check.any_number.claims import comparisons, comparisons_as_toml, why_no_claim, why_not_claimed
+from model_check.any_number import claims, world_lines
+from model_check.any_number.claims import (
+    comparisons,
+    comparisons_as_toml,
+    proved_worlds,
+    why_no_claim,
+    why_not_claimed,
+    why_not_in,
+)
 from model_check.any_number.worlds import all_worlds, compared, page
 from model_check.check import check
 from model_check.clauses import clauses_by_name
 from model_check.finding import Holds, Unknown
 from model_check.instances import load_instance
 from model_check.question import Question
-from model_check.world import Environment, Profile
+from model_check.world import Environment, Profile, World
 from tests.sampled import sampled
 
 if TYPE_CHECKING:
@@ -31,10 +38,12 @@ UNCLAIMED = {"preset_original", "power_loss", "retention"}
 
 @pytest.fixture
 def another_specification(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    comparisons.cache_clear()
-    monkeypatch.setattr(claims, "fingerprint_among_others", lambda: "0123456789abcdef")
+    for known in (comparisons, proved_worlds):
+        known.cache_clear()
+    monkeypatch.setattr(world_lines, "fingerprint_among_others", lambda: "0123456789abcdef")
     yield
-    comparisons.cache_clear()
+    for known in (comparisons, proved_worlds):
+        known.cache_clear()
 
 
 def test_all_worlds_were_compared_with_this_specification() -> None:
@@ -64,9 +73,31 @@ def test_what_is_written_is_read_back() -> None:
 
 
 def test_two_faults_and_turned_switches_were_not_compared() -> None:
-    assert "under no fault and one, not 2" in why_no_claim(Profile.of("fixed"), Environment.of(["crash", "lose_end"]))
+    assert "under no fault and one, not 2" in why_no_claim(Profile.of("5.5.1"), Environment.of(["crash", "lose_end"]))
     assert "not compared with many in this profile" in why_no_claim(Profile.of("5.5.1+keeps_flag"), Environment())
     assert "does not follow each of many at " in why_no_claim(Profile.of("4.9.7"), Environment.of(["retention"]))
+
+
+@pytest.mark.parametrize("profile", ["4.9.7", "fixed"])
+def test_any_of_the_faults_may_be_there_where_each_step_is_proved(profile: str) -> None:
+    several = Environment.of(["crash", "lose_end", "late_end"])
+    assert why_no_claim(Profile.of(profile), several) == ""
+    why = why_no_claim(Profile.of(profile), Environment.of([*several, "power_loss", "retention"]))
+    assert why.endswith("not 5, and what is proved leaves out power_loss, retention")
+
+
+def test_times_are_free_where_each_step_is_proved() -> None:
+    other = replace(load_instance("crowd"), timeout=4, round_limit=3)
+    assert why_not_in(World.of("4.9.7", ["crash"], other)) == ""
+    assert "timeout = 2 and round_limit = 1 only" in why_not_in(World.of("5.5.1", ["crash"], other))
+    late = replace(other, persist_interval=2)
+    assert why_not_in(World.of("4.9.7", ["crash"], late)).endswith("where persist_interval = 0 only")
+
+
+def test_the_page_has_the_counts_of_the_proofs() -> None:
+    text = " ".join(read_text(Path(__file__).parents[3] / "docs/any-number.md").split())
+    for proof in proved_worlds().values():
+        assert f"{proof.obligations:,} obligations of {proof.actions} actions" in text, STALE
 
 
 def test_a_profile_with_the_switches_of_a_compared_one_has_its_claims() -> None:
@@ -88,7 +119,7 @@ def test_nothing_is_claimed_of_other_times(times: dict[str, Any]) -> None:
     """Where a round outlasts the timeout, an op message of another may be late, for which there is no action."""
     few = replace(load_instance("crowd"), name="mine", check_max=1, half_slots=6, op_slots=4, immunities=(-1,))
     same, other = (
-        check(Question.of("fixed", (), instance, properties=["S5.no_commit_arrived"])).rows[0]
+        check(Question.of("5.5.1", (), instance, properties=["S5.no_commit_arrived"])).rows[0]
         for instance in (few, replace(few, **times))
     )
     assert isinstance(same, Holds)
