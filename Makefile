@@ -105,7 +105,7 @@ any-number: setup ## each step of many transactions compared with one among othe
 	@$(BIN)/python -m model_check.any_number.worlds
 	@$(BIN)/python -m model_check.verdicts.among_others
 	@$(BIN)/python -m model_check.any_number.obligations
-	@$(BIN)/python -m model_check.any_number.unbounded.obligations
+	@$(BIN)/python -m model_check.any_number.unbounded.proofs
 
 liveness: setup ## what must happen in the end, in each version and some environments; writes docs/generated/liveness.md
 	@$(BIN)/python -m model_check.liveness.page

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from model_check.any_number.world_lines import read_world_lines, world_lines_as_toml
+from model_check.any_number.world_lines import WorldLines, read_world_lines, world_lines_as_toml
 from model_check.clauses import name_of
 from model_check.instances import load_instance
 from model_check.world import Environment, Profile
@@ -54,15 +54,6 @@ class SimulationComparison:
     def is_clean(self) -> bool:
         """Whether a claim may be made."""
         return not self.broken and not self.error
-
-
-@dataclass(frozen=True, slots=True)
-class ProofOfSteps:
-    """That each step of many is followed in a world, and where fewer of its faults are there; any times are."""
-
-    obligations: int
-    actions: int
-    """Actions that can occur."""
 
 
 Comparisons = dict[tuple[Profile, Environment], SimulationComparison]
@@ -132,17 +123,15 @@ def comparisons() -> Comparisons:
 
 
 @cache
-def proved_worlds() -> dict[tuple[Profile, Environment], ProofOfSteps]:
-    """What is proved, by world; nothing where it is of another specification."""
-    return {world: ProofOfSteps(**given) for world, given in read_world_lines(PROVED).items()}
+def proved_worlds() -> WorldLines:
+    """Where each step of many is proved to be followed; nothing where that is of another specification."""
+    return read_world_lines(PROVED)
 
 
-def proved_as_toml(proofs: Mapping[tuple[Profile, Environment], ProofOfSteps]) -> str:
+def proved_as_toml(worlds: WorldLines) -> str:
     """The text of the file; `proved_worlds` reads it back."""
-    return world_lines_as_toml(
-        "Where each step of many is proved to be followed, with any of the faults. Written by `make any-number`.",
-        {world: asdict(one) for world, one in proofs.items()},
-    )
+    comment = "Where each step of many is proved to be followed, with any of the faults. Written by `make any-number`."
+    return world_lines_as_toml(comment, worlds)
 
 
 def comparisons_as_toml(results: Comparisons) -> str:

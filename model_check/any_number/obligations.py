@@ -66,7 +66,7 @@ class Proof:
 
     followed: int = 0
     """Of a step and a transaction: it is followed."""
-    kept: int = 0
+    preserved: int = 0
     """Of a step: the invariants hold behind it."""
     refuted: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Proof:
     def __add__(self, other: Proof) -> Proof:
         return Proof(
             self.followed + other.followed,
-            self.kept + other.kept,
+            self.preserved + other.preserved,
             self.refuted + other.refuted,
             self.unknown + other.unknown,
         )
@@ -87,7 +87,7 @@ class Proof:
     def __str__(self) -> str:
         """The counts in one line."""
         return (
-            f"{self.followed:,} obligations, {self.kept:,} that the invariants are kept; "
+            f"{self.followed:,} obligations, {self.preserved:,} that the invariants are preserved; "
             f"{len(self.refuted):,} refuted, {len(self.unknown):,} unknown"
         )
 
@@ -174,8 +174,8 @@ class Prover:
                 continue
             after = states.after(effect.after)
             enabled = both(effect.guard, negation(effect.wrong))
-            proof.kept += 1
-            self._ask(proof, solver, enabled, [self._holds(after)], f"{shape} {step}: the invariants are kept")
+            proof.preserved += 1
+            self._ask(proof, solver, enabled, [self._holds(after)], f"{shape} {step}: the invariants are preserved")
             for t, one in enumerate(seen):
                 proof.followed += 1
                 ways = one.ways(step, views.of(after, t), views)

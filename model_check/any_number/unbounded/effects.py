@@ -1,9 +1,8 @@
 """The effect of a step on queues of any length, from the open terms of the specification's source.
 
-`model_check.symbolic.if_conversion` does the same for the closed terms of one instance. Here loops and folds are not
-unrolled: what asks of all places quantifies over them. A loop that changes each place for itself is a function of the
-place; of one that writes elsewhere, the last turn that writes to a place counts; a sum over places counts a run of
-them. That a loop or a sum has such a form is to be proved like all else (`QueueEffect.forms`).
+`model_check.symbolic.if_conversion` does the same for the closed terms of one instance. Here loops are not unrolled.
+One that changes each place for itself is a function of the place; of one that writes elsewhere, the last turn that
+writes to a place counts. That a loop has such a form is to be proved like all else (`QueueEffect.forms`).
 
 Reading or writing where there is nothing, or out of a declared range, is not looked for: where it happens in a search,
 the engine stops.
@@ -11,11 +10,10 @@ the engine stops.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from dataclasses import dataclass
+from typing import Any
 
 import z3
 
@@ -32,107 +30,32 @@ from model_check.any_number.unbounded.formulas import (
     bounds,
     choice,
     conjunction,
-    disjunction,
     equal,
-    exists,
     for_all,
     implied,
     negation,
     same,
     within,
 )
+from model_check.any_number.unbounded.values import LoopWriter, Names, OpenMachine, QueueEffect, TermValues
 from model_check.front_end import open_terms
 from model_check.front_end.terms import Tick
 from spec.language import NONE
-
-if TYPE_CHECKING:
-    from model_check.front_end.open_functions import OpenReader
-
-LONG_AGO: Final = z3.Int("long_ago")
-"""An instant of which nothing is known."""
-
-Names = Mapping[str, Value]
-"""The values of parameters, loop variables and local names."""
-
-Said = Callable[[str, Number], Truth]
-"""Something true of each place of an array, by the constant that is its length: a solver looks at what is named."""
 
 Decide = Callable[[Truth], bool]
 """Chooses the branch that is taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoopWriter:
-    """The turns of a loop that write to an array, each anywhere."""
+def take(
+    machine: OpenMachine, function: Callable[..., Any], arguments: Iterable[Number], effect: QueueEffect, decide: Decide
+) -> None:
+    """Take a step, which joins an effect.
 
-    path: Path
-    writes: Callable[[Number], Truth]
-    """Whether a turn writes."""
-    last: Callable[[Number], Number]
-    """The last turn that writes to a place, or `NONE`."""
-
-
-@dataclass
-class QueueEffect:
-    """The effect of a step, or of several one after the other."""
-
-    state: State
-    guard: list[tuple[str, Truth]] = field(default_factory=list)
-    """The rules in words, each with its condition; of branches, too."""
-    facts: list[Truth] = field(default_factory=list)
-    """Of the last writers of loops and the ends of sums: such there are in each state."""
-    definitions: list[Truth] = field(default_factory=list)
-    """When the turns of loops write."""
-    forms: list[tuple[str, Truth]] = field(default_factory=list)
-    """That loops and sums have the form that their formulas take for granted."""
-    writers: list[LoopWriter] = field(default_factory=list)
-
-    def rules(self) -> list[Truth]:
-        """The conditions of its guard."""
-        return [condition for _, condition in self.guard]
-
-
-class Steps:
-    """Takes steps of a machine."""
-
-    def __init__(
-        self, reader: OpenReader, constants: Mapping[str, Number], prefix: str, said: Said, said_of_ends: Said
-    ) -> None:
-        self.reader, self.constants, self.prefix = reader, constants, prefix
-        self.said, self.said_of_ends = said, said_of_ends
-        self.is_end: Final = z3.Function(f"{prefix}.is_end", INT, BOOL)
-        """True of the ends of sums: a solver tries them wherever something is said of all places."""
-        self._number = 0
-
-    def take(
-        self, function: Callable[..., Any], arguments: Iterable[Number], effect: QueueEffect, decide: Decide
-    ) -> None:
-        """Take a step, which joins an effect.
-
-        `decide` is asked of each condition on which a loop is run; only the branch that it chooses is taken, and its
-        condition is a rule more. A rule that is plainly false is the last.
-        """
-        with suppress(_PlainlyFalseError):
-            _Run(self, effect, decide).call(function, arguments)
-
-    def fresh(self, name: str) -> str:
-        """A name that no formula has yet."""
-        self._number += 1
-        return f"{self.prefix}.{name}.{self._number}"
-
-    def has_loop(self, statements: Iterable[open_terms.Statement]) -> bool:
-        """Whether some of the statements is a loop, or calls one."""
-        return any(map(self._has_loop, statements))
-
-    def _has_loop(self, statement: open_terms.Statement) -> bool:
-        match statement:
-            case open_terms.Loop():
-                return True
-            case open_terms.OpenIf(_, then, otherwise):
-                return self.has_loop((*then, *otherwise))
-            case open_terms.Run(function):
-                return self.has_loop(self.reader.function(function).effect)
-        return False
+    `decide` is asked of each condition on which a loop is run; only the branch that it chooses is taken, and its
+    condition is a rule more. A rule that is plainly false is the last.
+    """
+    with suppress(_PlainlyFalseError):
+        _Run(machine, effect, decide).call(function, arguments)
 
 
 class _PlainlyFalseError(Exception):
@@ -148,18 +71,18 @@ class _Write:
     value: Value
 
 
-class _Run:
+class _Run(TermValues):
     """One step, or a turn of one of its loops."""
 
-    def __init__(self, steps: Steps, effect: QueueEffect, decide: Decide | None = None, depth: int = 0) -> None:
-        self.steps, self.effect, self.decide, self.depth = steps, effect, decide, depth
+    def __init__(self, machine: OpenMachine, effect: QueueEffect, decide: Decide | None = None, depth: int = 0) -> None:
+        super().__init__(machine, effect, depth)
+        self.decide = decide
         self.reached: tuple[Truth, ...] = ()
         self.writes: list[_Write] = []
-        self._sums: dict[int, Number] = {}
 
     def call(self, function: Callable[..., Any], arguments: Iterable[Number]) -> None:
         """Call a function for its guard and its effect."""
-        opened = self.steps.reader.function(function)
+        opened = self.machine.reader.function(function)
         names = dict(zip((parameter.name for parameter in opened.parameters), arguments, strict=True))
         self.block((*opened.guard, *opened.effect), names)
 
@@ -202,7 +125,7 @@ class _Run:
         otherwise: tuple[open_terms.Statement, ...],
         names: Names,
     ) -> None:
-        if not isinstance(test, bool) and self.decide is not None and self.steps.has_loop((*then, *otherwise)):
+        if not isinstance(test, bool) and self.decide is not None and self._has_loop((*then, *otherwise)):
             is_so = self.decide(test)
             self.effect.guard.append(("the branch is taken", test if is_so else negation(test)))
             test = is_so
@@ -218,6 +141,18 @@ class _Run:
         first, second = ends
         merged = {path: _merged(test, first[path], second[path]) for path in before if first[path] is not second[path]}
         self.effect.state, self.reached = {**before, **merged}, reached
+
+    def _has_loop(self, statements: Iterable[open_terms.Statement]) -> bool:
+        """Whether some of the statements is a loop, or calls one."""
+        for statement in statements:
+            match statement:
+                case open_terms.Loop():
+                    return True
+                case open_terms.OpenIf(_, then, otherwise) if self._has_loop((*then, *otherwise)):
+                    return True
+                case open_terms.Run(function) if self._has_loop(self.machine.reader.function(function).effect):
+                    return True
+        return False
 
     def _write(self, path: Path, place: Number | None, value: Value) -> None:
         self.writes.append(_Write(path, place, self.reached, value))
@@ -259,7 +194,7 @@ class _Run:
     def _many_turns(self, loop: open_terms.Loop, low: Number, high: Number, names: Names) -> None:
         """All turns of a loop at once."""
         turns, before = _Turns(self, loop, names), self.effect.state
-        here, another = z3.Int(self.steps.fresh("turn")), z3.Int(self.steps.fresh("another"))
+        here, another = z3.Int(self.machine.fresh("turn")), z3.Int(self.machine.fresh("another"))
         writes, after = turns.at(here)
         form = f"the loop in line {loop.at.line}"
         changed: State = {}
@@ -268,20 +203,20 @@ class _Run:
             at = [write for write in writes if write.path == path]
             if isinstance(before[path], PlaceSet):
                 stays = equal(after[path].has(another), before[path].has(another))
-                self._need(form, implied(another != here, stays))
+                self.need(form, implied(another != here, stays))
             elif any(write.place is None or same(write.place, here) is not True for write in at):
                 (write,) = at
                 changed[path] = self._last_written(write, here, turns, low, high)
-                elsewhere[path] = _havocked(before[path], None, self.steps.fresh(path[-1]))
+                elsewhere[path] = _havocked(before[path], None, self.machine.fresh(path[-1]))
                 continue
             changed[path] = turns.of_each_place(path, low, high)
-            elsewhere[path] = _havocked(before[path], here, self.steps.fresh(path[-1]))
+            elsewhere[path] = _havocked(before[path], here, self.machine.fresh(path[-1]))
         for write, alone in zip(writes, turns.at(here, elsewhere)[0], strict=True):
             member = here if write.place is None else another
             values = (w.value.has(member) if isinstance(w.value, PlaceSet) else w.value for w in (write, alone))
             conditions = equal(conjunction(write.conditions), conjunction(alone.conditions))
             place = True if write.place is None else same(write.place, alone.place)
-            self._need(form, conjunction((place, conditions, equal(*values))))
+            self.need(form, conjunction((place, conditions, equal(*values))))
         self.effect.state = {**before, **changed}
 
     def _last_written(self, write: _Write, here: Number, turns: _Turns, low: Number, high: Number) -> Field:
@@ -298,8 +233,8 @@ class _Run:
                 raise AssertionError(msg)
             return choice(first < behind, at(behind - 1).value, before)
         place, turn = z3.Ints("place turn")
-        last = z3.Function(self.steps.fresh("last"), INT, INT)
-        writes = z3.Function(self.steps.fresh("writes"), INT, BOOL)
+        last = z3.Function(self.machine.fresh("last"), INT, INT)
+        writes = z3.Function(self.machine.fresh("writes"), INT, BOOL)
         self.effect.writers.append(LoopWriter(write.path, writes, last))
         is_turn = conjunction((within(low, turn, high), *at(turn).conditions))
         self.effect.definitions.append(for_all(turn, writes(turn) == is_turn, [writes(turn)]))
@@ -309,98 +244,6 @@ class _Run:
             for_all(turn, z3.Implies(writes(turn), last(at(turn).place) >= turn), [writes(turn)]),
         ]
         return lambda i: choice(last(i) == NONE, before(i), at(last(i)).value)
-
-    def _need(self, form: str, goal: Truth) -> None:
-        if goal is not True:
-            self.effect.forms.append((form, goal))
-
-    # --- expressions --------------------------------------------------------------------------------------------------
-
-    def value(self, term: open_terms.Term, names: Names) -> Value:
-        """The value of a term in the state."""
-        match term:
-            case open_terms.Now():
-                return self.effect.state["now",]
-            case open_terms.Constant(name):
-                return self.steps.constants[name]
-            case open_terms.OpenBound(name):
-                return names[name]
-            case open_terms.OpenRead(path, index):
-                found = self.effect.state[path]
-                return found if index is None else found(self.value(index, names))
-            case open_terms.OpenLetIn(name, value, body):
-                return self.value(body, {**names, name: self.value(value, names)})
-            case open_terms.Call(function, arguments):
-                opened = self.steps.reader.function(function)
-                given = (self.value(argument, names) for argument in arguments)
-                called = dict(zip((parameter.name for parameter in opened.parameters), given, strict=True))
-                return self.value(cast("open_terms.Term", opened.value), called)
-            case open_terms.Over():
-                return self._over(term, names)
-            case open_terms.OpenApply("and" | "or" | "if", _):
-                return self._lazy(term, names)
-            case open_terms.OpenApply(operation, arguments):
-                return _applied(operation, [self.value(argument, names) for argument in arguments])
-        return _literal(term)
-
-    def _lazy(self, term: open_terms.OpenApply, names: Names) -> Value:
-        """An argument behind one that decides may be undefined."""
-        if term.operator == "if":
-            test, then, otherwise = term.arguments
-            condition = self.value(test, names)
-            if isinstance(condition, bool):
-                return self.value(then if condition else otherwise, names)
-            return choice(condition, self.value(then, names), self.value(otherwise, names))
-        seen: list[Truth] = []
-        for argument in term.arguments:
-            seen.append(self.value(argument, names))
-            if seen[-1] is (term.operator == "or"):
-                break
-        return conjunction(seen) if term.operator == "and" else disjunction(seen)
-
-    def _over(self, over: open_terms.Over, names: Names) -> Value:
-        low, high = self.value(over.low, names), self.value(over.high, names)
-
-        def at(place: Number) -> Truth:
-            return self.value(over.body, {**names, over.variable: place})
-
-        if isinstance(low, int) and isinstance(high, int):
-            each = [at(place) for place in range(low, high)]
-            if over.fold == "sum":
-                return sum(choice(truth, 1, 0) for truth in each)
-            return disjunction(each) if over.fold == "any" else conjunction(each)
-        place = z3.Int(f"{over.variable}.{self.depth}")
-        self.depth += 1
-        body = at(place)
-        self.depth -= 1
-        if over.fold == "sum":
-            return self._sum(over, bounds([body], place, low, high)[:2], at, place)
-        inside = conjunction((within(low, place, high), _said_of(self.steps.said, over, place)))
-        if over.fold == "any":
-            return exists(place, conjunction((inside, body)), [self.steps.is_end(place)])
-        return for_all(place, implied(inside, body), also=[self.steps.is_end(place)])
-
-    def _sum(
-        self, over: open_terms.Over, within_bounds: tuple[Number, Number], at: Callable[[Number], Truth], place: Number
-    ) -> Number:
-        """For how many places a condition holds: a run of them, from the lowest one on that it lets be."""
-        key = at(place).get_id()
-        if key not in self._sums:
-            first, behind = within_bounds
-            end, one, before = (z3.Int(self.steps.fresh(name)) for name in ("end", "one", "before"))
-            inside = conjunction((first <= before, before <= one, one < behind, at(one)))
-            self._need(f"the sum in line {over.at.line}", implied(inside, at(before)))
-            self.effect.facts += [
-                first <= end,
-                z3.Or(end <= behind, end == first),
-                implied(end > first, at(end - 1)),
-                negation(conjunction((end < behind, at(end)))),
-            ]
-            for position in (end - 1, end):
-                said = _said_of(self.steps.said_of_ends, over, position)
-                self.effect.facts += [self.steps.is_end(position), said]
-            self._sums[key] = end - first
-        return self._sums[key]
 
 
 class _Turns:
@@ -415,12 +258,13 @@ class _Turns:
         if before is not None:
             return self._at(turn, before)
         if turn.get_id() not in self._known:
-            self._known[turn.get_id()] = *self._at(turn, self.before), turn  # whose id is kept by keeping it
+            # The turn is kept, too: an id is given again when its term is gone.
+            self._known[turn.get_id()] = (*self._at(turn, self.before), turn)
         return self._known[turn.get_id()][:2]
 
     def _at(self, turn: Number, before: State) -> tuple[list[_Write], State]:
         effect = QueueEffect(before)
-        inner = _Run(self.run.steps, effect, depth=self.run.depth)
+        inner = _Run(self.run.machine, effect, depth=self.run.depth)
         inner.reached = self.run.reached
         inner.block(self.loop.body, {**self.names, self.loop.variable: turn})
         if effect.facts or effect.forms or effect.guard:
@@ -445,74 +289,21 @@ def _merged(test: Truth, first: Field, second: Field) -> Field:
     return (lambda i: choice(test, first(i), second(i))) if is_array(first) else choice(test, first, second)
 
 
-def _havocked(before: Field, kept: Number | None, name: str) -> Field:
+def _havocked(before: Field, except_at: Number | None, name: str) -> Field:
     """A field of which nothing is known but at one place."""
 
-    def is_kept(place: Number) -> Truth:
-        return kept is not None and same(place, kept)
+    def is_known(place: Number) -> Truth:
+        return except_at is not None and same(place, except_at)
 
     if isinstance(before, PlaceSet):
         anything = z3.Function(name, INT, BOOL)
-        return PlaceSet(lambda i: choice(is_kept(i), before.has(i), anything(i)))
+        return PlaceSet(lambda i: choice(is_known(i), before.has(i), anything(i)))
     sample = before(z3.Int("sample")) if is_array(before) else before
     sort = BOOL if isinstance(sample, bool) or z3.is_bool(sample) else INT
     if not is_array(before):
         return z3.Const(name, sort)
     if isinstance(sample, PlaceSet):
         member, condition = z3.Function(f"{name}.member", INT, INT), z3.Function(name, INT, BOOL)
-        return lambda i: choice(is_kept(i), before(i), PlaceSet.of([(member(i), condition(i))]))
+        return lambda i: choice(is_known(i), before(i), PlaceSet.of([(member(i), condition(i))]))
     unknown = z3.Function(name, INT, sort)
-    return lambda i: choice(is_kept(i), before(i), unknown(i))
-
-
-def _said_of(said: Said, over: open_terms.Over, place: Number) -> Truth:
-    return said(over.high.name, place) if isinstance(over.high, open_terms.Constant) else True
-
-
-def _literal(term: open_terms.Term) -> Value:
-    match term:
-        case open_terms.OpenNumber(value) | open_terms.Truth(value) | open_terms.Named(value=value):
-            return value
-        case open_terms.Member(kind, name):
-            return int(kind[name])
-        case open_terms.LongAgo():
-            return LONG_AGO
-        case open_terms.EmptySet():
-            return PlaceSet.of()
-    raise AssertionError(term)
-
-
-_OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "+": operator.add,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": equal,
-    "!=": lambda left, right: negation(equal(left, right)),
-    "has": lambda members, member: members.has(member),
-}
-
-
-def _applied(operation: str, values: list[Value]) -> Value:
-    match operation, values:
-        case "-", [left, right]:
-            return left - right
-        case "not", [value]:
-            return negation(value)
-        case "is_empty", [members] if members.listed is not None:
-            return negation(disjunction(condition for _, condition in members.listed))
-        case "only", [member]:
-            return PlaceSet.of([(member, True)])
-        case "union", [left, right]:
-            if left.listed is not None and right.listed is not None:
-                return PlaceSet.of([*left.listed, *right.listed])
-            return PlaceSet(lambda place: disjunction((left.has(place), right.has(place))))
-        case "minus", [left, right]:
-            if left.listed is not None:
-                return PlaceSet.of((m, conjunction((c, negation(right.has(m))))) for m, c in left.listed)
-            return PlaceSet(lambda place: conjunction((left.has(place), negation(right.has(place)))))
-        case _, [left, right] if operation in _OPERATORS:
-            return _OPERATORS[operation](left, right)
-    msg = f"{operation} with {len(values)} arguments"
-    raise AssertionError(msg)
+    return lambda i: choice(is_known(i), before(i), unknown(i))

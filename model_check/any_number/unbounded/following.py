@@ -14,7 +14,7 @@ from model_check.any_number.unbounded.states import TRACKED, Many
 from spec.state import Producer
 
 if TYPE_CHECKING:
-    from model_check.any_number.unbounded.effects import QueueEffect
+    from model_check.any_number.unbounded.values import QueueEffect
     from spec.language import Action
 
 OF_ALL: Final = ("crashed", "time_passed", "producer_back", "producer_gone")

@@ -106,8 +106,8 @@ def choice(test: Truth, then: Value, otherwise: Value) -> Value:
 def _choice_of_sets(test: Truth, then: PlaceSet, otherwise: PlaceSet) -> PlaceSet:
     if then.listed is None or otherwise.listed is None:
         return PlaceSet(lambda place: choice(test, then.has(place), otherwise.has(place)))
-    kept = [(member, conjunction((test, condition))) for member, condition in then.listed]
-    return PlaceSet.of([*kept, *((m, conjunction((negation(test), c))) for m, c in otherwise.listed)])
+    first = [(member, conjunction((test, condition))) for member, condition in then.listed]
+    return PlaceSet.of([*first, *((m, conjunction((negation(test), c))) for m, c in otherwise.listed)])
 
 
 def for_all(variable: Any, body: Truth, patterns: Iterable[Any] = (), also: Iterable[Any] = ()) -> Any:

@@ -1,7 +1,7 @@
 """Invariants of any number of transactions: those of `model_check.any_number.invariants`, for queues of any length.
 
-They hold initially and are kept by each step of `fixed`, in the quiet world and with crashes
-(`model_check.any_number.unbounded.obligations`).
+They hold initially, and each step of 4.9.7 and `fixed` preserves them, with any of the faults of
+`model_check.any_number.unbounded.proofs`.
 """
 
 from __future__ import annotations

@@ -5,27 +5,19 @@ timeout, intervals, limits, checks and the size of a pull left open. From all st
 action of many and each case of it, the steps of one among others are enabled, and lead to what the tracked transaction
 sees behind the action, field by field. The cases leave nothing out; the invariants hold initially and behind each
 action; loops and sums have the form that their formulas take for granted; and each action that is spoken of can occur.
-
-`python -m model_check.any_number.unbounded.obligations` asks for all of `WORLDS`, and writes `proved.toml`, on which
-claims rest (`model_check.any_number.claims`). It ends with exit code 1 when an obligation is not proved, and names it.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import z3
 
-from files.writing import write_whole
-from model_check.any_number.claims import PROVED, ProofOfSteps, proved_as_toml
-from model_check.any_number.obligations import SMALL
 from model_check.any_number.shapes import LEFT_OUT
-from model_check.any_number.unbounded.effects import LoopWriter, QueueEffect, Steps
+from model_check.any_number.unbounded.effects import take
 from model_check.any_number.unbounded.following import ManyStep, Way, ways_to_follow
 from model_check.any_number.unbounded.formulas import (
     Number,
@@ -42,10 +34,9 @@ from model_check.any_number.unbounded.formulas import (
 )
 from model_check.any_number.unbounded.invariants import Claim, invariants
 from model_check.any_number.unbounded.states import TRACKED, Many, knowing, lowest, slots_of, view
+from model_check.any_number.unbounded.values import LoopWriter, OpenMachine, QueueEffect
 from model_check.any_number.views import MET
 from model_check.front_end.open_functions import shared_reader
-from model_check.processes import on_all_cores
-from model_check.world import Environment, Profile, World
 from spec.constants import FAULTS
 from spec.language import NONE
 from spec.transactional_messages import AMONG_OTHERS, TRANSACTIONAL_MESSAGES
@@ -66,6 +57,7 @@ LEFT_OPEN: Final = {
     "stray_ends": 0,
     "mishaps": 0,
     "crashes": NONE,
+    "reach": NONE,
     "persist_interval": NONE,
 }
 """What an instance chooses, and is left open here but for the least that it can be.
@@ -73,26 +65,13 @@ LEFT_OPEN: Final = {
 Offsets are saved at any time, or before time passes.
 """
 
-COUNTED: Final = replace(SMALL, name="counted", crashes=2)
-"""The instance whose fields are spoken of: crashes are counted in it, or else that field would have one value."""
-
-FOLLOWED_FAULTS: Final = (
-    "slow_local", "lose_end", "lose_check", "duplicate_end", "reorder", "wrong_end", "late_end", "offline_producer",
-    "restarted_producer", "bad_store_status", "slow_dispatch", "put_failure", "undecodable_half", "clock_skew",
-    "crash", "late_persist",
-)  # fmt: skip
-"""Faults of which any may be there, none, some or all: each is left open, too."""
-
-WORLDS: Final = {Profile.of(name): Environment.of(FOLLOWED_FAULTS) for name in ("4.9.7", "fixed")}
-"""What is asked for."""
-
 EFFORT: Final = 50_000_000
 """Steps of the solver until it gives up on an obligation: half a minute, or more."""
 
 LITTLE_EFFORT: Final = 1_000_000
 """The same where it is asked whether a branch can be taken at all."""
 
-SIZES: Final = ((0, 0), (1, 0), (1, 1), (2, 1))
+SIZES: Final = ((0, 0), (1, 0), (2, 0), (1, 1), (2, 1))
 """Halves and op messages of the states that are looked for, to see that an action can occur."""
 
 
@@ -146,16 +125,11 @@ class StepProof:
             f"{self.longest:.0f} s the longest"
         )
 
-    @property
-    def counts(self) -> ProofOfSteps:
-        """How much was proved."""
-        return ProofOfSteps(self.obligations, len(self.actions))
-
-    def ask(self, obligation: Obligation, effort: int) -> None:
+    def ask(self, obligation: Obligation) -> None:
         """Enter an obligation."""
         began = time.monotonic()
         self.obligations += 1
-        if not obligation.is_proved(effort):
+        if not obligation.is_proved():
             self.unknown.append(obligation.name)
         self.longest = max(self.longest, time.monotonic() - began)
 
@@ -169,15 +143,13 @@ class StepProver:
     def __init__(self, constants: Constants, machine: Machine = AMONG_OTHERS, without: Collection[str] = ()) -> None:
         one, self.without = replace(constants, transactions=1, crowded=1), frozenset(without)
         self.slots, self.own_slots = slots_of(TRANSACTIONAL_MESSAGES, constants), slots_of(machine, one)
-        numbers = {name: z3.Int(name) for name in LEFT_OPEN}
-        left_open = {**numbers, **{name: z3.Bool(name) for name in FAULTS if getattr(constants, name)}}
-        self.constants = {**_numbers(constants), **left_open, "transactions": z3.Int("transactions")}
+        numbers = {name: z3.Int(f"constant {name}") for name in LEFT_OPEN}
+        left_open = {**numbers, **{name: z3.Bool(f"constant {name}") for name in FAULTS if getattr(constants, name)}}
+        self.constants = {**_numbers(constants), **left_open, "transactions": z3.Int("constant transactions")}
         of_one = {**_numbers(one), **left_open}
         self.before = Many.anything(self.slots)
-        self.many = Steps(
-            shared_reader(TRANSACTIONAL_MESSAGES, constants), self.constants, "many", lambda *_: True, self._of_all
-        )
-        self.one = Steps(shared_reader(machine, one), of_one, "one", self._of_its_own, self._of_its_own)
+        self.many = OpenMachine(shared_reader(TRANSACTIONAL_MESSAGES, constants), self.constants, "many", self._of_all)
+        self.one = OpenMachine(shared_reader(machine, one), of_one, "one", self._of_its_own)
         self.seen = view(self.before, self.own_slots)
         self._actions = {action.name: action for action in machine.actions}
         known = [claim.assumed() for claim in self._invariants(self.before)]
@@ -189,14 +161,14 @@ class StepProver:
         every = (*self._bounds, *laws, is_tracked, *known, *read_next)
         self._hypotheses = tuple(hypothesis for hypothesis in every if hypothesis is not True)
 
-    def prove(self, action: Action, effort: int = EFFORT) -> StepProof:
+    def prove(self, action: Action) -> StepProof:
         """Ask for the obligations of an action; none where it can't occur."""
         proof = StepProof()
         for step, given in self._steps(action):
             if not proof.actions and self._can_occur(given):
                 proof.actions = [action.name]
             for obligation in self._obligations(step, given):
-                proof.ask(obligation, effort)
+                proof.ask(obligation)
         if proof.obligations and not proof.actions:
             proof.unknown.append(f"{action.name}: it can occur")
         return proof
@@ -215,7 +187,7 @@ class StepProver:
         halves = replace(initial.halves, length=0)
         initial = replace(initial, halves=halves, ops=replace(initial.ops, length=0))
         for claim in self._invariants(initial):
-            proof.ask(Obligation(f"initially: {claim.name}", tuple(self._bounds), claim.body), EFFORT)
+            proof.ask(Obligation(f"initially: {claim.name}", tuple(self._bounds), claim.body))
         return proof
 
     def _invariants(self, many: Many) -> Iterator[Claim]:
@@ -250,7 +222,7 @@ class StepProver:
         while left:
             branches = _Branches(left.pop(), left)
             effect = QueueEffect(self.before.fields)
-            self.many.take(action.function, arguments, effect, branches.decide)
+            take(self.many, action.function, arguments, effect, branches.decide)
             given = (*self._hypotheses, *ranges, *effect.rules())
             if not Obligation(action.name, given, False).is_proved(LITTLE_EFFORT):
                 yield ManyStep(action, arguments, self.before, effect, self.before.after(effect.state)), given
@@ -274,7 +246,7 @@ class StepProver:
         for what, goal in _growth(step):
             yield Obligation(f"{name}: {what}", given, goal)
         for claim in self._invariants(step.after):
-            yield Obligation(f"{name}: {claim.name} is kept", known, claim.body)
+            yield Obligation(f"{name}: {claim.name} is preserved", known, claim.body)
         ways = list(ways_to_follow(step, self.seen))
         yield Obligation(f"{name}: one of the cases", known, disjunction(way.condition for way in ways))
         for way in ways:
@@ -289,7 +261,7 @@ class StepProver:
             return Obligation(name, known, test).is_proved(LITTLE_EFFORT)
 
         for action, arguments in way.steps:
-            self.one.take(self._actions[action].function, arguments, effect, decide)
+            take(self.one, self._actions[action].function, arguments, effect, decide)
         facts = (*step.effect.facts, *effect.facts)
         definitions = (*given, *step.effect.definitions, *effect.definitions)
         known = (*definitions, *facts)
@@ -392,45 +364,3 @@ def _always(value: Any) -> Callable[[Number], Any]:
 def _numbers(constants: Constants) -> dict[str, Number]:
     every = {name: getattr(constants, name) for name in dir(constants) if not name.startswith("_")}
     return {name: value for name, value in every.items() if isinstance(value, int)}
-
-
-@cache
-def prover(profile: Profile) -> StepProver:
-    """That of a profile with the faults that are asked for, made once in each process."""
-    return StepProver(World(profile, WORLDS[profile], COUNTED).constants)
-
-
-def _proved(part: tuple[Profile, str]) -> StepProof:
-    profile, name = part
-    return prover(profile).prove(next(action for action in TRANSACTIONAL_MESSAGES.actions if action.name == name))
-
-
-def prove_all(report: Callable[[str], None]) -> dict[Profile, StepProof]:
-    """Ask for the obligations of all actions in all worlds, on all processors."""
-    began, names = time.monotonic(), [action.name for action in TRANSACTIONAL_MESSAGES.actions]
-    proofs = {profile: prover(profile).prove_initially() for profile in WORLDS}
-    parts = [(profile, name) for profile in WORLDS for name in names]
-    with on_all_cores() as spread:
-        for (profile, name), one in zip(parts, spread(_proved, parts), strict=True):
-            proofs[profile] += one
-            if one.obligations:
-                report(f"{profile} {name}: {one}; {time.monotonic() - began:.0f} s")
-    return proofs
-
-
-def main() -> int:
-    """Ask for all, and note what is proved; 1 when something is not, 130 after Ctrl-C."""
-    try:
-        proofs = prove_all(lambda what: print(what, file=sys.stderr, flush=True))
-    except KeyboardInterrupt:
-        return 130
-    for profile, proof in proofs.items():
-        print(*proof.unknown, f"{profile}: {proof}", sep="\n")
-    if not all(proof.is_proved for proof in proofs.values()):
-        return 1
-    write_whole(PROVED, proved_as_toml({(p, WORLDS[p]): proof.counts for p, proof in proofs.items()}))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 import z3
 
 from model_check.any_number.shapes import AT_REST, LEFT_OUT, NEVER_FILLED
-from model_check.any_number.unbounded.effects import LONG_AGO
 from model_check.any_number.unbounded.formulas import (
     BOOL,
     INT,
@@ -27,6 +26,7 @@ from model_check.any_number.unbounded.formulas import (
     reads_at,
     within,
 )
+from model_check.any_number.unbounded.values import LONG_AGO
 from model_check.any_number.views import MET, OF_OTHERS
 from spec.language import Kind, Slot, slots_of_fields
 
@@ -127,7 +127,8 @@ class Queue:
         yield for_all(place, z3.Implies(is_position, z3.And(rank(place) >= 0, rank(place) <= place)), [rank(place)])
         in_order = z3.And(place >= 0, place < other, other <= self.length)
         is_next = z3.Implies(other == place + 1, rank(other) == rank(place) + one_more)
-        grows = z3.Implies(in_order, z3.And(rank(place) + one_more <= rank(other), is_next))
+        at_most = rank(other) <= rank(place) + other - place
+        grows = z3.Implies(in_order, z3.And(rank(place) + one_more <= rank(other), at_most, is_next))
         yield z3.ForAll([place, other], grows, patterns=[z3.MultiPattern(rank(place), rank(other))])
         is_own = z3.And(within(0, place, self.length), own)
         yield for_all(place, z3.Implies(is_own, nth(rank(place)) == place), reads_at(place, own))

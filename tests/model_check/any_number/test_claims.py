@@ -97,7 +97,7 @@ def test_times_are_free_where_each_step_is_proved() -> None:
 def test_the_page_has_the_counts_of_the_proofs() -> None:
     text = " ".join(read_text(Path(__file__).parents[3] / "docs/any-number.md").split())
     for proof in proved_worlds().values():
-        assert f"{proof.obligations:,} obligations of {proof.actions} actions" in text, STALE
+        assert f"{proof['obligations']:,} obligations of {proof['actions']} actions" in text, STALE
 
 
 def test_a_profile_with_the_switches_of_a_compared_one_has_its_claims() -> None:

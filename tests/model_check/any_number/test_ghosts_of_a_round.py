@@ -17,7 +17,7 @@ from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import If, Let, LocalTerm, Read, Write, parts, statements_of
 from model_check.instances import instance_names, load_instance
 from model_check.world import World
-from spec.constants import Constants  # noqa: TC001 - the front end asks what a parameter is
+from spec.constants import Constants
 from spec.language import action, declared_action, require
 from spec.state import Producer, State, Stuck
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

@@ -12,7 +12,7 @@ from model_check.explicit.search import explore
 from model_check.instances import load_instance
 from model_check.world import World
 from spec.chapters.others import reads_for_another
-from spec.constants import Constants  # noqa: TC001 - the front end asks what a parameter is
+from spec.constants import Constants
 from spec.language import action, declared_action, require, upto
 from spec.op_pull import read_op_messages
 from spec.rounds import end_round, is_fresh

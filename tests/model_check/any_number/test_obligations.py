@@ -70,7 +70,7 @@ def test_the_invariants_hold_initially() -> None:
 def test_a_sample_of_shapes_is_proved(shape: Shape) -> None:
     proof = proved(shape)
     assert proof.is_proved, proof
-    assert proof.followed == 2 * proof.kept > 40
+    assert proof.followed == 2 * proof.preserved > 40
 
 
 @pytest.mark.parametrize("name", NEEDED_ACTIONS)

@@ -20,7 +20,7 @@ from spec.constants import FAULTS, Constants
 from spec.language import action, declared_action, require, take
 from spec.language.fields import RangeViolation
 from spec.profiles import PROFILES
-from spec.state import State  # noqa: TC001 (read by the front end)
+from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
