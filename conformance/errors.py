@@ -23,5 +23,13 @@ class ReleaseGateError(ConformanceError):
     """Releases can't be compared: a name, a jar or a record of them is wrong."""
 
 
+class JarsError(ConformanceError):
+    """The jars of a release are not known, or not those that its hashes say."""
+
+
 class MavenError(ConformanceError):
     """Maven is missing, takes too long, or fails."""
+
+
+class JavaError(ConformanceError):
+    """There is no JDK, or it can't do what is asked of it."""

@@ -4,4 +4,4 @@ from conformance.errors import ConformanceError
 
 
 class RealBrokerError(ConformanceError):
-    """It could not be built, fetched, started or led: a jar, a crate, Java, or the broker itself."""
+    """It could not be built, fetched, started or led: a crate, Java, or the broker itself."""

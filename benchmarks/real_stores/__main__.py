@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.computer import computer
-from real_brokers.errors import RealBrokerError
-from real_brokers.rocketmq.releases import release_called
+from conformance.errors import JarsError
+from conformance.releases.jars import release_called
 from real_brokers.rocketmq.scenarios import SCENARIOS
 from spec.releases.broker_defaults import release_numbers
 
@@ -150,7 +150,7 @@ that validation does not know; it is named, and they must not be explained.
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:] or NEWEST))
-    except RealBrokerError as error:
+    except JarsError as error:
         print(error, file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:

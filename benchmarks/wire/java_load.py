@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Self, cast
 
-from real_brokers.rocketmq.java import client_command, java_command
-from real_brokers.rocketmq.releases import fetched_jars, release_called
+from conformance.releases.jars import fetched_jars, release_called
+from conformance.releases.jvm import client_command, java_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,11 +15,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
+from conformance.releases.jars import fetched_jars, release_called
 from files.writing import write_whole
 from real_brokers.broker_conf.generated_files import generated_files
 from real_brokers.broker_conf.java_side import JavaSetting, ask_java, differences, java_version, own_settings
 from real_brokers.command_line import exit_code_after
-from real_brokers.rocketmq.releases import fetched_jars, release_called
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:

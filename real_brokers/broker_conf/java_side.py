@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from conformance.releases.jvm import found_java
 from real_brokers.errors import RealBrokerError
-from real_brokers.rocketmq.java import found_java
 from reference.format.broker_conf import taken_settings
 from reference.format.errors import BrokenConfigError
 from reference.format.java_properties import read_properties

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Self, cast
 
+from conformance.releases.jvm import client_command, java_command
 from files.reading import read_bytes
 from real_brokers.errors import RealBrokerError
-from real_brokers.rocketmq.java import client_command, java_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

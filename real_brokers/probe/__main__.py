@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
+from conformance.releases.jars import RELEASES
 from halfcheck.commands.probe import ProbeOptions
 from halfcheck.probe.probing import probe
 from real_brokers.command_line import OneLineParser, exit_code_after
 from real_brokers.rocketmq.broker import RealBroker
-from real_brokers.rocketmq.releases import RELEASES
 from wire.probe.scenarios import SCENARIOS
 
 if TYPE_CHECKING:

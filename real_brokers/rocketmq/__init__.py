@@ -1,1 +1,1 @@
-"""Real brokers: the jars of a release, a name server and a broker on loopback, and its Java client, led by Python."""
+"""Real brokers: a name server and a broker of a release on loopback, and its Java client, led by Python."""

@@ -12,14 +12,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
+from conformance.releases.jars import RELEASES, fetch, release_called, write_hashes
 from real_brokers.command_line import exit_code_after
 from real_brokers.errors import RealBrokerError
 from real_brokers.rocketmq.broker import RealBroker
-from real_brokers.rocketmq.releases import JARS, RELEASES, fetch, release_called, write_hashes
 from real_brokers.rocketmq.scenarios import SCENARIOS, scenario_called
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+STORES: Final = Path(__file__).parents[2] / "build" / "real-broker"
+"""A folder a release, in it one a scenario."""
 
 _INTERRUPTED: Final = "interrupted; broker and name server are stopped, and no store was written"
 
@@ -57,7 +60,7 @@ def _make(options: argparse.Namespace) -> int:
             raise RealBrokerError(message, exit_code=151)
         changed[name] = value
     release, scenario = release_called(options.version), scenario_called(options.scenario)
-    out = options.out or JARS.parent / options.version / options.scenario
+    out = options.out or STORES / options.version / options.scenario
     if out.exists() and not (out / "meta.json").is_file():
         message = f"--out {out}: it is there and no store of such a run, so it is not replaced; name another place"
         raise RealBrokerError(message, exit_code=151)

@@ -7,13 +7,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.releases.jars import fetched_jars, release_called
+from conformance.releases.jvm import client_command, java_command
 from files.reading import read_bytes
 from real_brokers.loopback import LoopbackBroker, free_ports, is_broker_known
 from real_brokers.rocketmq.archive import archive_at_kill, archive_run
 from real_brokers.rocketmq.client import Client
 from real_brokers.rocketmq.configuration import conf_text, settings_of_conf, write_configuration
-from real_brokers.rocketmq.java import client_command, java_command
-from real_brokers.rocketmq.releases import fetched_jars, release_called
 from wire.client.channel import BrokerChannel
 from wire.errors import WireError
 from wire.remoting.codes import RequestCode, ResponseCode

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from real_brokers.rocketmq.releases import Release
+    from conformance.releases.jars import Release
 
 RUN: Final = "@RUN@"
 

@@ -11,8 +11,8 @@ from real_brokers.rocketmq import scenario_runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from conformance.releases.jars import Release
     from real_brokers.rocketmq.broker import RealBroker
-    from real_brokers.rocketmq.releases import Release
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The harness for real brokers, as far as it needs no jars: hashes, Maven, configuration, processes, what is kept."""
+"""The harness for real brokers, as far as it needs no jars: configuration, processes, what is kept."""
 
 from __future__ import annotations
 
@@ -9,161 +9,29 @@ import socket
 import sys
 import threading
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.errors import ConformanceError, MavenError
+from conformance.errors import JavaError
 from conformance.golden_stores import GoldenStore, golden_stores
+from conformance.releases.jars import RELEASES, release_called
+from conformance.releases.jvm import java_command
 from real_brokers.errors import RealBrokerError
 from real_brokers.loopback import Ports, Processes, free_ports, is_broker_known
-from real_brokers.rocketmq import releases
 from real_brokers.rocketmq.__main__ import main
 from real_brokers.rocketmq.archive import archive_at_kill, archive_run
 from real_brokers.rocketmq.configuration import RUN, conf_text, settings_of_conf, write_configuration
-from real_brokers.rocketmq.java import java_command
-from real_brokers.rocketmq.releases import (
-    ARTIFACTS,
-    RELEASES,
-    Release,
-    fetched_jars,
-    hashes_of,
-    release_called,
-    require_hashes,
-)
 from real_brokers.rocketmq.scenarios import SCENARIOS
-from reference.versions.versions import STORE_VERSIONS
 from wire.client.channel import Address
 from wire.remoting.command import RESPONSE_FLAG, RemotingCommand, decode, encode
 from wire.remoting.frames import FrameReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
 
 PORTS = Ports(20_000, 20_005, 20_006)
 NOTHING_WRITTEN = "DEBUG OpBatch - Send op message queueIds=null\n"
-
-
-# --- jars -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("version", RELEASES)
-def test_the_jars_of_a_release_are_held_by_hashes_and_are_of_its_version(version: str) -> None:
-    release = RELEASES[version]
-    hashes = release.hashes()
-    for artifact in {*ARTIFACTS, *release.own}:
-        of_whom = version if artifact in release.own or not release.own else release.base
-        assert f"{artifact}-{of_whom}.jar" in hashes
-        assert sum(name.startswith(f"{artifact}-{version[0]}") for name in hashes) == 1
-    assert len(set(hashes.values())) == len(hashes)
-
-
-def test_each_version_of_the_reference_broker_and_the_newest_two_can_be_run() -> None:
-    assert RELEASES.keys() == STORE_VERSIONS.keys()
-
-
-def test_a_line_that_is_no_hash_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("real_brokers.rocketmq.releases.HASHES", tmp_path)
-    with pytest.raises(
-        RealBrokerError, match=r"9\.9\.9\.sha256: the hashes of the jars of 9\.9\.9 can't be read: No such"
-    ):
-        Release("9.9.9", "9.9.9").hashes()
-    (tmp_path / "9.9.9.sha256").write_text(f"{'0' * 64}  a.jar\nabc  b.jar\n")
-    with pytest.raises(RealBrokerError, match=r"9\.9\.9\.sha256, line 2: 'abc  b\.jar' is not a SHA-256 and a jar"):
-        Release("9.9.9", "9.9.9").hashes()
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        (lambda folder: (folder / "a.jar").unlink(), "a.jar is missing; remove"),
-        (lambda folder: (folder / "a.jar").write_bytes(b"other"), "a.jar has the SHA-256 d9298a10d1b07358"),
-        (lambda folder: (folder / "c.jar").touch(), "c.jar is not among the jars of that release; remove"),
-    ],
-)
-def test_a_jar_that_is_not_as_its_hash_says_is_refused(
-    change: Callable[[Path], object], complaint: str, tmp_path: Path
-) -> None:
-    for name in "ab":
-        (tmp_path / f"{name}.jar").write_bytes(name.encode())
-    wanted = hashes_of(tmp_path)
-    require_hashes(wanted, tmp_path)
-    change(tmp_path)
-    with pytest.raises(RealBrokerError) as caught:
-        require_hashes(wanted, tmp_path)
-    assert complaint in str(caught.value)
-    assert str(tmp_path) in str(caught.value)
-
-
-def maven(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put an ``mvn`` on the path: what it does is said by a shell script."""
-    folder.mkdir()
-    (folder / "mvn").write_text(f"#!/bin/sh\n{script}\n")
-    (folder / "mvn").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-
-
-BRINGS_A = 'cd /; for given; do case $given in -DoutputDirectory=*) printf a > "${given#*=}/a.jar";; esac; done'
-
-
-def test_maven_brings_the_jars_once_and_they_appear_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a.jar").write_bytes(b"a")
-    monkeypatch.setattr(Release, "hashes", lambda _: hashes_of(tmp_path))
-    maven(tmp_path / "bin", f"echo >> {tmp_path}/calls\n{BRINGS_A}", monkeypatch)
-    monkeypatch.chdir(tmp_path)
-    jars = Path("kept")
-    for _ in range(2):
-        assert [path.name for path in fetched_jars(RELEASES["5.4.0"], jars).iterdir()] == ["a.jar"]
-    assert (tmp_path / "calls").read_text() == "\n"
-    assert [path.name for path in jars.iterdir()] == ["5.4.0"]
-
-
-@pytest.mark.parametrize(
-    ("script", "complaint"),
-    [
-        (
-            "echo '[INFO] x'; echo '[ERROR] no such artifact'; exit 1",
-            "copy-dependencies failed: [ERROR] no such artifact",
-        ),
-        ("exit 1", "copy-dependencies failed: it gives no reason"),
-        (BRINGS_A, "a.jar is not among the jars of that release"),
-    ],
-)
-def test_what_maven_fails_to_bring_leaves_nothing(
-    script: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Release, "hashes", lambda _: {})
-    maven(tmp_path / "bin", script, monkeypatch)
-    with pytest.raises(ConformanceError) as caught:
-        fetched_jars(RELEASES["5.4.0"], tmp_path / "kept")
-    assert complaint in str(caught.value)
-    assert list((tmp_path / "kept").iterdir()) == []
-
-
-def test_a_machine_without_maven_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MavenError, match="mvn is not on PATH: the jars of RocketMQ come by Maven 3; install it"):
-        releases.fetch(RELEASES["5.4.0"], tmp_path)
-
-
-def test_a_release_whose_name_server_was_not_published_takes_that_of_the_one_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-    poms: list[str] = []
-
-    def ask(folder: Path, *arguments: str) -> None:
-        asked.append(arguments[1])
-        poms.append((folder / "pom.xml").read_text())
-
-    monkeypatch.setattr(releases, "_maven", ask)
-    for artifact in RELEASES["5.5.1"].own:
-        (tmp_path / f"{artifact}-5.5.0.jar").touch()
-    releases.fetch(RELEASES["5.5.1"], tmp_path)
-    assert poms[0].count("<version>5.5.0</version>") == len(ARTIFACTS)
-    assert asked[1:] == [f"-Dartifact=org.apache.rocketmq:{artifact}:5.5.1" for artifact in RELEASES["5.5.1"].own]
-    assert list(tmp_path.iterdir()) == []
 
 
 # --- configuration ----------------------------------------------------------------------------------------------------
@@ -185,6 +53,13 @@ def test_a_changed_setting_wins_and_an_empty_one_is_left_out() -> None:
     assert settings["transactionTimeOut"] == "5"
     assert "waitTimeMillsInSendQueue" not in settings
     assert settings["bindAddress"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_the_sizes_of_mapped_files_are_spelled_as_the_release_reads_them(version: str) -> None:
+    settings = settings_of_conf(RELEASES[version], PORTS, {})
+    assert ("mapedFileSizeCommitLog" in settings) == (version in {"4.3.2", "4.5.1"})
+    assert settings["mappedFileSizeCommitLog"] == "1048576"
 
 
 @pytest.mark.parametrize("name", ["listenPort", "namesrvAddr", "bindAddress", "storePathRootDir"])
@@ -267,11 +142,11 @@ def test_a_process_that_does_not_get_ready_is_told_with_its_last_line(tmp_path: 
 
 def test_a_machine_without_java_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(RealBrokerError, match=f"no java at {tmp_path}/bin/java: a JDK 17 or newer is wanted"):
+    with pytest.raises(JavaError, match=f"no java at {tmp_path}/bin/java: a JDK 17 or newer is wanted"):
         java_command(tmp_path, "64m")
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(RealBrokerError, match="no java at any place of PATH"):
+    with pytest.raises(JavaError, match="no java at any place of PATH"):
         java_command(tmp_path, "64m")
 
 
@@ -348,7 +223,7 @@ def test_a_folder_that_is_no_store_is_not_replaced(tmp_path: Path, capsys: pytes
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["5.9.9", "ten"], "no jars of RocketMQ '5.9.9' are known; there are 4.5.1, 4.9.7, "),
+        (["5.9.9", "ten"], "no jars of RocketMQ '5.9.9' are known; there are 4.3.2, 4.5.1, "),
         (["5.4.0", "eleven"], "there is no scenario 'eleven'; there are ten, five, "),
         (["5.4.0"], "no scenario is given; there are ten, five, "),
         (["5.4.0", "ten", "--set", "x"], "--set x: not NAME=VALUE, such as transactionTimeOut=3000"),

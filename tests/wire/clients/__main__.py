@@ -16,9 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.releases.jars import TOOLS, fetched_jars, release_called
 from real_brokers.clients.scenario_client import DIFFERS
 from real_brokers.command_line import exit_code_after
-from real_brokers.rocketmq.releases import TOOLS, fetched_jars, release_called
 from tests.wire.clients.brokers import our_broker
 from tests.wire.clients.leading import CLIENTS, lead_ours, lead_real
 from tests.wire.clients.mqadmin import ask_all

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
+from conformance.releases.jars import release_called
 from real_brokers.rocketmq.broker import RealBroker
-from real_brokers.rocketmq.releases import release_called
 from tests.wire.clients.conversation import client_log
 from tests.wire.clients.pacer import Pacer
 from tests.wire.clients.relay import Relay, Seen

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.releases.jars import fetched_jars, release_called
 from real_brokers.clients.scenario_client import ScenarioClient, go_client, java_client
-from real_brokers.rocketmq.releases import fetched_jars, release_called
 from reference.broker.broker_settings import BrokerSettings
 from tests.wire.clients.brokers import paced_broker, real_broker
 from wire.client.channel import Address, BrokerChannel

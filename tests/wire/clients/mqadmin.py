@@ -6,8 +6,8 @@ import re
 import subprocess
 from typing import TYPE_CHECKING, Final
 
-from real_brokers.rocketmq.java import java_command
-from real_brokers.rocketmq.releases import TOOLS, fetched_jars
+from conformance.releases.jars import TOOLS, fetched_jars
+from conformance.releases.jvm import java_command
 from reference.format.stored_message import create_message_id
 from tests.wire.one_producer import OneProducer, unique_key
 from wire.client.transactions import COMMIT

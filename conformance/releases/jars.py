@@ -1,6 +1,6 @@
 """The releases of RocketMQ that can be run, and the jars of each, by Maven coordinates and SHA-256.
 
-Maven fetches jars once, and they are used only if each has its SHA-256.
+Maven fetches jars once, into the cache folder, and they are used only if each has its SHA-256.
 """
 
 from __future__ import annotations
@@ -12,19 +12,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from conformance.errors import MavenError
+from conformance.errors import JarsError, MavenError
 from conformance.maven import GROUP_ID, errors_of, run_maven, write_pom
 from files.reading import read_bytes, read_text
-from real_brokers.errors import RealBrokerError
+from model_check.cache_folder import cache_folder
 
 ARTIFACTS: Final = ("rocketmq-namesrv", "rocketmq-broker", "rocketmq-client")
 """The artifacts of a run; Maven adds their dependencies."""
 
-HASHES: Final = Path(__file__).with_name("jars")
+HASHES: Final = Path(__file__).with_name("sha256")
 """One file a release, in the form of ``sha256sum``: a hash and the jar's name a line."""
-
-JARS: Final = Path(__file__).parents[2] / "build" / "real-broker" / "jars"
-"""A folder a release, which Maven fills once."""
 
 _LINE = re.compile(r"([0-9a-f]{64})  (\S+\.jar)")
 _DEPENDENCY: Final = """<dependency>
@@ -37,12 +34,14 @@ class Release:
     """One release."""
 
     version: str
-    """Of the broker."""
+    """Of the broker, or what else these jars and the file of their hashes are called by."""
     base: str
     """The release from which all jars come that are not named in `own`."""
     own: tuple[str, ...] = ()
     """The artifacts that were published of this version, where not all of them were."""
     artifacts: tuple[str, ...] = ARTIFACTS
+    group: str = GROUP_ID
+    """Of all artifacts; Maven adds their dependencies, of whatever group."""
 
     @property
     def is_5(self) -> bool:
@@ -52,63 +51,70 @@ class Release:
     @property
     def spells_maped(self) -> bool:
         """Whether the sizes of mapped files are spelled ``maped``."""
-        return self.version.startswith("4.5.")
+        return self.version.startswith(("4.3.", "4.5."))
 
     def hashes(self) -> dict[str, str]:
-        """The SHA-256 of each jar by its name; `RealBrokerError` if the file of hashes is missing or broken."""
+        """The SHA-256 of each jar by its name; `JarsError` if the file of hashes is missing or broken."""
         path = HASHES / f"{self.version}.sha256"
         try:
             lines = read_text(path).splitlines()
         except OSError as error:
             message = f"{path}: the hashes of the jars of {self.version} can't be read: {error.strerror}"
-            raise RealBrokerError(message) from error
+            raise JarsError(message) from error
         found = {}
         for number, line in enumerate(lines, start=1):
             match = _LINE.fullmatch(line)
             if match is None:
                 message = f"{path}, line {number}: {line!r} is not a SHA-256 and a jar, as sha256sum writes them"
-                raise RealBrokerError(message)
+                raise JarsError(message)
             found[match[2]] = match[1]
         return found
 
 
+_WHOLE: Final = (
+    "4.3.2", "4.5.1", "4.7.1", "4.9.7", "5.0.0", "5.1.0", "5.1.4", "5.2.0", "5.3.3", "5.4.0", "5.5.0",
+)  # fmt: skip
+
 RELEASES: Final = {
     release.version: release
     for release in (
-        *(Release(v, v) for v in ("4.5.1", "4.9.7", "5.0.0", "5.1.0", "5.2.0", "5.3.3", "5.4.0", "5.5.0")),
+        *(Release(v, v) for v in _WHOLE),
         Release("5.5.1", "5.5.0", ("rocketmq-broker", "rocketmq-store", "rocketmq-remoting", "rocketmq-common")),
     )
 }
 """By version; of 5.5.1 name server, client and the rest were not published, so that they are those of 5.5.0."""
 
-
 TOOLS: Final = Release("tools-5.5.0", "5.5.0", artifacts=("rocketmq-tools",))
 """``mqadmin``, which is no broker; its jars and their hashes are named like a release's."""
 
+ASM: Final = Release("asm-9.9", "9.9", artifacts=("asm",), group="org.ow2.asm")
+"""A library that reads and writes class files, in one jar; named like a release, too."""
+
 
 def release_called(version: str) -> Release:
-    """A release by its version; `RealBrokerError`, which names those that there are, if it can't be run."""
+    """A release by its version; `JarsError`, which names those that there are, if it can't be run."""
     if version not in RELEASES:
         message = f"no jars of RocketMQ {version!r} are known; there are {', '.join(RELEASES)}"
-        raise RealBrokerError(message, exit_code=151)
+        raise JarsError(message, exit_code=151)
     return RELEASES[version]
 
 
-def fetched_jars(release: Release, folder: Path = JARS) -> Path:
+def fetched_jars(release: Release, folder: Path | None = None) -> Path:
     """The folder with the jars of a release; Maven brings them if they are not there yet.
 
-    They come into a folder below the one given by rename, whole or not at all.
+    They come into a folder below the one given by rename, whole or not at all; without one, below ``jars`` in the
+    cache folder, which all checkouts and installations of a user share.
 
     Raises
     ------
     MavenError
         There is no Maven, or it fails.
-    RealBrokerError
+    JarsError
         What it brings is not what the hashes say.
     """
-    wanted, jars = release.hashes(), folder.resolve() / release.version
+    wanted, jars = release.hashes(), (folder or cache_folder() / "jars").resolve() / release.version
     if not jars.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
+        jars.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=jars.parent) as temporary:
             brought = Path(temporary) / release.version
             brought.mkdir()
@@ -120,7 +126,7 @@ def fetched_jars(release: Release, folder: Path = JARS) -> Path:
 
 
 def require_hashes(wanted: dict[str, str], jars: Path) -> None:
-    """Raise `RealBrokerError` unless a folder has exactly these jars with these SHA-256."""
+    """Raise `JarsError` unless a folder has exactly these jars with these SHA-256."""
     found = hashes_of(jars)
     for name in sorted(wanted.keys() | found.keys()):
         if wanted.get(name) == found.get(name):
@@ -132,7 +138,7 @@ def require_hashes(wanted: dict[str, str], jars: Path) -> None:
         else:
             what = f"has the SHA-256 {found[name]}, not {wanted[name]}"
         message = f"{jars / name} {what}; remove {jars} to have Maven bring it anew"
-        raise RealBrokerError(message)
+        raise JarsError(message)
 
 
 def hashes_of(jars: Path) -> dict[str, str]:
@@ -155,13 +161,13 @@ def fetch(release: Release, folder: Path) -> None:
     MavenError
         There is no Maven, or it fails; names its first error.
     """
-    wanted = (_DEPENDENCY.format(group=GROUP_ID, artifact=one, version=release.base) for one in release.artifacts)
-    write_pom(folder, "real-broker", f"<dependencies>{''.join(wanted)}</dependencies>")
+    wanted = (_DEPENDENCY.format(group=release.group, artifact=one, version=release.base) for one in release.artifacts)
+    write_pom(folder, "jars", f"<dependencies>{''.join(wanted)}</dependencies>")
     into = f"-DoutputDirectory={folder}"
     _maven(folder, "dependency:copy-dependencies", "-DincludeScope=runtime", into)
     for artifact in release.own:
         (folder / f"{artifact}-{release.base}.jar").unlink()
-        _maven(folder, "dependency:copy", f"-Dartifact={GROUP_ID}:{artifact}:{release.version}", into)
+        _maven(folder, "dependency:copy", f"-Dartifact={release.group}:{artifact}:{release.version}", into)
     (folder / "pom.xml").unlink()
 
 

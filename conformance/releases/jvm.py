@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from real_brokers.errors import RealBrokerError
+from conformance.errors import JavaError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,12 +17,12 @@ _EXPORTED: Final = ("sun.nio.ch", "jdk.internal.ref")
 
 
 def found_java() -> str:
-    """The path of ``java``, that of JAVA_HOME or else of PATH; `RealBrokerError` if there is none."""
+    """The path of ``java``, that of JAVA_HOME or else of PATH; `JavaError` if there is none."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if java is None or not Path(java).is_file():
         message = f"no java at {java or 'any place of PATH'}: a JDK 17 or newer is wanted; set JAVA_HOME"
-        raise RealBrokerError(message)
+        raise JavaError(message)
     return java
 
 
