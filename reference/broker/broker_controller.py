@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from reference.broker.transaction.check_round import CheckRound
     from reference.format.record import CommitLogOffset
     from reference.simulation.virtual_clock import VirtualClock
+    from reference.store.message_store_config import MessageStoreConfig
     from reference.versions.switches import ReleaseSwitches
 
 
@@ -58,6 +59,8 @@ class BrokerController:
         Who is connected; without it, nobody before the first send.
     role
         The role of the process in its group.
+    store_config
+        Of the empty store, where there is no other.
 
     Attributes
     ----------
@@ -87,6 +90,8 @@ class BrokerController:
         recorder: Recorder | None = None,
         producer_manager: ProducerManager | None = None,
         role: BrokerRole = BrokerRole.MASTER,
+        *,
+        store_config: MessageStoreConfig | None = None,
     ) -> None:
         self.switches = switches
         self.settings = settings
@@ -96,7 +101,9 @@ class BrokerController:
         self.escape_bridge = EscapeBridge(settings.store_host)
         self.is_running = True
         self.is_stopping = False
-        self.message_store = MessageStore(switches, clock) if message_store is None else message_store
+        self.message_store = (
+            MessageStore(switches, clock, None, store_config) if message_store is None else message_store
+        )
         disk = self.message_store.disk
         self.consumer_offset_manager = ConsumerOffsetManager(disk, switches, clock)
         self.message_store.dispatch()

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
 from reference.broker.response import SUCCESS
-from reference.format.properties import PREPARED_QUEUE_OFFSET, REAL_QUEUE_ID, REAL_TOPIC, TRANSACTION_PREPARED
+from reference.format.properties import (
+    PREPARED_QUEUE_OFFSET,
+    REAL_QUEUE_ID,
+    REAL_TOPIC,
+    TRANSACTION_PREPARED,
+    WAIT_STORE_OK,
+)
 from reference.format.record import TRANSACTION_PREPARED_TYPE
 
 if TYPE_CHECKING:
@@ -44,11 +50,12 @@ class EscapeBridge:
 def _build_transactional_message_from_half_message(half: MessageExt, born_host: str) -> SendMessageRequest:
     """The message that a producer might have sent (``TransactionalMessageUtil``); it keeps the number of its checks.
 
-    What names its offsets here is taken out; the other master takes the transaction type away again. The flag is lost
-    with ``TransactionalMessageBridge#renewHalfMessageInner`` (B32). RocketMQ takes any queue that the other master has
-    of the topic; here it is the one of the same number.
+    Nobody waits for its flush (``EscapeBridge#putMessage``). What names its offsets here is taken out; the other master
+    takes the transaction type away again. The flag is lost with ``TransactionalMessageBridge#renewHalfMessageInner``
+    (B32). RocketMQ takes any queue that the other master has of the topic; here it is the one of the same number.
     """
     properties = dict(half.properties)
+    properties[WAIT_STORE_OK] = "false"
     properties[TRANSACTION_PREPARED] = "true"
     properties.pop(PREPARED_QUEUE_OFFSET, None)
     queue_id = properties.pop(REAL_QUEUE_ID, "0")

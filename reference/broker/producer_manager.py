@@ -42,6 +42,10 @@ class ProducerManager:
         for channels in self._group_channel_table.values():
             channels.pop(channel, None)
 
+    def connected(self) -> list[tuple[str, str]]:
+        """Each group with each channel to a producer of it."""
+        return [(group, channel) for group, channels in self._group_channel_table.items() for channel in channels]
+
     def get_available_channel(self, group: str | None) -> str | None:
         """A channel to some producer of the group, in turn (``#getAvailableChannel``; ``#getAvaliableChannel`` in 4.x).
 

@@ -58,10 +58,10 @@ class ConsumeQueueStore:
                 queue.truncate(end, erases=erases)
             queue.next_offset = queue.end
 
-    def erase_from(self, end: int) -> None:
+    def lose_from(self, end: int) -> None:
         """The entries of what the log has from a place on never reached the disk."""
         for queue in self._table.values():
-            queue.erase_from(end)
+            queue.lose_from(end)
 
     def delete_expired_files(self, min_phy_offset: int) -> None:
         """Delete the files of which the log has nothing any more (``#deleteExpiredFile``)."""

@@ -100,10 +100,10 @@ def read_queue(
         if at < next_file:
             continue
         here = log.place_of(at)
-        if here is None:
+        if here is None and (at or log.first_written < size):
             next_file = at - at % log.file_size + log.file_size
             continue
-        found.append(_record_in(*here, at))
+        found.append(_first_record(log, size) if here is None else _record_in(*here, at))
         if len(found) >= max_msg_nums:
             break
         length += size
@@ -135,9 +135,21 @@ def _is_the_batch_full(limits: MessageStoreConfig, behind: int, length: int, cou
 
 
 def record_at(log: WritableCommitLog, offset: int) -> LogRecord | None:
-    """The record at a place; nothing, unless its own physical offset says that it begins there."""
+    """The record at a place; nothing, unless its own physical offset says that it begins there.
+
+    Where the log has lost the place 0, that is the first record which is left: its first file is taken for the place's.
+    """
     here = log.place_of(offset)
-    return None if here is None else _record_in(*here, offset)
+    if here is None:
+        return None if offset or not log.first_written else _first_record(log, log.first_written)
+    return _record_in(*here, offset)
+
+
+def _first_record(log: WritableCommitLog, size: int) -> LogRecord | None:
+    """The first record that is left, which is read in place of the one at 0; nothing, if it is longer than that."""
+    first = log.files.files[0]
+    is_longer = int.from_bytes(first.buffer[:4]) > size
+    return None if is_longer else _record_in(first, 0, log.files.start)
 
 
 def _record_in(file: MappedFile, at: int, offset: int) -> LogRecord | None:

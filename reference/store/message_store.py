@@ -256,8 +256,8 @@ class MessageStore:
         if end < self.flushed_where:
             message = f"the log is on the disk up to {self.flushed_where}, a power loss can't take it from {end} on"
             raise ValueError(message)
-        self._queues.erase_from(end)
-        self._log.erase_from(end)
+        self._queues.lose_from(end)
+        self._log.lose_from(end)
         self.flushed_where = min(end, self.max_phy_offset)
 
     def damage(self, commit_log_offset: CommitLogOffset) -> None:
@@ -305,6 +305,16 @@ class MessageStore:
         """
         return record_at(self._log, commit_log_offset)
 
+    def get_data(self, start: CommitLogOffset, end: CommitLogOffset) -> bytes:
+        """The bytes of the commit log from one place to another."""
+        found = bytearray()
+        while start < end and (place := self._log.place_of(start)) is not None:
+            file, at = place
+            stop = min(at + end - start, self._log.file_size)
+            found += bytes(file.buffer[at:stop]).ljust(stop - at, b"\0")
+            start = CommitLogOffset(start + stop - at)
+        return bytes(found)
+
     def get_max_offset_in_queue(self, topic: str, queue_id: int) -> QueueOffset:
         """The end of a queue, counted in messages."""
         queue = self._queue_to_read(topic, queue_id)
@@ -336,6 +346,7 @@ class MessageStore:
             self._reput.light_queues,
             was_aborted=was_aborted,
             trusts_what_is_dispatched=self.switches.trusts_what_is_dispatched,
+            reads_few_files=self.switches.recovers_few_files,
             erases_what_it_takes_out=self.switches.erases_truncated_entries,
         )
         self.cleaning = CleaningService(self._log, self._queues, passes_all=self.switches.lower_end_passes_all)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _BLANK_MAGIC_BYTES: Final = b"\xcb\xd4\x31\x94"
 
 
+_MOST_FILES: Final = 10
+"""``commitLogRecoverMaxNum``"""
+
+
 def recover(
     log: WritableCommitLog,
     queues: ConsumeQueueStore,
@@ -27,6 +31,7 @@ def recover(
     *,
     was_aborted: bool,
     trusts_what_is_dispatched: bool,
+    reads_few_files: bool,
     erases_what_it_takes_out: bool,
 ) -> int:
     """Find the log's end, enter missing messages into the queues, and remove entries that point behind that end.
@@ -40,6 +45,9 @@ def recover(
         all but the last three files are.
     trusts_what_is_dispatched
         From 5.3.2 on: what is trusted otherwise is all that was dispatched, but for the last file of it.
+    reads_few_files
+        From 5.4.0 on: after a start that was not orderly, the last ten files are read at most, whatever they hold
+        (``commitLogRecoverMaxNum``).
     erases_what_it_takes_out
         Whether entries behind the log's end are overwritten. RocketMQ only sets the queue's end before them, where the
         next start looks at the bytes again (B58).
@@ -54,7 +62,7 @@ def recover(
         return 0
     dispatched = queues.max_phy_offset
     if was_aborted:
-        start = log.file_start_stored_before(checkpoint.min_timestamp)
+        start = log.file_start_stored_before(checkpoint.min_timestamp, _MOST_FILES if reads_few_files else None)
     else:
         start = max(log.min_offset, dispatched // log.file_size * log.file_size)
         start = min(start, log.last_file_starts()[-1 if trusts_what_is_dispatched else 0])

@@ -77,6 +77,13 @@ class WritableCommitLog:
         """The end of the log."""
         return self.file_start + self.wrote if self.file is not None else self.file_start
 
+    @property
+    def first_written(self) -> int:
+        """How many bytes of the first file were written; none, where there is no file."""
+        if not self.files.files:
+            return 0
+        return self.wrote if self.files.files[0] is self.file else self.file_size
+
     def roll(self) -> None:
         """Go on to a new file; what is left of the current one becomes an end-of-file record.
 
@@ -132,15 +139,16 @@ class WritableCommitLog:
         self.file_start = self.files.end - self.file_size
         self.wrote = offset - self.file_start
 
-    def erase_from(self, offset: int) -> None:
-        """Overwrite what was written from a place on with the zeros that were there before."""
-        place = self.place_of(offset)
+    def lose_from(self, offset: int) -> None:
+        """Lose what was written from a place on, and the files that begin behind it; there were zeros before."""
+        end_of_log, place = offset, self.place_of(offset)
         while place is not None:
             file, at = place
             end = self.wrote if file is self.file else self.file_size
             file.write(at, bytes(max(min(end, len(file.buffer)) - at, 0)))
             offset += end - at
             place = self.place_of(offset)
+        self.files.delete_files_from(end_of_log)
 
     def place_of(self, offset: int) -> tuple[MappedFile, int] | None:
         """The file that holds an offset and the position in it, None outside of the log."""
@@ -182,9 +190,13 @@ class WritableCommitLog:
         count = len(self.files.files)
         return [self.files.start + index * self.file_size for index in range(max(0, count - _RECOVERED_FILES), count)]
 
-    def file_start_stored_before(self, timestamp: int) -> int:
-        """The last file whose first record is not younger, else the first (``#isMappedFileMatchedRecover``)."""
-        for index in range(len(self.files.files) - 1, -1, -1):
+    def file_start_stored_before(self, timestamp: int, most_files: int | None = None) -> int:
+        """The last file whose first record is not younger, else the first (``#isMappedFileMatchedRecover``).
+
+        Of so many at most, the last ones, where there is a limit.
+        """
+        first = 0 if most_files is None else max(len(self.files.files) - most_files, 0)
+        for index in range(len(self.files.files) - 1, first - 1, -1):
             buffer = self.files.files[index].buffer
             if check_message(buffer, 0) in (NO_MESSAGE, END_OF_FILE):
                 continue
@@ -192,7 +204,7 @@ class WritableCommitLog:
             at = BORN_HOST_AT + (20 if sys_flag & BORN_HOST_V6_FLAG else 8)
             if 0 < _LONG.unpack_from(buffer, at)[0] <= timestamp:
                 return self.files.start + index * self.file_size
-        return self.files.start
+        return self.files.start + first * self.file_size
 
 
 def check_message(source: Source, at: int) -> int:

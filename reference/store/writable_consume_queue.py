@@ -52,7 +52,10 @@ class WritableConsumeQueue:
     def entry(self, offset: int) -> tuple[int, int, int]:
         """Commit log offset, size and tags code of the entry at a queue offset that there is."""
         file = self._files.files[(offset - self._start_entry) * ENTRY_BYTES // self._files.file_size]
-        entry: tuple[int, int, int] = ENTRY.unpack_from(file.buffer, offset * ENTRY_BYTES % self._files.file_size)
+        at = offset * ENTRY_BYTES % self._files.file_size
+        if at >= len(file.buffer):
+            return 0, 0, 0
+        entry: tuple[int, int, int] = ENTRY.unpack_from(file.buffer, at)
         return entry
 
     def end_of_file(self, offset: int) -> int:
@@ -63,11 +66,14 @@ class WritableConsumeQueue:
     def truncate(self, phy_offset: int, *, erases: bool = False) -> None:
         """Take out the entries of messages at or behind a place of the log (``#truncateDirtyLogicFiles``).
 
-        Their bytes stay where they are, unless that is repaired, and the next process may find them again (B58).
+        Their bytes stay where they are, unless that is repaired, and the next process may find them again (B58). The
+        first entry of the last file is not looked at like the others: zeros count as an entry, too.
         """
         end = self.end
         while end > self._start_entry and self.entry(end - 1)[0] >= phy_offset:
             end -= 1
+        if phy_offset > 0 and self._files.files and end * ENTRY_BYTES == self._files.end - self._files.file_size:
+            end += self._first_entry_is_empty
         if erases:
             self.erase_from(phy_offset)
         self._set_end(end)
@@ -76,6 +82,17 @@ class WritableConsumeQueue:
             self._files.delete_last_file()
         self._set_end(end)
         self.next_offset = self.end
+
+    @property
+    def _first_entry_is_empty(self) -> bool:
+        """Whether the last file begins with zeros, or has never been written."""
+        return not any(self._files.files[-1].buffer[:ENTRY_BYTES])
+
+    def lose_from(self, phy_offset: int) -> None:
+        """Lose the entries of messages at or behind a place of the log, and each file with its first entry."""
+        self.erase_from(phy_offset)
+        while self._files.files and self._first_entry_is_empty:
+            self._files.delete_last_file()
 
     def erase_from(self, phy_offset: int) -> None:
         """Overwrite the entries of messages at or behind a place of the log with the zeros that were there before."""

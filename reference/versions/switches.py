@@ -32,6 +32,9 @@ class ReleaseSwitches:
     undecodable_throws: bool = False
     """A message that cannot be decoded stays in the pulled list as a null, and the check round dies of it (4.5.1; later
     it is left out of the list)."""
+    needs_decodable_half: bool = False
+    """A check round dies of a half that cannot be decoded, or for which the store answers nothing, each time (4.6.0 to
+    4.9.4, 5.0.0; ``TransactionalMessageServiceImpl#getHalfMsg``); what op messages cannot be decoded is left out."""
     escapes: bool = False
     """A slave that acts for a dead master sends its halves to another one (5.1.0 and later; RIP-32)."""
     joins_round_first: bool = False
@@ -56,7 +59,7 @@ class ReleaseSwitches:
     stores_long_topics: bool = False
     """Topics beyond 127 bytes are stored, in records of version 2 (5.1.0 and later)."""
     copies_stale_bytes: bool = False
-    """Behind an end-of-file record's first eight bytes follow those of earlier messages (4.5)."""
+    """Behind an end-of-file record's first eight bytes follow those of earlier messages (up to 4.9.0)."""
     spells_maped: bool = False
     """The file sizes are ``mapedFileSizeCommitLog`` and ``mapedFileSizeConsumeQueue`` (4.5)."""
     renames_config_files: bool = False
@@ -118,6 +121,9 @@ class ReleaseSwitches:
     trusts_what_is_dispatched: bool = False
     """A start after an orderly stop reads no file of the log before the last that was dispatched from, rather than the
     last three (5.3.2 and later)."""
+    recovers_few_files: bool = False
+    """A start after a crash reads the last ten files of the log at most (5.4.0 and later;
+    ``commitLogRecoverMaxNum``)."""
     settles_halves_only: bool = False
     """An op message is written only if what END_TRANSACTION found lies in the half topic (5.4.0 and later;
     ``EndTransactionProcessor#deletePrepareMessage``)."""

@@ -59,10 +59,12 @@ V5_0_0: Final = replace(
     has_timer_wheel=True,
     lower_end_passes_all=True,
     guards_retries=True,
+    needs_decodable_half=True,
 )
 
 V5_1_0: Final = replace(
     V5_0_0,
+    needs_decodable_half=False,
     batches_ops=True,
     escapes=True,
     sleeps_without_ops=True,
@@ -91,6 +93,7 @@ V5_4_0: Final = replace(
     prints_each_item=True,
     spreads_empty_tables=True,
     forces_metrics_file=True,
+    recovers_few_files=True,
     counts_halves_only=True,
     settles_halves_only=True,
 )
@@ -119,8 +122,22 @@ VERSIONS: Final = {
 STORE_VERSIONS: Final = dict(sorted((VERSIONS | {"5.0.0": V5_0_0, "5.1.0": V5_1_0, "5.2.0": V5_2_0}).items()))
 """The versions that this broker can be, by number; of the others only what they store is held against the real ones."""
 
-EARLIER: Final = {"4.3.0": replace(V4_5_1, measures_age_once=False)}
-"""Releases that were held against no real store: the broker of 4.5.1, but for what of the check service differs."""
+_V4_3: Final = replace(V4_5_1, measures_age_once=False)
+_V4_7_1: Final = replace(
+    V4_9_7,
+    rewinds_beyond_end=True,
+    needs_decodable_half=True,
+    keeps_last_separator=True,
+    copies_stale_bytes=True,
+    reinserts_wait=False,
+    forbids_system_topics=False,
+    spares_op_queue=False,
+    has_light_queues=False,
+)
+_V5_1_4: Final = replace(V5_1_0, refuses_late_end=True, closes_op_service=True)
+
+WITHOUT_STORES: Final = {"4.3.0": _V4_3, "4.3.2": _V4_3, "4.7.1": _V4_7_1, "5.1.4": _V5_1_4}
+"""Releases of which no real store is at hand; all but the first run in lockstep with their own classes."""
 
 _TURNED = re.compile(r"([+-])(\w+)")
 
@@ -139,7 +156,7 @@ def switches_of(name: str) -> ReleaseSwitches:
     (False, True)
     """
     version = re.split(r"[+-]", name, maxsplit=1)[0]
-    known_versions = dict(sorted((STORE_VERSIONS | EARLIER).items()))
+    known_versions = dict(sorted((STORE_VERSIONS | WITHOUT_STORES).items()))
     turned = {switch: sign == "+" for sign, switch in _TURNED.findall(name[len(version) :])}
     known = {field.name for field in fields(ReleaseSwitches)} - {"abort_file_content"}
     if version not in known_versions:

@@ -185,6 +185,8 @@ class EndTransaction:
             return "The producer group wrong"
         if half.queue_offset != self.header.tran_state_table_offset:
             return "The transaction state table offset wrong"
+        if half.record.physical_offset != self.header.commit_log_offset:
+            return "The commit log offset wrong"
         return None
 
     def _send_final_message(self, half: MessageExt) -> EndTransactionStep:

@@ -149,7 +149,7 @@ class SendMessageProcessor:
             topic=request.topic,
             queue_id=request.queue_id,
             body=request.body,
-            properties_text="" if is_half else message_properties_to_string(properties, switches),
+            properties_text="" if is_half else self._stored_text(properties),
             born_timestamp=request.born_timestamp,
             born_host=request.born_host,
             store_host=broker.settings.store_host,
@@ -187,6 +187,12 @@ class SendMessageProcessor:
             self._broker.transaction_metrics.half_stored(properties.get(REAL_TOPIC), properties.get(UNIQUE_KEY, ""))
         except JavaNullPointerError:
             self.thrown += 1
+
+    def _stored_text(self, properties: dict[str, str]) -> str:
+        """What is stored of a plain message's properties: 4.9 leaves WAIT out, and a half's text is made anew."""
+        switches = self._broker.switches
+        stored = {name: properties[name] for name in properties if name != WAIT_STORE_OK or not switches.reinserts_wait}
+        return message_properties_to_string(stored, switches)
 
     def _add_broker_properties(self, properties: dict[str, str]) -> None:
         switches, settings = self._broker.switches, self._broker.settings

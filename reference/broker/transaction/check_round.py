@@ -127,6 +127,9 @@ class CheckRound:
     def _pass_null_half(self, pulled: PullResult | None) -> CheckStep:
         """No half, or none that can be decoded (``#getHalfMsg``); a store that answers nothing is asked why (A08)."""
         i = self.new_offset
+        if self._broker.switches.needs_decodable_half and (pulled is None or pulled.found is not None):
+            message = "java.lang.IndexOutOfBoundsException: the half cannot be decoded"
+            raise ThrownInCheckError(message)
         null_count = self.get_message_null_count
         self.get_message_null_count += 1
         if null_count > _MAX_RETRY_COUNT_WHEN_HALF_NULL:

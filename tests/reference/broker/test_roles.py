@@ -134,7 +134,7 @@ def test_queue_entries_that_outlive_their_records_come_back_with_the_second_star
     (``ConsumeQueue#truncateDirtyLogicFiles``, ``#recover``).
     """
     if keeps_entries:
-        monkeypatch.setattr(ConsumeQueueStore, "erase_from", lambda _queues, _end: None)
+        monkeypatch.setattr(ConsumeQueueStore, "lose_from", lambda _queues, _end: None)
     one = OneBroker(version)
     first, _, lost = one.half(), one.half(), one.half()
     one.broker.lose_power(lost.physical_offset)

@@ -17,8 +17,13 @@ TWO_A_FILE = MessageStoreConfig(mapped_file_size_commit_log=250, mapped_file_siz
 
 
 def store_of(messages: int, version: str = "5.3.3") -> MessageStore:
-    """A store with so many messages of 100 bytes in one queue, two a file; a file of the queue has three entries."""
+    """A store with so many messages of 100 bytes in one queue, two a file; a file of the queue has three entries.
+
+    The log's first file holds another message, as the place 0 is read otherwise than all others.
+    """
     subject = MessageStore(VERSIONS[version], VirtualClock(7), config=TWO_A_FILE)
+    subject.put_message(MessageExtBrokerInner("U", 0, b"body", "K\x01V\x02", 5, HOST, HOST))
+    subject.cleaning.roll_commit_log()
     for _ in range(messages):
         subject.put_message(MessageExtBrokerInner("T", 0, b"body", "K\x01V\x02", 5, HOST, HOST))
     return subject
@@ -32,18 +37,34 @@ def found(subject: MessageStore, offset: int, wanted: int = 1) -> tuple[str, int
 
 def test_a_read_of_what_is_gone_gives_the_first_message_that_is_left() -> None:
     subject = store_of(5)
-    subject.cleaning.clean_commit_log(CommitLogOffset(499))
-    assert subject.cleaning.min_phy_offset == 250
+    subject.cleaning.clean_commit_log(CommitLogOffset(749))
+    assert subject.cleaning.min_phy_offset == 500
     assert found(subject, 0) == ("FOUND", 3, [2])
     assert found(subject, 1) == ("FOUND", 3, [2])
     assert found(subject, 0, wanted=2) == ("FOUND", 3, [2])
     assert found(subject, 3) == ("FOUND", 4, [3])
 
 
+def test_for_the_place_0_the_first_record_that_is_left_is_read() -> None:
+    """As the real classes do, beside which the lockstep holds this (tests/conformance/java)."""
+    subject = MessageStore(VERSIONS["5.3.3"], VirtualClock(7), config=TWO_A_FILE)
+    for body in (b"longer", b"body", b"body", b"even longer", b"body"):
+        subject.put_message(MessageExtBrokerInner("T", 0, body, "K\x01V\x02", 5, HOST, HOST))
+        subject.cleaning.roll_commit_log()
+    subject.cleaning.clean_commit_log(CommitLogOffset(250))
+    assert found(subject, 0) == ("FOUND", 1, [1])
+    assert found(subject, 0, wanted=2) == ("FOUND", 2, [1, 1])
+    subject.cleaning.clean_commit_log(CommitLogOffset(750))
+    assert found(subject, 0) == ("FOUND", 1, [])  # what is longer than the entry says is cut off, and can't be decoded
+    left = subject.look_message_by_offset(CommitLogOffset(0))
+    assert left is not None
+    assert (left.queue_offset, left.physical_offset) == (3, 750)
+
+
 def test_the_last_file_stays() -> None:
     subject = store_of(4)
     subject.cleaning.clean_commit_log(subject.max_phy_offset)
-    assert subject.cleaning.min_phy_offset == 250
+    assert subject.cleaning.min_phy_offset == 500
 
 
 @pytest.mark.parametrize(("version", "lower_end"), [("4.5.1", 0), ("4.9.7", 0), ("5.3.3", 2), ("5.4.0", 2)])
@@ -61,7 +82,7 @@ def test_up_to_4_9_the_lower_end_of_a_queue_stays_where_nothing_is_left(version:
 def test_a_queue_that_follows_begins_with_what_is_left_and_loses_its_old_files() -> None:
     subject = store_of(8)
     assert len(subject.disk.names("consumequeue/T/0")) == 3
-    subject.cleaning.clean_commit_log(CommitLogOffset(500))
+    subject.cleaning.clean_commit_log(CommitLogOffset(750))
     assert found(subject, 0) == ("MESSAGE_WAS_REMOVING", 3, [])  # a read ends with its file of the queue
     assert found(subject, 3) == ("FOUND", 5, [4])
     subject.cleaning.clean_consume_queues()
@@ -74,6 +95,8 @@ def test_a_queue_that_follows_begins_with_what_is_left_and_loses_its_old_files()
 def test_a_read_looks_at_800_entries_at_most() -> None:
     wide = MessageStoreConfig(mapped_file_size_commit_log=250)
     subject = MessageStore(VERSIONS["5.3.3"], VirtualClock(7), config=wide)
+    subject.put_message(MessageExtBrokerInner("U", 0, b"body", "K\x01V\x02", 5, HOST, HOST))
+    subject.cleaning.roll_commit_log()
     for _ in range(804):
         subject.put_message(MessageExtBrokerInner("T", 0, b"body", "K\x01V\x02", 5, HOST, HOST))
     subject.cleaning.clean_commit_log(subject.max_phy_offset)
