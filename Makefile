@@ -1,8 +1,9 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker broker-conf probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
+RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
 
 # Spark's workers run this project's Python, and Spark listens to this machine only.
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
@@ -61,6 +62,9 @@ fuzz: setup ## 5,000 schedules of specification and broker a profile, every stat
 	    $(BIN)/halfcheck fuzz --profile $$profile --examples 5000 --steps 100 --visit-all --out build/fuzz || exit $$?; \
 	done
 	@$(BIN)/halfcheck fuzz --mutants
+
+fuzz-real: setup ## RocketMQ's own classes of RELEASES beside specification and broker (ARGS="--examples 5000 --steps 150"; wants Maven)
+	@for release in $(RELEASES); do $(BIN)/halfcheck fuzz --real $$release --out build/fuzz $(ARGS) || exit $$?; done
 
 golden: setup ## hold the reference broker against every golden store, byte by byte (ARGS=5.3.3/ten for one)
 	@$(BIN)/python -m conformance.golden $(ARGS)

@@ -62,8 +62,8 @@ def _miss_half(side: BrokerSide) -> CheckStep | None:
     if read.records and read.records[0] is not None:
         side.mishaps += 1
         missed = GetMessageResult(GetMessageStatus.MESSAGE_WAS_REMOVING, read.next_begin_offset, read.max_offset)
-        store.miss_next_read(missed)
-    return side.step_round()
+        side.process.miss_next_read(missed)
+    return side.process.step_round()
 
 
 def _spin(side: BrokerSide) -> CheckStep | None:
@@ -74,9 +74,9 @@ def _spin(side: BrokerSide) -> CheckStep | None:
     running = side.broker.check_service.round
     began = side.clock.now if running is None else running.start_time
     by = began - side.clock.now + side.broker.settings.max_process_time_limit_ms + 1
-    side.clock.advance(by)
-    step = side.step_round()
-    side.clock.step(-by)
+    side.process.advance(by)
+    step = side.process.step_round()
+    side.process.set_clock(-by)
     return step
 
 
@@ -98,8 +98,8 @@ spin_at_failed_immunity = uncertain_branch(
 def abort_at_null_result(side: BrokerSide) -> CheckStep | None:
     side.mishaps += 1
     nothing = GetMessageResult(GetMessageStatus.NO_ANSWER, QueueOffset(0), QueueOffset(0))
-    side.broker.message_store.miss_next_read(nothing)
-    return side.step_round()
+    side.process.miss_next_read(nothing)
+    return side.process.step_round()
 
 
 fail_to_begin_round = drives("round", needs=_THROWS_AT_OP, unless=cannot_begin_round, after="begin_round")(
@@ -107,7 +107,13 @@ fail_to_begin_round = drives("round", needs=_THROWS_AT_OP, unless=cannot_begin_r
 )
 
 
-@drives("rot")
+def _op_is_gone(side: BrokerSide, step: Step) -> bool:
+    """An op message that retention has deleted: of it nothing can rot, which changes nothing any more."""
+    place = next(iter(side.records.op_places[step.arguments[0] :]), None)
+    return place is not None and place < side.broker.message_store.cleaning.min_phy_offset
+
+
+@drives("rot", unless=_op_is_gone)
 def corrupt_op(side: BrokerSide, step: Step) -> None:
     side.mishaps += 1
-    side.broker.message_store.damage(side.records.op_places[step.arguments[0]])
+    side.process.damage(side.records.op_places[step.arguments[0]])

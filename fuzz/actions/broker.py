@@ -8,10 +8,8 @@ from fuzz.actions.record import drives, expect
 from fuzz.broker_side.broker_records import TICK_MS
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.response import SUCCESS
-from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
-from reference.format.record import QueueOffset
 from reference.format.stored_message import create_message_id
-from reference.format.system_topics import CHECK_GROUP, HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
+from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
     from fuzz.broker_side.broker_side import BrokerSide
@@ -21,20 +19,18 @@ if TYPE_CHECKING:
 def _persist_what_is_saved(side: BrokerSide, _: Step, __: Refused) -> bool:
     is_asked = side.broker.role is not BrokerRole.ACTING_MASTER
     if is_asked:
-        side.broker.persist_consumer_offsets()
+        side.process.persist_offsets()
     return is_asked
 
 
 def _set_offset_back(side: BrokerSide, topic: str, offset: int) -> None:
     """No round commits the offset 0: an older file that is at 0 has none (`spec.half_queue.half_offset`)."""
     side.mishaps += 1
-    committed = {HALF_QUEUE_ID: QueueOffset(offset)} if offset else {}
-    table = {TopicAtGroup(f"{topic}@{CHECK_GROUP}"): committed}
-    side.broker.consumer_offset_manager.put_all(ConsumerOffsets(table))
+    side.process.put_offset(topic, offset or None)
 
 
-persist_offsets = drives("save", ask=_persist_what_is_saved)(lambda side, _: side.broker.persist_consumer_offsets())
-flush_log = drives("flush")(lambda side, _: side.broker.message_store.flush())
+persist_offsets = drives("save", ask=_persist_what_is_saved)(lambda side, _: side.process.persist_offsets())
+flush_log = drives("flush")(lambda side, _: side.process.flush())
 set_half_offset_back = drives("regress")(lambda side, step: _set_offset_back(side, HALF_TOPIC, step.arguments[0]))
 set_op_offset_back = drives("regress")(lambda side, step: _set_offset_back(side, OP_TOPIC, step.arguments[0]))
 
@@ -42,17 +38,17 @@ set_op_offset_back = drives("regress")(lambda side, step: _set_offset_back(side,
 @drives("resume", needs=("resume_discarded keeps_discarded",))
 def resume_discarded(side: BrokerSide, step: Step) -> None:
     msg_id = create_message_id(side.broker.settings.store_host, side.place_of_half(step.arguments[0]))
-    code = side.broker.admin_broker_processor.resume_check_half_message(msg_id).code
+    code = side.process.resume_check(msg_id)
     expect("the answer to RESUME_CHECK_HALF_MESSAGE", SUCCESS, code)
 
 
-tick = drives("time")(lambda side, _: side.clock.advance(TICK_MS))
+tick = drives("time")(lambda side, _: side.process.advance(TICK_MS))
 
 
 @drives("die")
 def crash(side: BrokerSide, _: Step) -> None:
     side.crashes += 1
-    side.broker.crash()
+    side.process.crash()
     side.restart()
 
 
@@ -67,7 +63,7 @@ def lose_power(side: BrokerSide, step: Step) -> None:
     end = side.records.place_of(step.arguments[0])
     halves = side.records.halves_before(end)
     side.mishaps += 1
-    side.broker.lose_power(end)
+    side.process.lose_power(end)
     side.network.forget_halves_from(halves)
     for half in [half for half in side.known_places if half >= halves]:
         del side.known_places[half]
@@ -81,5 +77,5 @@ def step_clock_back(side: BrokerSide, _: Step) -> None:
     The check thread does so by a tick, as the specification lets it wait by the wall clock.
     """
     side.clock_steps += 1
-    side.clock.step(-TICK_MS)
+    side.process.set_clock(-TICK_MS)
     side.broker.check_service.oversleep(TICK_MS)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def branch(expected: CheckBranch, **terms: Unpack[Terms]) -> Driven:
     """The record of a branch of the round that the state alone decides."""
-    return Driven(_takes(expected, lambda side: side.step_round()), ("round",), "pass", **terms)
+    return Driven(_takes(expected, lambda side: side.process.step_round()), ("round",), "pass", **terms)
 
 
 def uncertain_branch(expected: CheckBranch, *moves: Move, **terms: Unpack[Terms]) -> Callable[[TakePass], Driven]:
@@ -44,7 +44,7 @@ def _second_look(side: BrokerSide, done: CheckStep | None) -> CheckStep | None:
     So does a first look in any version, if the round has missed a half before; that is the queue's end all the same.
     """
     if done is not None and done.branch is CheckBranch.NULL_HALF:
-        done = side.step_round()
+        done = side.process.step_round()
     if done is not None and done.branch is CheckBranch.ENDED_AT_SECOND_NULL_HALF:
         return type(done)(CheckBranch.ENDED_AT_QUEUE_END, done.half)
     return done
@@ -52,8 +52,8 @@ def _second_look(side: BrokerSide, done: CheckStep | None) -> CheckStep | None:
 
 def fail_all_puts(side: BrokerSide) -> CheckStep | None:
     """A pass in which the store refuses every message."""
-    with side.puts_fail():
-        return side.step_round()
+    with side.process.puts_fail():
+        return side.process.step_round()
 
 
 _DECODABLE: Final = "the first op messages can be decoded, or left out"
@@ -62,7 +62,7 @@ _DECODABLE: Final = "the first op messages can be decoded, or left out"
 
 def begin(side: BrokerSide, expected: str) -> None:
     """Let the check thread begin a round, if it does."""
-    began = side.broker.begin_check_round()
+    began = side.process.begin_round()
     given = "none" if began is None else "over at once" if began.is_over else "begun"
     expect("whether a round begins", expected, given)
 
@@ -93,7 +93,7 @@ def cannot_begin_round(side: BrokerSide, _: Step) -> bool:
 def _begin_where_none_may(side: BrokerSide, _: Step, refused: Refused) -> bool:
     is_asked = refused.rule != _DECODABLE
     if is_asked:
-        expect("whether a round begins", False, side.broker.begin_check_round() is not None)
+        expect("whether a round begins", False, side.process.begin_round() is not None)
     return is_asked
 
 

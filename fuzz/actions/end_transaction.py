@@ -46,7 +46,7 @@ def _end(
     expected = in_words(outcome, code)
 
     def do(side: BrokerSide, step: Step) -> None:
-        with side.puts_fail() if puts_fail else nullcontext():
+        with side.process.puts_fail() if puts_fail else nullcontext():
             done = side.go_on_with_end(step.arguments[0])
         expect(ANSWER, expected, answer_of(done))
 

@@ -23,8 +23,8 @@ def _sleep(side: BrokerSide) -> None:
     running = side.broker.check_service.round
     if running is not None:
         by = max(running.wakes_at - side.clock.elapsed, 0)
-        side.clock.advance(by)
-        side.clock.step(-by)
+        side.process.advance(by)
+        side.process.set_clock(-by)
         side.broker.check_service.oversleep(by)
 
 
@@ -39,17 +39,17 @@ def _settles_elsewhere(says: End) -> Driven:
 @drives("role")
 def become_slave(side: BrokerSide, _: Step) -> None:
     side.mishaps += 1
-    side.broker.change_to_slave()
+    side.process.change_to_slave()
 
 
-become_master = drives("back", needs=("role_change",))(lambda side, _: side.broker.change_to_master())
-let_half_escape = uncertain_branch(CheckBranch.ESCAPED, "escape", needs=_ACTING)(lambda side: side.step_round())
+become_master = drives("back", needs=("role_change",))(lambda side, _: side.process.change_to_master())
+let_half_escape = uncertain_branch(CheckBranch.ESCAPED, "escape", needs=_ACTING)(lambda side: side.process.step_round())
 
 
 @uncertain_branch(CheckBranch.ESCAPE_FAILED, "escape", needs=_ACTING)
 def let_half_escape_unclearly(side: BrokerSide) -> CheckStep | None:
     side.other_master.answers = False
-    done = side.step_round()
+    done = side.process.step_round()
     side.other_master.answers = True
     _sleep(side)
     return done
@@ -58,10 +58,10 @@ def let_half_escape_unclearly(side: BrokerSide) -> CheckStep | None:
 @uncertain_branch(CheckBranch.GIVEN_UP, "escape", needs=_ACTING)
 def give_half_up(side: BrokerSide) -> CheckStep | None:
     side.other_master.takes_messages = False
-    done = side.step_round()
+    done = side.process.step_round()
     while done is not None and done.branch is CheckBranch.ESCAPE_FAILED:
         _sleep(side)
-        done = side.step_round()
+        done = side.process.step_round()
     side.other_master.takes_messages = True
     return done
 
@@ -75,21 +75,21 @@ roll_back_escaped = _settles_elsewhere(End.ROLLBACK)
 def act_for_dead_master(side: BrokerSide, _: Step) -> None:
     """A slave acts with the same messages and the offsets that were saved."""
     side.mishaps += 1
-    side.broker.crash()
+    side.process.crash()
     side.restart(BrokerRole.ACTING_MASTER)
 
 
 def _bring_master_back(side: BrokerSide) -> None:
     """The end of the last round belongs to the group, not to a process."""
     last_ended = side.broker.check_service.last_ended
-    side.broker.crash()
+    side.process.crash()
     side.replace()
     side.broker.check_service.last_ended = last_ended
 
 
 @drives("back", needs=_ACTING)
 def bring_master_back(side: BrokerSide, _: Step) -> None:
-    side.broker.save_consumer_offsets()
+    side.process.save_offsets()
     _bring_master_back(side)
 
 
@@ -100,10 +100,10 @@ bring_master_back_with_its_own_offsets = drives("back", needs=_ACTING)(lambda si
 def bring_master_back_amid_escape(side: BrokerSide) -> CheckStep | None:
     """The round comes to the half, cannot send it, and is interrupted in its sleep; a second sleep takes no time."""
     side.other_master.takes_messages = False
-    done = side.step_round()
+    done = side.process.step_round()
     while done is not None and done.branch is CheckBranch.ESCAPE_FAILED:
-        done = side.broker.check_service.interrupt() or side.step_round()
+        done = side.process.interrupt_round() or side.process.step_round()
     side.other_master.takes_messages = True
-    side.broker.save_consumer_offsets()
+    side.process.save_offsets()
     _bring_master_back(side)
     return done

@@ -23,19 +23,19 @@ def batch_is_full(side: BrokerSide) -> bool:
 def _run_too_early(side: BrokerSide, _: Step, __: Refused) -> bool:
     is_asked = not side.broker.role.is_slave and not batch_is_full(side)
     if is_asked:
-        expect(_OPS_WRITTEN, 0, len(side.broker.run_op_batch_service().written))
+        expect(_OPS_WRITTEN, 0, len(side.process.write_op_batches().written))
     return is_asked
 
 
 @drives("batch", needs=("batches_ops",), ask=_run_too_early)
 def write_op_batch(side: BrokerSide, _: Step) -> None:
-    expect(_OPS_WRITTEN, 1, len(side.broker.run_op_batch_service().written))
+    expect(_OPS_WRITTEN, 1, len(side.process.write_op_batches().written))
 
 
 @drives("bad put", "slave", needs=("batches_ops op_write_failure", "batches_ops role_change"))
 def fail_to_write_op_batch(side: BrokerSide, _: Step) -> None:
-    with side.puts_fail():
-        batch = side.broker.run_op_batch_service()
+    with side.process.puts_fail():
+        batch = side.process.write_op_batches()
     expect(_OPS_WRITTEN, "0, 1 lost", f"{len(batch.written)}, {len(batch.lost)} lost")
     for half in map(int, filter(None, batch.lost[0].split(","))):
         side.network.handled[half].op_write_failed = True

@@ -38,7 +38,7 @@ def _send_new(side: BrokerSide, step: Step, *, skew: int = 0, **carried: int) ->
 def _let_half_rot(side: BrokerSide, transaction: int) -> None:
     """The same message rots each time that it is sent."""
     side.producers.rotting.add(transaction)
-    side.broker.message_store.damage(side.producers.sent[transaction].place)
+    side.process.damage(side.producers.sent[transaction].place)
 
 
 def _send_to_slave(side: BrokerSide, step: Step, _: Refused) -> bool:
@@ -46,7 +46,7 @@ def _send_to_slave(side: BrokerSide, step: Step, _: Refused) -> bool:
     is_asked = side.broker.role.is_slave and side.producers.are is Producer.ONLINE
     if is_asked:
         request = half_message(step.arguments[0], step.arguments[1], side.clock.now)
-        expect(_SEND, SERVICE_NOT_AVAILABLE, side.broker.send_message(request).response.code)
+        expect(_SEND, SERVICE_NOT_AVAILABLE, side.process.send(request).response.code)
     return is_asked
 
 

@@ -40,12 +40,14 @@ def _begins_at_the_lower_end(side: BrokerSide, _: Step) -> bool:
 
 @drives("retain", unless=_splits_a_file)
 def delete_oldest_files(side: BrokerSide, step: Step) -> None:
+    """What is deleted is dispatched before: ``ReputMessageService#doReput`` would enter the rest of it nowhere."""
+    side.process.dispatch()
     side.mishaps += 1
-    side.broker.message_store.cleaning.clean_commit_log(_end_of(side, step.arguments[0]))
+    side.process.delete_files_before(_end_of(side, step.arguments[0]))
 
 
 move_lower_ends = drives("retain", needs=("retention",), unless=_begins_at_the_lower_end)(
-    lambda side, _: side.broker.message_store.cleaning.clean_consume_queues()
+    lambda side, _: side.process.move_lower_ends()
 )
 truncate_all = Excluded("the reference broker has no controller mode, in which a running broker truncates its log")
 pass_half_that_is_gone = REPAIR

@@ -16,12 +16,12 @@ def _batch_is_due(side: BrokerSide, _: Step) -> bool:
     return side.broker.transactional_message_service.has_batch_that_is_due
 
 
-begin_stop = drives("shut down", unless=_batch_is_due)(lambda side, _: side.broker.begin_shutdown())
+begin_stop = drives("shut down", unless=_batch_is_due)(lambda side, _: side.process.begin_shutdown())
 
 
 @drives("shut down", needs=("graceful_stop",))
 def stop(side: BrokerSide, _: Step) -> None:
     if side.broker.check_service.round is not None:
         side.mishaps += 1
-    side.broker.end_shutdown()
+    side.process.end_shutdown()
     side.restart()

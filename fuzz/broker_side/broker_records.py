@@ -64,6 +64,9 @@ class BrokerRecords:
         self._put = put
         self._clear = clear
         self._end = 0
+        self._readers = {
+            HALF_TOPIC: self._half, OP_TOPIC: self._op, DISCARD_TOPIC: self._discarded, TOPIC: self._delivered,
+        }  # fmt: skip
 
     def read(self, store: MessageStore) -> None:
         """Map the records that are new, after forgetting those that are gone."""
@@ -73,9 +76,8 @@ class BrokerRecords:
             for record in store.records():
                 if record.physical_offset < self._end:
                     continue
-                {HALF_TOPIC: self._half, OP_TOPIC: self._op, DISCARD_TOPIC: self._discarded, TOPIC: self._delivered}[
-                    record.topic
-                ](record)
+                if record.topic in self._readers:
+                    self._readers[record.topic](record)
         self._end = store.max_phy_offset
 
     def read_decay(self, store: MessageStore) -> None:

@@ -7,35 +7,46 @@ a copy of which no producer knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from fuzz.broker_side.broker_process import BrokerProcess, MakeBroker, MakeProcess
 from fuzz.broker_side.broker_records import TICK_MS, BrokerRecords
 from fuzz.broker_side.network import Network, OtherMaster
-from fuzz.broker_side.producers import CHANNEL, GROUP, Producers, end_transaction, transaction_of_key
-from reference.broker.broker_controller import BrokerController
+from fuzz.broker_side.producers import (
+    CHANNEL,
+    GROUP,
+    Producers,
+    end_transaction,
+    half_message,
+    transaction_of_key,
+)
 from reference.broker.broker_settings import BrokerRole, BrokerSettings
 from reference.broker.processor.end_transaction_processor import (
     EndTransactionOutcome,
     EndTransactionRequestHeader,
     EndTransactionStep,
 )
+from reference.format.properties import TRANSACTION_PREPARED
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
-from reference.versions.switches import ReleaseSwitches
-from reference.versions.versions import VERSIONS
+from reference.store.message_store_config import MessageStoreConfig
+from reference.versions.versions import switches_of
+from spec.language import NONE
 from spec.state import End, Producer
 
 if TYPE_CHECKING:
-    from model_check.world import Profile
+    from reference.broker.broker_controller import BrokerController
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
-    from reference.broker.transaction.check_outcome import CheckStep
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.format.record import CommitLogOffset
     from spec.constants import Constants
 
-MakeBroker = Callable[[ReleaseSwitches, BrokerSettings, VirtualClock], BrokerController]
+SMALL_FILES: Final = MessageStoreConfig(mapped_file_size_commit_log=1 << 17)
+"""A message of the lockstep takes up to a third of it."""
+
+_ANOTHER_TOPIC: Final = "BenchmarkTest"
+"""Each broker has it from its start."""
 
 _CHARACTERS_OF_AN_ENTRY: Final = 2
 """An offset of one digit and its comma; `fuzz.lockstep.fuzzed_instances` keeps longer ones from making a difference."""
@@ -67,27 +78,37 @@ class BrokerSide:
     ----------
     constants
         The instance; its horizon is the time at which the steps begin.
-    profile
-        The version; the broker knows nothing of a switch that is turned in the specification.
+    release
+        The broker's version.
     make_broker
         Makes the broker; `BrokerController` or a broken one.
     records
         The records that the broker has stored, as of the last comparison.
+    make_process
+        Makes what is done to it, perhaps with another broker beside it.
     """
 
-    def __init__(self, constants: Constants, profile: Profile, make_broker: MakeBroker, records: BrokerRecords) -> None:
+    def __init__(
+        self,
+        constants: Constants,
+        release: str,
+        make_broker: MakeBroker,
+        records: BrokerRecords,
+        make_process: MakeProcess = BrokerProcess,
+    ) -> None:
         self.constants = constants
         self.records = records
-        switches, settings = VERSIONS[profile.unturned], settings_for(constants)
+        switches, settings = switches_of(release), settings_for(constants)
         since_the_last_round = (constants.check_interval + constants.clock_step) * TICK_MS
         self.clock = VirtualClock(constants.horizon * TICK_MS - since_the_last_round)
-        self.broker = make_broker(switches, settings, self.clock)
-        """The running process; a crash replaces it."""
-        self.broker.message_store.dispatches_at_once = False
-        self.clock.advance(since_the_last_round)
+        self.process = make_process(make_broker(switches, settings, self.clock, store_config=SMALL_FILES))
+        """What is done to the broker."""
+        self.process.advance(since_the_last_round)
         self.network = Network()
         self.producers = Producers()
-        self.other_master = OtherMaster(make_broker(switches, settings, self.clock))
+        self.other_master = OtherMaster(
+            self.process.another(make_broker(switches, settings, self.clock, store_config=SMALL_FILES))
+        )
         self.mishaps = 0
         self.crashes = 0
         self.clock_steps = 0
@@ -95,12 +116,31 @@ class BrokerSide:
         self.known_places: dict[int, CommitLogOffset] = {}
         """The commit log offset of each half that a producer knows, by half queue offset."""
         self.connect()
+        if constants.retention:
+            self._send_something_else()
+
+    @property
+    def broker(self) -> BrokerController:
+        """The running process; a crash replaces it."""
+        return self.process.broker
+
+    def _send_something_else(self) -> None:
+        """Send a message that is no transaction's, so that no half lies at the place 0.
+
+        Where that is deleted, RocketMQ reads the first record that is left instead (``CommitLog#getMessage``); the
+        specification has no such place.
+        """
+        half = half_message(0, NONE, self.clock.now)
+        properties = {name: value for name, value in half.properties.items() if name != TRANSACTION_PREPARED}
+        self.process.send(replace(half, topic=_ANOTHER_TOPIC, properties=properties))
+        self.process.dispatch()
+        self.roll()
 
     # --- producers ----------------------------------------------------------------------------------------------------
 
     def send(self, transaction: int, request: SendMessageRequest) -> SendMessageResponse:
         """Send a transactional message; the answer tells the producer where it lies."""
-        answer = self.broker.send_message(request)
+        answer = self.process.send(request)
         self.producers.begin(transaction, request, answer)
         if answer.record is not None:
             sent = self.producers.sent[transaction]
@@ -117,14 +157,14 @@ class BrokerSide:
     def disconnect(self, are: Producer) -> None:
         """All producers lose their connections, or start again."""
         self.producers.end(are)
-        self.broker.producer_manager.do_channel_close_event(CHANNEL)
+        self.process.disconnect(CHANNEL)
         self.broker.check_requests.clear()
 
     def connect(self) -> None:
         """A producer is connected."""
         self.producers.are = Producer.ONLINE
-        self.broker.producer_manager.register_producer(GROUP, CHANNEL)
-        self.broker.escape_bridge.send_to_master = self.other_master.send
+        self.process.connect(GROUP, CHANNEL)
+        self.process.let_escape(self.other_master)
 
     # --- END_TRANSACTION ----------------------------------------------------------------------------------------------
 
@@ -150,10 +190,10 @@ class BrokerSide:
         """Let the broker take the next step with the first END_TRANSACTION that names a half."""
         first = self.network.ends[half][0]
         if first.handling is not None:
-            step = first.handling.step()
+            step = self.process.step_end(first.handling)
         else:
-            ending = self.broker.end_transaction(self.header(half, first.says))
-            step = ending.step()
+            ending = self.process.begin_end(self.header(half, first.says))
+            step = self.process.step_end(ending)
             if step.outcome is EndTransactionOutcome.MESSAGE_STORED:
                 first.handling = ending
         self.network.note(half, step)
@@ -161,14 +201,9 @@ class BrokerSide:
 
     def ask_end(self, header: EndTransactionRequestHeader) -> EndTransactionStep:
         """The broker's first step with an END_TRANSACTION that nothing on the network accounts for."""
-        return self.broker.end_transaction(header).step()
+        return self.process.step_end(self.process.begin_end(header))
 
     # --- the broker's own threads -------------------------------------------------------------------------------------
-
-    def step_round(self) -> CheckStep | None:
-        """One pass of the check round; None when none runs."""
-        running = self.broker.check_service.round
-        return None if running is None else running.step()
 
     @property
     def cursor_is_dispatched(self) -> bool:
@@ -178,17 +213,10 @@ class BrokerSide:
         cursor = 0 if running is None else running.new_offset
         return store.get_max_offset_in_queue(HALF_TOPIC, HALF_QUEUE_ID) > max(cursor, self.records.deleted(store)[0])
 
-    @contextmanager
-    def puts_fail(self) -> Iterator[None]:
-        """Meanwhile the store refuses every message."""
-        self.broker.message_store.is_writeable = False
-        yield
-        self.broker.message_store.is_writeable = True
-
     def roll(self) -> None:
         """Where files may be deleted, what is stored next goes to a file of its own, so that it may go alone."""
         if self.constants.retention:
-            self.broker.message_store.cleaning.roll_commit_log()
+            self.process.roll_log()
 
     # --- the end of a process -----------------------------------------------------------------------------------------
 
@@ -199,5 +227,5 @@ class BrokerSide:
 
     def replace(self, role: BrokerRole = BrokerRole.MASTER) -> None:
         """Another process serves; clients that are connected connect to it by themselves."""
-        self.broker = self.broker.restart(role)
-        self.broker.escape_bridge.send_to_master = self.other_master.send
+        self.process.restart(role)
+        self.process.let_escape(self.other_master)

@@ -19,7 +19,7 @@ from reference.format.properties import UNIQUE_KEY
 from spec.state import End, Settled
 
 if TYPE_CHECKING:
-    from reference.broker.broker_controller import BrokerController
+    from fuzz.broker_side.broker_process import BrokerProcess
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
     from reference.format.record import LogRecord
 
@@ -118,20 +118,20 @@ class Network:
 class OtherMaster:
     """Another master, to which halves escape, and a network on which a message or its answer may be lost."""
 
-    def __init__(self, broker: BrokerController) -> None:
+    def __init__(self, process: BrokerProcess) -> None:
         self.takes_messages = self.answers = True
         """Whether a message arrives there, and whether its answer comes back."""
         self.waiting: defaultdict[int, list[LogRecord]] = defaultdict(list)
         """For each transaction its halves that wait there for their producer."""
         self.delivered: Counter[int] = Counter()
         """For each transaction how many real messages were stored there."""
-        self._broker = broker
+        self._process = process
 
     def send(self, request: SendMessageRequest) -> SendMessageResponse | None:
         """Carry a message there, and its answer back."""
         if not self.takes_messages:
             return None
-        answer = self._broker.take_escaped(request)
+        answer = self._process.broker.take_escaped(request)
         if answer.record is not None:
             self.waiting[transaction_of_key(answer.record.properties[UNIQUE_KEY])].append(answer.record)
         return answer if self.answers else None
@@ -139,11 +139,11 @@ class OtherMaster:
     def settle(self, transaction: int, says: End) -> int | None:
         """A half of a transaction is checked there, and its producer answers; what the broker answers to that."""
         half = self.waiting[transaction].pop(0)
-        ending = self._broker.end_transaction(
+        ending = self._process.begin_end(
             end_transaction(half.queue_offset, half.physical_offset, says, answers_check=True)
         )
-        step = ending.step()
+        step = self._process.step_end(ending)
         if step.outcome is EndTransactionOutcome.MESSAGE_STORED:
             self.delivered[transaction] += 1
-            step = ending.step()
+            step = self._process.step_end(ending)
         return None if step.response is None else step.response.code

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from fuzz.actions import check_round, discarding, end_transaction
 from fuzz.actions.record import AnswerDifference
+from fuzz.broker_side.broker_process import Doing
 from fuzz.lockstep.pairing import DRIVEN, Pair, is_excluded
 from spec.chapters import end_transaction as spec_of_ends
 from spec.language import Refused, Step, take
@@ -48,6 +49,7 @@ def ask(pair: Pair, step: Step) -> Refused | None:
     if refused is None or refused.kind != "require":
         return refused
     pair.asked = step
+    pair.side.process.doing = Doing(len(pair.taken), f"asked for {step}", step)
     record, is_asked = DRIVEN[step.action.name], True
     if record.part == "end":
         _ask_end(pair, step)

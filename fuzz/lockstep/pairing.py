@@ -7,14 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
 from fuzz.actions.record import ActionRecord, AnswerDifference, Driven
-from fuzz.broker_side.broker_side import BrokerSide, MakeBroker
+from fuzz.broker_side.broker_process import BrokerProcess, Doing, MakeBroker, MakeProcess
+from fuzz.broker_side.broker_side import BrokerSide
 from fuzz.lockstep.fuzzed_instances import FUZZED, fuzzed_world
 from fuzz.lockstep.refinement_mapping import RefinementMapping
 from model_check.by_chapter import by_chapter
 from model_check.errors import ModelCheckError
+from model_check.releases import profile_for
 from reference.broker.broker_controller import BrokerController
 from reference.errors import BrokerError
-from reference.versions.versions import VERSIONS
+from reference.versions.versions import STORE_VERSIONS, VERSIONS, WITHOUT_STORES, switches_of
 from spec.language import Machine, Refused, Step, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -43,6 +45,9 @@ def driven(machine: Machine) -> Machine:
     return replace(machine, actions=tuple(a for a in machine.actions if isinstance(records[a.name], Driven)))
 
 
+RELEASES: Final = tuple(sorted(STORE_VERSIONS | WITHOUT_STORES))
+"""Of which there is a reference broker."""
+
 DRIVEN_MACHINE: Final = driven(TRANSACTIONAL_MESSAGES)
 """The specification, as far as the lockstep drives it."""
 
@@ -55,6 +60,12 @@ class Pairing:
     machine: Machine = DRIVEN_MACHINE
     """The specification as far as it is driven (`fuzz.actions`), or a broken one."""
     make_broker: MakeBroker = BrokerController
+    make_process: MakeProcess = BrokerProcess
+    """Makes what is done to the broker, perhaps with the real classes beside it."""
+    release: str = ""
+    """The broker's version, where it is not the profile's; what is turned in a profile, its broker does not know."""
+    compares_specification: bool = True
+    """Whether the specification judges the broker; else the real classes alone, which run beside it."""
     given: Constants | None = None
     """The constants of the specification, where they are more than the world's."""
 
@@ -72,6 +83,26 @@ class Pairing:
             msg = f"no reference broker of the profile {world.profile.name!r}; there are {', '.join(VERSIONS)}"
             raise ModelCheckError(msg)
         return cls(world)
+
+    @classmethod
+    def of_release(cls, release: str, faults: Iterable[str] = (), instance: str = FUZZED.name) -> Pairing:
+        """The same of a release that need not have a profile: the specification is its nearest.
+
+        Where a round dies of a half that cannot be decoded but not of an op message (4.6.0 to 4.9.4, 5.0.0), no op
+        message rots: the specification has one switch for both.
+
+        Raises
+        ------
+        ModelCheckError
+            There is no such release, or no broker of it; or as `fuzz.lockstep.fuzzed_instances.fuzzed_world` does.
+        """
+        profile, _ = profile_for(release, with_switches=True)
+        if release not in RELEASES:
+            msg = f"no reference broker of the release {release!r}; there are {', '.join(RELEASES)}"
+            raise ModelCheckError(msg)
+        leaves_ops_out = switches_of(release).needs_decodable_half
+        kept = [fault for fault in faults if not (leaves_ops_out and fault == "undecodable_op")]
+        return cls(fuzzed_world(profile, kept, instance), release=release)
 
     @property
     def constants(self) -> Constants:
@@ -97,8 +128,17 @@ class Mismatch(AssertionError):  # noqa: N818 (it is a finding, and reads as one
 
     exit_code = 12
 
-    def __init__(self, number: int, doing: str, variable: str, spec: str, broker: str) -> None:
-        super().__init__(f"step {number}, {doing}: {variable} is {spec} in the specification, {broker} in the broker")
+    def __init__(
+        self,
+        number: int,
+        doing: str,
+        variable: str,
+        spec: str,
+        broker: str,
+        sides: tuple[str, str] = ("the specification", "the broker"),
+    ) -> None:
+        first, second = sides
+        super().__init__(f"step {number}, {doing}: {variable} is {spec} in {first}, {broker} in {second}")
         self.number = number
         """Place of the step in the script, from 1; a question that the broker was asked counts as the step before
         it."""
@@ -109,6 +149,12 @@ class Mismatch(AssertionError):  # noqa: N818 (it is a finding, and reads as one
         self.spec = spec
         self.broker = broker
         """Its two values."""
+        self.sides = sides
+        """Whose they are: of specification and broker, or of the broker and RocketMQ's own classes."""
+
+
+class Strayed(Exception):  # noqa: N818 (it ends a schedule, and is no error)
+    """A broker that nobody has judged yet does not follow the specification, which can lead it no further."""
 
 
 _BROKEN = (BrokerError, LookupError, ValueError, ArithmeticError, TypeError, AttributeError, StopIteration)
@@ -123,7 +169,13 @@ class Pair:
         self.constants = pairing.constants
         self.state = cast("State", pairing.machine.initial(pairing.constants))
         self._mapping = RefinementMapping(self.state, pairing.constants)
-        self.side = BrokerSide(pairing.constants, pairing.world.profile, pairing.make_broker, self._mapping.records)
+        self.side = BrokerSide(
+            pairing.constants,
+            pairing.release or pairing.world.profile.unturned,
+            pairing.make_broker,
+            self._mapping.records,
+            pairing.make_process,
+        )
         self.taken: list[Step] = []
         self.asked: Step | None = None
         """The forbidden step that the broker was asked for since the last that both have taken."""
@@ -148,8 +200,9 @@ class Pair:
             return refused
         self.taken.append(step)
         self.asked = None
+        self.side.process.doing = Doing(len(self.taken), str(step), None)
         if self.side.broker.message_store.is_behind and must_dispatch(record, self.side):
-            self.side.broker.message_store.dispatch()
+            self.side.process.dispatch()
         try:
             record.do(self.side, step)
         except AnswerDifference as difference:
@@ -163,12 +216,32 @@ class Pair:
     def compare(self, doing: str) -> None:
         """Raise `Mismatch` if some compared slot differs."""
         self._mapping.update(self.side)
-        difference = self._mapping.first_difference(self.state)
-        if difference is not None:
-            self.disagree(doing, *difference)
+        if self.pairing.compares_specification:
+            difference = self._mapping.first_difference(self.state)
+            if difference is not None:
+                self.disagree(doing, *difference)
+        self._compare_twin()
+
+    def collect(self) -> None:
+        """Raise `Mismatch` if a broker beside this one, whose answers come later, differs anywhere."""
+        self.side.process.collect()
+        self._compare_twin()
+
+    def _compare_twin(self) -> None:
+        found = self.side.process.difference
+        if found is None:
+            return
+        doing = found.where
+        del self.taken[doing.number :]
+        self.asked = doing.asked
+        sides = ("the reference broker", f"RocketMQ {found.release}")
+        raise Mismatch(doing.number, doing.what, found.part, found.predicted, found.given, sides)
 
     def disagree(self, doing: str, variable: str, spec: str, broker: str) -> None:
-        """Raise `Mismatch` at the last step taken."""
+        """Raise `Mismatch` at the last step taken; where the specification judges nothing, `Strayed`."""
+        if not self.pairing.compares_specification:
+            self.collect()
+            raise Strayed(doing)
         raise Mismatch(len(self.taken), doing, variable, spec, broker)
 
 

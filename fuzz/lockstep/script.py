@@ -35,6 +35,7 @@ def _play(pair: Pair, script: Script) -> None:
         pair.take(step)
     if script.question is not None:
         ask(pair, script.question)
+    pair.collect()
 
 
 def run_text(pairing: Pairing, steps: str, question: str = "") -> Pair:

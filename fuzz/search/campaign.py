@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from files.writing import write_whole
+from fuzz.broker_side.twin_process import TwinProcesses
 from fuzz.lockstep.script import shortest, write
 from fuzz.search.coverage import GuardCoverage, Guards, StateCoverage, count_states
 from fuzz.search.examples import FuzzFailure, Fuzzing, fuzz
@@ -38,6 +39,27 @@ def test_the_broker_does_what_the_specification_says() -> None:
     assert len(pair.taken) == {length}
 '''
 
+_TEMPLATE_OF_REAL = '''"""The reference broker and RocketMQ's own classes disagreed here: {mismatch}."""
+
+from dataclasses import replace
+
+from conformance.java.real_classes import RealClasses
+from fuzz.broker_side.twin_process import TwinProcesses
+from fuzz.lockstep.pairing import Pairing
+from fuzz.lockstep.script import run_text
+
+STEPS = """
+{steps}
+"""
+
+
+def test_the_broker_does_what_rocketmq_does() -> None:
+    with RealClasses({release}) as real:
+        pairing = replace(Pairing.of_release({release}, {faults}, {instance}), make_process=TwinProcesses(real))
+        pair = run_text(pairing, STEPS{question})
+    assert len(pair.taken) == {length}
+'''
+
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
@@ -54,12 +76,15 @@ class Campaign:
     """Of the small instance; None after a failure."""
     failure: FuzzFailure | None
     """The mismatch on its shortest script, if the pair disagrees."""
+    twins: TwinProcesses | None = None
+    """What made the processes, where RocketMQ's own classes ran beside the broker."""
 
     @property
     def command(self) -> str:
         """The command that fuzzes the profile again, with every fault."""
         numbers = f"--examples {self.examples} --steps {self.steps} --seed {self.random_seed}"
-        return f"halfcheck fuzz --profile {self.pairing.world.profile} {numbers}"
+        what = f"--profile {self.pairing.world.profile}" if self.twins is None else f"--real {self.pairing.release}"
+        return f"halfcheck fuzz {what} {numbers}"
 
     def to_json(self) -> dict[str, Any]:
         """The run as the plain data of `halfcheck fuzz --json`."""
@@ -73,6 +98,7 @@ class Campaign:
             "steps": self.done.steps,
             "seconds": round(self.done.seconds, 3),
             "steps_per_second": round(self.done.steps / max(self.done.seconds, 1e-9)),
+            "real": None if self.twins is None else self.twins.to_json(),
             "coverage": {
                 "conjuncts": len(coverage.guards.open),
                 "never_false": [f"{name}: {rule}" for name, rule in coverage.never_false],
@@ -103,9 +129,15 @@ class Campaign:
             "variable": mismatch.variable,
             "spec": mismatch.spec,
             "broker": mismatch.broker,
+            "sides": list(mismatch.sides),
             "steps": steps,
             "question": question,
         }
+
+
+def twins_of(pairing: Pairing) -> TwinProcesses | None:
+    """What makes the processes, where the real classes run beside the broker."""
+    return pairing.make_process if isinstance(pairing.make_process, TwinProcesses) else None
 
 
 def run_campaign(
@@ -144,7 +176,7 @@ def run_campaign(
         states = count_states(
             pairing.world.profile, examples=examples, steps=steps, random_seed=random_seed, visits_all=visits_all
         )
-    return Campaign(pairing, random_seed, examples, steps, done, coverage, states, failure)
+    return Campaign(pairing, random_seed, examples, steps, done, coverage, states, failure, twins_of(pairing))
 
 
 def write_test(directory: Path, pairing: Pairing, failure: FuzzFailure) -> Path:
@@ -154,7 +186,8 @@ def write_test(directory: Path, pairing: Pairing, failure: FuzzFailure) -> Path:
     listed = ", ".join(json.dumps(fault) for fault in world.environment)
     directory.mkdir(parents=True, exist_ok=True)
     target = directory / NAME
-    text = _TEMPLATE.format(
+    text = (_TEMPLATE if twins_of(pairing) is None else _TEMPLATE_OF_REAL).format(
+        release=json.dumps(pairing.release),
         mismatch=failure.mismatch,
         steps=steps.replace("; ", ";\n"),
         profile=json.dumps(world.profile.name),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,9 +21,12 @@ from halfcheck.printing.progress import progress_bar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from fuzz.broker_side.twin_process import TwinProcesses
+    from fuzz.lockstep.pairing import Pairing
     from fuzz.mutants.kill_table import HuntResult
     from fuzz.search.campaign import Campaign
-    from fuzz.search.examples import Fuzzing
+    from fuzz.search.examples import FuzzFailure, Fuzzing
+    from fuzz.search.transition_tour import TransitionTour
 
 EVERY_FAULT = "all"
 
@@ -48,6 +52,14 @@ def command(
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Hunt the mutants instead, and print who killed them.")
     ] = False,
+    real: Annotated[
+        str,
+        typer.Option(metavar="RELEASE", help="Run RocketMQ's own classes of a release as a third side (wants Maven)."),
+    ] = "",
+    every_transition: Annotated[
+        bool,
+        typer.Option("--every-transition", help="Take each transition of an --instance as small as tiny."),
+    ] = False,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Run the specification and the reference broker side by side on random schedules, and compare them at each step.
@@ -61,28 +73,102 @@ def command(
     halfcheck fuzz --profile 5.3.3
     halfcheck fuzz --profile 4.9.7 --faults crash,lose_end --examples 5000 --seed 11
     halfcheck fuzz --profile 4.9.7 --steps 100 --visit-all
+    halfcheck fuzz --real 5.5.1 --examples 1000 --steps 150
+    halfcheck fuzz --real 4.9.7 --every-transition --instance tiny --faults ''
     halfcheck fuzz --mutants --json
     """
-    from fuzz.lockstep.pairing import Pairing
-    from fuzz.search.campaign import run_campaign, write_test
+    from fuzz.search.campaign import run_campaign
     from spec.constants import FAULTS
 
     _refuse_a_file(out)
     if mutants:
         return _hunt(seed, as_json=as_json)
     chosen = FAULTS if faults == EVERY_FAULT else tuple(names_in(faults))
-    pairing = Pairing.of(profile, chosen, instance)
-    with _progress_line(examples, wanted=not as_json) as report:
+    if every_transition:
+        return _take_every_transition(profile, real, chosen, instance, out, as_json=as_json)
+    with _pairing(profile, real, chosen, instance) as pairing, _progress_line(examples, wanted=not as_json) as report:
         campaign = run_campaign(
             pairing, examples=examples, steps=steps, random_seed=seed, visits_all=visit_all, report=report
         )
+        _print(campaign, visited_all=visit_all, as_json=as_json)
+    return _conclude(campaign.failure, out, pairing)
+
+
+def _conclude(failure: FuzzFailure | None, out: Path | None, pairing: Pairing) -> ExitCode:
+    """Write the test of a failure where one is wanted; the exit code."""
+    from fuzz.search.campaign import write_test
+
+    if failure is not None and out is not None:
+        typer.echo(f"halfcheck: {write_test(out, pairing, failure)} shows it again", err=True)
+    return ExitCode.of_verdict(is_broken=failure is not None, is_complete=True)
+
+
+def _take_every_transition(
+    profile: str, release: str, faults: tuple[str, ...], instance: str, out: Path | None, *, as_json: bool
+) -> ExitCode:
+    from fuzz.lockstep.script import shortest
+    from fuzz.search.campaign import twins_of
+    from fuzz.search.transition_tour import tour
+
+    words = "{task.completed:,} of {task.total:,} transitions"
+    with (
+        _pairing(profile, release, faults, instance) as pairing,
+        progress_bar("touring", words, wanted=not as_json, total=1) as update,
+    ):
+        done = tour(pairing, update and (lambda so_far: update(completed=so_far.taken, total=so_far.transitions)))
+        if done.failure is not None:
+            script, mismatch = shortest(pairing, done.failure.script, done.failure.mismatch)
+            done.failure = replace(done.failure, script=script, mismatch=mismatch)
+        twins = twins_of(pairing)
+        if as_json:
+            print_json(done.to_json() | {"real": None if twins is None else twins.to_json()})
+        else:
+            show(_tour(done, pairing, twins))
+    return _conclude(done.failure, out, pairing)
+
+
+def _tour(done: TransitionTour, pairing: Pairing, twins: TwinProcesses | None) -> Iterator[Part]:
+    """How many transitions were taken by all, and which were left out."""
+    from model_check.counterexample.steps import replay
+
+    world = pairing.world
+    if done.failure is None:
+        yield Paragraph(_agreement(twins), Tone.TITLE)
+    what = f"RocketMQ {pairing.release or world.profile} {world.environment.beside_a_profile}"
+    yield Paragraph(
+        f"{what}, instance {world.instance.name}: {done.taken:,} of {done.transitions:,} transitions taken, in "
+        f"{done.steps:,} steps of {done.beginnings:,} schedules"
+    )
+    for action, count in sorted(done.left_out.items()):
+        yield Paragraph(f"left out: {counted(count, 'transition')} of {action}, which the broker can't take alike")
+    if twins is not None:
+        yield from _of_the_real_classes(twins)
+    if done.failure is not None:
+        yield counterexample_table(replay(pairing.machine, pairing.constants, done.failure.script.steps).events)
+        yield Paragraph(str(done.failure.mismatch), Tone.BAD)
+
+
+@contextmanager
+def _pairing(profile: str, release: str, faults: tuple[str, ...], instance: str) -> Iterator[Pairing]:
+    """The pair of a profile, or that of a release with its own classes beside the broker."""
+    from fuzz.lockstep.pairing import Pairing
+
+    if not release:
+        yield Pairing.of(profile, faults, instance)
+        return
+    from conformance.java.real_classes import RealClasses
+    from fuzz.broker_side.twin_process import TwinProcesses
+
+    pairing = Pairing.of_release(release, faults, instance)
+    with RealClasses(release) as real:
+        yield replace(pairing, make_process=TwinProcesses(real))
+
+
+def _print(campaign: Campaign, *, visited_all: bool, as_json: bool) -> None:
     if as_json:
         print_json(campaign.to_json())
     else:
-        show(_outcome(campaign, visited_all=visit_all))
-    if campaign.failure is not None and out is not None:
-        typer.echo(f"halfcheck: {write_test(out, pairing, campaign.failure)} shows it again", err=True)
-    return ExitCode.of_verdict(is_broken=campaign.failure is not None, is_complete=True)
+        show(_outcome(campaign, visited_all=visited_all))
 
 
 def _refuse_a_file(out: Path | None) -> None:
@@ -122,8 +208,9 @@ def _outcome(campaign: Campaign, *, visited_all: bool) -> Iterator[Part]:
 
     done, coverage, pairing = campaign.done, campaign.coverage, campaign.pairing
     world = pairing.world
+    twins = campaign.twins
     if campaign.failure is None:
-        yield Paragraph("specification and broker agree", Tone.TITLE)
+        yield Paragraph(_agreement(twins), Tone.TITLE)
     yield Paragraph(
         f"RocketMQ {world.profile} {world.environment.beside_a_profile}, instance {world.instance.name}, "
         f"seed {campaign.random_seed}"
@@ -133,6 +220,8 @@ def _outcome(campaign: Campaign, *, visited_all: bool) -> Iterator[Part]:
         f"{done.examples:,} examples, {done.steps:,} steps of specification and broker; "
         f"{done.seconds:.1f} s, {rate:,.0f} steps/s"
     )
+    if twins is not None:
+        yield from _of_the_real_classes(twins)
     if campaign.failure is not None:
         yield counterexample_table(replay(pairing.machine, pairing.constants, campaign.failure.script.steps).events)
         yield Paragraph(str(campaign.failure.mismatch), Tone.BAD)
@@ -152,6 +241,26 @@ def _outcome(campaign: Campaign, *, visited_all: bool) -> Iterator[Part]:
         count = len(coverage.never_enabled)
         was = f"{counted(count, 'action')} {'was' if count == 1 else 'were'}"
         yield Names(f"warning: {was} never possible", tuple(coverage.never_enabled))
+
+
+def _agreement(twins: TwinProcesses | None) -> str:
+    if twins is None:
+        return "specification and broker agree"
+    return f"specification, reference broker and RocketMQ's own classes of {twins.real.release} agree"
+
+
+def _of_the_real_classes(twins: TwinProcesses) -> Iterator[Part]:
+    """What was compared with them, and which schedules only up to a point."""
+    yield Paragraph(
+        f"{sum(twins.real.compared.values()):,} answers of RocketMQ {twins.real.release} compared, each with the new "
+        "bytes of the log, the offsets, the ends of the queues, the op batch and the check requests"
+    )
+    if twins.real.borrowed:
+        yield Paragraph(twins.real.borrowed)
+    for operation, count in twins.left_at.most_common():
+        yield Paragraph(
+            f"{counted(count, 'schedule')} compared up to {operation}, which no order does to the real classes"
+        )
 
 
 def _table_of_kills(kills: Sequence[HuntResult]) -> Iterator[Part]:

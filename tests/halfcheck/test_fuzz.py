@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,17 +15,17 @@ from fuzz.mutants.mutant import Edit
 from fuzz.search import coverage
 from halfcheck.app import run
 from model_check.cpython import explore
+from reference.broker.transaction.check_round import CheckRound
 from spec.constants import FAULTS
 from tests.model_check.checked import at_full_speed
 
-if TYPE_CHECKING:
-    from pathlib import Path
+SPEC = Path(__file__).parents[2] / "spec" / "instances"
 
 Captured = pytest.CaptureFixture[str]
 
 KEYS = {
     "profile", "environment", "instance", "seed", "examples", "steps", "seconds", "steps_per_second", "coverage",
-    "mismatch",
+    "mismatch", "real",
 }  # fmt: skip
 
 
@@ -43,6 +43,25 @@ def test_a_sound_pair_agrees(capsys: Captured) -> None:
     assert told["examples"] == 10
     assert told["environment"] == list(FAULTS)
     assert told["coverage"]["states"]["reachable"] == 5_974
+
+
+def test_each_transition_of_an_instance_is_taken(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.toml").write_text((SPEC / "tiny.toml").read_text().replace("half_slots = 3", "half_slots = 2"))
+    instance = ["--instance", str(tmp_path / "one.toml")]
+    asked = ["fuzz", "--profile", "4.9.7", "--every-transition", *instance, "--faults", ""]
+    assert run(asked) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("specification and broker agree\n")
+    found = re.search(r"in the quiet world, instance [^:]+: ([\d,]+) of ([\d,]+) transitions taken, in", told)
+    assert found is not None
+    assert found[1] == found[2]
+    monkeypatch.setattr(CheckRound, "_need_discard", lambda *_: False)
+    assert run([*asked, "--out", str(tmp_path)]) == 12
+    broken = capsys.readouterr()
+    assert "half[1].check_times is 1 in the specification, 0 in the broker" in broken.out
+    assert f"halfcheck: {tmp_path}/test_lockstep_mismatch.py shows it again" in broken.err
 
 
 def test_coverage_is_told_with_what_was_never_possible(capsys: Captured) -> None:
@@ -96,6 +115,9 @@ def test_the_kill_table_is_printed_and_a_survivor_fails(capsys: Captured, monkey
         (["--faults", "rain"], 151, "rain"),
         (["--examples", "0"], 151, "give at least one example"),
         (["--instance", "no-such"], 151, "no-such"),
+        (["--real", "9.9.9"], 151, "no reference broker of the release '9.9.9'; there are 4.3.0, 4.3.2, 4.5.1"),
+        (["--real", "4.3.0"], 151, "no jars of RocketMQ '4.3.0' are known; there are "),
+        (["--real", "latest"], 151, "no release 'latest'"),
         (["--out", "/dev/null"], 150, "/dev/null: not a folder; --out takes one that is there, or can be made"),
         (["--out", "/dev/null/x", "--mutants"], 150, "/dev/null: not a folder"),
     ],
