@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -74,6 +74,9 @@ real-broker: setup ## lead a real broker through a scenario and keep its store (
 
 broker-conf: setup ## have 5,000 generated broker.conf files read by java.util.Properties and by MixAll of real releases, and compare; writes benchmarks/broker_conf/RESULTS.md (ARGS="FILES SEED"; wants Maven)
 	@$(BIN)/python -m real_brokers.broker_conf $(ARGS)
+
+replay-on-classes: setup ## play the counterexamples on RocketMQ's own classes; writes docs/generated/on-real-classes.md (wants Maven)
+	@$(BIN)/python -m halfcheck.verdicts.on_real_classes
 
 fresh-stores: setup ## lead real brokers of 5.5.0 and 5.5.1 through all scenarios, and audit each store; an hour (ARGS="5.4.0" for another; wants Maven)
 	@$(BIN)/python -m benchmarks.real_stores $(ARGS)

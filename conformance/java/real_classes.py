@@ -28,6 +28,7 @@ REWRITTEN: Final = {
     "stop: message stored": 1,
     "MAX_PROCESS_TIME_LIMIT": 1,
     "OP_MSG_PULL_NUMS": 1,
+    "hours of fileReservedTime": 1,
     "classes left alone": 0,
 }
 """How often each of these must be rewritten in the classes of any release."""

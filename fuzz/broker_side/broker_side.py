@@ -57,7 +57,9 @@ def settings_for(constants: Constants) -> BrokerSettings:
 
     The check thread never sleeps and offsets may be saved at any time, because the steps decide when things happen.
     """
+    usual = BrokerSettings().file_reserved_time_ms
     return BrokerSettings(
+        file_reserved_time_ms=usual if constants.reserved_time == NONE else constants.reserved_time * TICK_MS,
         transaction_timeout_ms=constants.timeout * TICK_MS,
         transaction_check_max=constants.check_max,
         transaction_check_interval_ms=constants.check_interval * TICK_MS,

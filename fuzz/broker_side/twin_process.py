@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _STOPS: Final = {True: "over", False: "next half"}
 """Where a pass has stopped, by whether it ended the round."""
 
+_HOUR_MS: Final = 3_600_000
+
 _STORED: Final = "message stored"
 
 
@@ -136,6 +138,7 @@ class TwinProcess(BrokerProcess):
         self._has_left = False
         real.collect()  # Of a schedule that ended at a difference, the rest is nobody's.
         settings, config = broker.settings, broker.message_store.config
+        reserved_unit = 1 if settings.file_reserved_time_ms % _HOUR_MS else _HOUR_MS // 1_000
         self._order(
             "open",
             "",
@@ -148,7 +151,8 @@ class TwinProcess(BrokerProcess):
             batchSize=settings.op_msg_max_size,
             timeLimit=settings.max_process_time_limit_ms,
             pullNums=settings.op_msg_pull_nums,
-            reservedTime=settings.file_reserved_time_ms // 3_600_000,
+            reservedTime=settings.file_reserved_time_ms // (reserved_unit * 1_000),
+            reservedUnit=reserved_unit,
             logFile=config.mapped_file_size_commit_log,
             queueFile=config.mapped_file_size_consume_queue,
         )

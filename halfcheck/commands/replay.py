@@ -15,8 +15,10 @@ from halfcheck.options import USUAL_PROFILE, AsJson, names_in, print_json, say_c
 from halfcheck.printing.counterexample import counterexample_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from document.parts import Part
+    from fuzz.lockstep.real_replays import RealReplay
     from model_check.counterexample.steps import Replay
     from model_check.world import World
     from spec.constants import Constants
@@ -42,6 +44,12 @@ def command(
     faults: Annotated[
         str | None, typer.Option(metavar="FAULT,…", help="The environment (quiet, or the one in FILE).")
     ] = None,
+    real: Annotated[
+        str,
+        typer.Option(
+            metavar="RELEASE", help="Take the steps on RocketMQ's own classes of a release, too (wants Maven)."
+        ),
+    ] = "",
     as_json: AsJson = False,
 ) -> ExitCode:
     """Replay a counterexample and show, step by step, what changed and what is violated at its end.
@@ -49,39 +57,69 @@ def command(
     The CPython engine takes the steps, where every guard and every field's range is checked. Another profile or
     environment than the counterexample's shows where its guards refuse it. The exit code is 12 when a property is
     violated, 0 when none is, 151 when a step is refused, 150 when a run for ever has a cycle that does not lead back.
+    With --real, RocketMQ's own classes take the steps beside; where they do otherwise, the exit code is 12, too.
 
     Examples
     --------
     halfcheck replay counterexample.json --property S10
     halfcheck replay --instance tiny --faults crash --steps "send_half t=0 immunity=-1; roll_back_locally t=0; crash"
+    halfcheck replay counterexample.json --property S1.immune_half --real 5.5.1
     """
     from model_check.counterexample.steps import read_path, replay
     from model_check.counterexample.trace_file import read_trace_file
     from model_check.counterexample.unfolded import with_room_for
+    from model_check.releases import profile_for
 
     if (file is None) == (steps is None):
         message = "give either FILE or --steps; see halfcheck replay --help"
         raise CommandLineError(message)
     given = None if file is None else read_trace_file(file, wanted)
     text = steps or "" if given is None else given.path
+    if real and profile is None:
+        profile = profile_for(real, with_switches=True)[0]
     world = _world(None if given is None else given.world, profile, instance, faults, text)
     constants = world.on(with_room_for(world.instance, text)).constants
     path = read_path(world.machine, constants, text)
     replayed = replay(world.machine, constants, path)
     _require_closed(file, constants, path, None if given is None else given.loop)
+    on_classes = _on_real_classes(real, world.on(with_room_for(world.instance, text)), path) if real else None
     if as_json:
-        content = {
+        content: dict[str, object] = {
             "profile": world.profile.name,
             "faults": list(world.environment),
             "instance": world.instance.name,
             "violated": _names_of_violated(replayed),
             "trace": [event.to_json() for event in replayed.events],
         }
-        print_json(content)
+        print_json(content if on_classes is None else content | {"real": on_classes.to_json()})
     else:
         where = f"{world.profile} {world.environment.beside_a_profile}, instance {world.instance.name}"
         _print(replayed, f"RocketMQ {where}")
-    return ExitCode.SAFETY_VIOLATED if replayed.violated else ExitCode.OK
+        if on_classes is not None:
+            show(_in_words(on_classes, len(path)))
+    does_otherwise = on_classes is not None and on_classes.is_different
+    return ExitCode.SAFETY_VIOLATED if replayed.violated or does_otherwise else ExitCode.OK
+
+
+def _on_real_classes(release: str, world: World, path: Sequence[Step]) -> RealReplay:
+    from conformance.java.real_classes import RealClasses
+    from fuzz.lockstep.real_replays import replay_on
+
+    with RealClasses(release) as classes:
+        return replay_on(classes, world, path)
+
+
+def _in_words(replay: RealReplay, steps: int) -> Iterator[Part]:
+    """What the real classes did with the steps."""
+    if replay.is_different:
+        yield Paragraph(f"RocketMQ {replay.release} does otherwise: {replay.reason}", Tone.BAD)
+    elif replay.steps < steps or replay.reason:
+        yield Paragraph(f"RocketMQ {replay.release}: {replay.steps} of {counted(steps, 'step')} taken; {replay.reason}")
+    else:
+        yield Paragraph(f"RocketMQ's own classes of {replay.release} take all of it: {counted(steps, 'step')}")
+    for transaction, places in replay.delivered:
+        listed = ", ".join(map(str, places))
+        yield Paragraph(f"transaction {transaction} is delivered {len(places)} times: at {listed} in the commit log")
 
 
 def _world(given: World | None, profile: str | None, instance: str | None, faults: str | None, text: str) -> World:

@@ -134,6 +134,8 @@ final class Rewriter extends ClassVisitor {
         public void visitLdcInsn(Object value) {
             if (checkMethod.equals("check") && value.equals(60_000L)) {
                 call("Settings", "maxProcessTimeLimit", "()J", "MAX_PROCESS_TIME_LIMIT");
+            } else if (checkMethod.equals("needSkip") && value.equals(3_600L)) {
+                call("Settings", "reservedUnit", "()J", "hours of fileReservedTime");
             } else {
                 super.visitLdcInsn(value);
             }

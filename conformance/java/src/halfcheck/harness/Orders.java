@@ -152,7 +152,8 @@ final class Orders {
         settings = with;
         folder = new File(with.get("root"), Integer.toString(stores++));
         VirtualTime.begin(number(with, "now"));
-        Settings.set(number(with, "timeLimit"), Integer.parseInt(with.get("pullNums")));
+        Settings.set(
+            number(with, "timeLimit"), Integer.parseInt(with.get("pullNums")), number(with, "reservedUnit"));
         digest.forget();
         digestOfOther.forget();
         producers = new Producers();
