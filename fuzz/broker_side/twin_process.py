@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.errors import JavaError
 from conformance.java.digest import Digest
 from fuzz.broker_side.broker_process import BrokerProcess
 from fuzz.broker_side.producers import CHANNEL, TOPIC
@@ -111,10 +112,20 @@ class TwinProcesses:
         }
 
     def __call__(self, broker: BrokerController) -> TwinProcess:
-        """The twin of a broker on an empty store."""
+        """The twin of a broker on an empty store.
+
+        Raises
+        ------
+        JavaError
+            The first of them does not open, or its classes are built otherwise than the agent expects.
+        """
         is_first = not self.real.compared
         twin = TwinProcess(broker, self.real, self.left_at)
         if is_first:
+            twin.collect()
+            if twin.difference is not None:
+                message = f"RocketMQ {self.real.release}: a broker can't be opened: {twin.difference.given}"
+                raise JavaError(message)
             self.real.require_rewritten()
         return twin
 

@@ -84,7 +84,7 @@ def test_actions_of_others_are_on_the_paths_that_agree() -> None:
         pytest.param("4.5.1", [], FEW, marks=pytest.mark.sweep),
         ("4.9.7", [], FEW),
         pytest.param("5.5.1", [], FEWER, marks=pytest.mark.sweep),
-        ("fixed", [], FEW),
+        pytest.param("fixed", [], FEW, marks=pytest.mark.sweep),
         pytest.param("fixed", ["crash"], FEW, marks=pytest.mark.sweep),
         pytest.param("fixed", [], CROWD, marks=pytest.mark.sweep),
         pytest.param("4.9.7", [], CROWD, marks=pytest.mark.sweep),

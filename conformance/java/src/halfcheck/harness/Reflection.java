@@ -4,9 +4,15 @@ import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Fields and methods by name, of a class or of those above it: what is private in one release is so in all. */
 final class Reflection {
+    private static final Map<Class<?>, Map<String, Optional<Field>>> FIELDS = new ConcurrentHashMap<>();
+    private static final Map<Class<?>, Map<String, Optional<Method>>> METHODS = new ConcurrentHashMap<>();
+
     private Reflection() { }
 
     static Object get(Object of, String name) {
@@ -65,6 +71,11 @@ final class Reflection {
     }
 
     private static Field find(Class<?> in, String name) {
+        return FIELDS.computeIfAbsent(in, each -> new ConcurrentHashMap<>())
+            .computeIfAbsent(name, each -> Optional.ofNullable(search(in, each))).orElse(null);
+    }
+
+    private static Field search(Class<?> in, String name) {
         for (Class<?> each = in; each != null; each = each.getSuperclass()) {
             for (Field field : each.getDeclaredFields()) {
                 if (field.getName().equals(name)) {
@@ -77,6 +88,12 @@ final class Reflection {
     }
 
     private static Method findMethod(Class<?> in, String name, int parameters) {
+        return METHODS.computeIfAbsent(in, each -> new ConcurrentHashMap<>())
+            .computeIfAbsent(name + parameters, each -> Optional.ofNullable(searchMethod(in, name, parameters)))
+            .orElse(null);
+    }
+
+    private static Method searchMethod(Class<?> in, String name, int parameters) {
         for (Class<?> each = in; each != null; each = each.getSuperclass()) {
             Method found = Arrays.stream(each.getDeclaredMethods())
                 .filter(method -> method.getName().equals(name) && method.getParameterCount() == parameters)
