@@ -174,7 +174,7 @@ final class Orders {
         }
     }
 
-    private static void delete(File file) {
+    static void delete(File file) {
         File[] within = file.listFiles();
         if (within != null) {
             for (File each : within) {
