@@ -30,6 +30,10 @@ TURNED: Final = (
 )
 """From the first release to the last, the switch by which they differ from the profile that stands for them."""
 
+_OF_HALVES_ONLY: Final = "+undecodable_throws"
+"""One switch for halves and op messages; where it is turned here, a round dies of a half only (`#getHalfMsg`), and
+leaves an op message out that cannot be decoded."""
+
 _NUMBERS: Final = 3
 
 
@@ -63,7 +67,11 @@ def profile_for(release: str, *, with_switches: bool = False) -> tuple[str, str]
     turned = [switch for since, until, switch in TURNED if release_numbers(since) <= numbers <= release_numbers(until)]
     nearer = f"{profile}{''.join(turned)}"
     if turned and with_switches:
-        return nearer, f"{release} has no profile: it is judged by {nearer}, as {profile} stands for {first} to {last}"
+        why = f"{release} has no profile: it is judged by {nearer}, as {profile} stands for {first} to {last}"
+        if _OF_HALVES_ONLY in turned:
+            instead = nearer.replace(_OF_HALVES_ONLY, "")
+            why += f"; with undecodable_op, ask {instead}: its rounds leave such op messages out"
+        return nearer, why
     reason = "the nearest" if first == last else f"which stands for {first} to {last}"
     why = f"{release} has no profile: it is judged by {profile}, {reason}"
     if turned:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.errors import JavaError
 from conformance.java.digest import Digest
-from fuzz.broker_side.broker_process import BrokerProcess
+from fuzz.broker_side.broker_process import BrokerProcess, MakeProcess
 from fuzz.broker_side.producers import CHANNEL, TOPIC
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
@@ -128,6 +128,11 @@ class TwinProcesses:
                 raise JavaError(message)
             self.real.require_rewritten()
         return twin
+
+
+def twins_of(make_process: MakeProcess) -> TwinProcesses | None:
+    """What makes twins, where processes are made with the real classes beside the broker."""
+    return make_process if isinstance(make_process, TwinProcesses) else None
 
 
 class TwinProcess(BrokerProcess):

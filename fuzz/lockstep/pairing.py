@@ -153,7 +153,7 @@ class Mismatch(AssertionError):  # noqa: N818 (it is a finding, and reads as one
         """Whose they are: of specification and broker, or of the broker and RocketMQ's own classes."""
 
 
-class Strayed(Exception):  # noqa: N818 (it ends a schedule, and is no error)
+class StrayedError(Exception):
     """A broker that nobody has judged yet does not follow the specification, which can lead it no further."""
 
 
@@ -238,10 +238,10 @@ class Pair:
         raise Mismatch(doing.number, doing.what, found.part, found.predicted, found.given, sides)
 
     def disagree(self, doing: str, variable: str, spec: str, broker: str) -> None:
-        """Raise `Mismatch` at the last step taken; where the specification judges nothing, `Strayed`."""
+        """Raise `Mismatch` at the last step taken; where the specification judges nothing, `StrayedError`."""
         if not self.pairing.compares_specification:
             self.collect()
-            raise Strayed(doing)
+            raise StrayedError(doing)
         raise Mismatch(len(self.taken), doing, variable, spec, broker)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from files.writing import write_whole
-from fuzz.broker_side.twin_process import TwinProcesses
+from fuzz.broker_side.twin_process import TwinProcesses, twins_of
 from fuzz.lockstep.script import shortest, write
 from fuzz.search.coverage import GuardCoverage, Guards, StateCoverage, count_states
 from fuzz.search.examples import FuzzFailure, Fuzzing, fuzz
@@ -44,7 +44,7 @@ _TEMPLATE_OF_REAL = '''"""The reference broker and RocketMQ's own classes disagr
 from dataclasses import replace
 
 from conformance.java.real_classes import RealClasses
-from fuzz.broker_side.twin_process import TwinProcesses
+from fuzz.broker_side.twin_process import TwinProcesses, twins_of
 from fuzz.lockstep.pairing import Pairing
 from fuzz.lockstep.script import run_text
 
@@ -135,11 +135,6 @@ class Campaign:
         }
 
 
-def twins_of(pairing: Pairing) -> TwinProcesses | None:
-    """What makes the processes, where the real classes run beside the broker."""
-    return pairing.make_process if isinstance(pairing.make_process, TwinProcesses) else None
-
-
 def run_campaign(
     pairing: Pairing,
     *,
@@ -176,7 +171,9 @@ def run_campaign(
         states = count_states(
             pairing.world.profile, examples=examples, steps=steps, random_seed=random_seed, visits_all=visits_all
         )
-    return Campaign(pairing, random_seed, examples, steps, done, coverage, states, failure, twins_of(pairing))
+    return Campaign(
+        pairing, random_seed, examples, steps, done, coverage, states, failure, twins_of(pairing.make_process)
+    )
 
 
 def write_test(directory: Path, pairing: Pairing, failure: FuzzFailure) -> Path:
@@ -186,7 +183,7 @@ def write_test(directory: Path, pairing: Pairing, failure: FuzzFailure) -> Path:
     listed = ", ".join(json.dumps(fault) for fault in world.environment)
     directory.mkdir(parents=True, exist_ok=True)
     target = directory / NAME
-    text = (_TEMPLATE if twins_of(pairing) is None else _TEMPLATE_OF_REAL).format(
+    text = (_TEMPLATE if twins_of(pairing.make_process) is None else _TEMPLATE_OF_REAL).format(
         release=json.dumps(pairing.release),
         mismatch=failure.mismatch,
         steps=steps.replace("; ", ";\n"),

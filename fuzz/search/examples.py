@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 
 from fuzz.lockstep.forbidden import ask
-from fuzz.lockstep.pairing import Mismatch, Pair, Pairing, Strayed
+from fuzz.lockstep.pairing import Mismatch, Pair, Pairing, StrayedError
 from fuzz.lockstep.script import Script
 from fuzz.search.workloads import MoveTable, Note
 from model_check.cache_folder import cache_folder
@@ -92,7 +92,7 @@ def fuzz(
         try:
             _run(pair, table, workload, _numbers(drawn), steps, note, done.states if counts_states else None)
             pair.collect()
-        except Strayed:
+        except StrayedError:
             pass
         except Mismatch as mismatch:
             if not is_replayed:

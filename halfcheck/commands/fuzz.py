@@ -106,8 +106,8 @@ def _conclude(failure: FuzzFailure | None, out: Path | None, pairing: Pairing) -
 def _take_every_transition(
     profile: str, release: str, faults: tuple[str, ...], instance: str, out: Path | None, *, as_json: bool
 ) -> ExitCode:
+    from fuzz.broker_side.twin_process import twins_of
     from fuzz.lockstep.script import shortest
-    from fuzz.search.campaign import twins_of
     from fuzz.search.transition_tour import tour
 
     words = "{task.completed:,} of {task.total:,} transitions"
@@ -119,7 +119,7 @@ def _take_every_transition(
         if done.failure is not None:
             script, mismatch = shortest(pairing, done.failure.script, done.failure.mismatch)
             done.failure = replace(done.failure, script=script, mismatch=mismatch)
-        twins = twins_of(pairing)
+        twins = twins_of(pairing.make_process)
         if as_json:
             print_json(done.to_json() | {"real": None if twins is None else twins.to_json()})
         else:

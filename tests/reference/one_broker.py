@@ -14,7 +14,7 @@ from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
 from reference.format.record import TRANSACTION_COMMIT, LogRecord
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
-from reference.versions.versions import VERSIONS
+from reference.versions.versions import switches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ class OneBroker:
 
     def __post_init__(self) -> None:
         self.clock = VirtualClock(1_000_000)
-        self.broker = BrokerController(VERSIONS[self.version], self.settings, self.clock)
+        self.broker = BrokerController(switches_of(self.version), self.settings, self.clock)
 
     def half(self, *, born_ahead_ms: int = 0, flag: int = 0, **properties: str) -> LogRecord:
         """Send one half, by a producer whose clock may be ahead of the broker's."""

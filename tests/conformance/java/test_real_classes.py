@@ -5,7 +5,6 @@ Maven must be there, which brings the jars of 4.9.7 once.
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,17 +31,13 @@ from reference.versions.versions import switches_of
 from spec.constants import FAULTS
 from spec.language import NONE
 from spec.state import End
+from tests.conformance.java.wanting_maven import MARKS, RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = [
-    pytest.mark.xdist_group(name="real classes"),
-    pytest.mark.skipif(shutil.which("mvn") is None, reason="no Maven, which would bring RocketMQ's classes"),
-]
-
-RELEASE = "4.9.7"
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")

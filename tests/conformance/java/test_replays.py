@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,18 +19,15 @@ from model_check.errors import ModelCheckError
 from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.world import Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.conformance.java.wanting_maven import MARKS, RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from model_check.verdicts.counterexamples import MinimalCounterexample
 
-pytestmark = [
-    pytest.mark.xdist_group(name="real classes"),
-    pytest.mark.skipif(shutil.which("mvn") is None, reason="no Maven, which would bring RocketMQ's classes"),
-]
+pytestmark = MARKS
 
-RELEASE = "4.9.7"
 PROFILE = Profile.of(RELEASE)
 EVERY = 9
 

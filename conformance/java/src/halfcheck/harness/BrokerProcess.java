@@ -1,5 +1,7 @@
 package halfcheck.harness;
 
+import static halfcheck.harness.Reflection.configure;
+
 import halfcheck.agent.Activity;
 import halfcheck.agent.VirtualTime;
 import io.netty.channel.EventLoopGroup;
@@ -125,10 +127,6 @@ final class BrokerProcess {
         Object bridge = Reflection.get(transactions, "transactionalMessageBridge");
         reads = new MissedReads(store);
         Reflection.set(bridge, "store", reads.store());
-    }
-
-    private static void configure(Object configuration, String property, Object value) {
-        Reflection.configure(configuration, property, value);
     }
 
     /** The tables of topics, offsets and groups, as BrokerController#initialize loads them. */
