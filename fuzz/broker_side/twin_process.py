@@ -236,7 +236,7 @@ class TwinProcess(BrokerProcess):
 
     def another(self, broker: BrokerController) -> BrokerProcess:
         """See `BrokerProcess`."""
-        self._another = _OtherTwin(broker, self.order_at_other)
+        self._another = _OtherTwin(broker, self._give)
         return self._another
 
     def resume_check(self, msg_id: str) -> int:
@@ -388,10 +388,6 @@ class TwinProcess(BrokerProcess):
         """See `BrokerProcess`."""
         super().change_to_master()
         self._order("role", "", role="ASYNC_MASTER")
-
-    def order_at_other(self, name: str, predicted: tuple[str, ...], **fields: object) -> None:
-        """Give an order to the other master."""
-        self._give(name, predicted, **fields)
 
     # --- orders -------------------------------------------------------------------------------------------------------
 
