@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 REWRITTEN: Final = {
     "stop: next half": 1,
     "stop: message stored": 1,
+    "stop: waiting": 1,
+    "stop: store closes": 1,
     "MAX_PROCESS_TIME_LIMIT": 1,
     "OP_MSG_PULL_NUMS": 1,
     "hours of fileReservedTime": 1,

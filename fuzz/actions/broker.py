@@ -78,4 +78,4 @@ def step_clock_back(side: BrokerSide, _: Step) -> None:
     """
     side.clock_steps += 1
     side.process.set_clock(-TICK_MS)
-    side.broker.check_service.oversleep(TICK_MS)
+    side.process.oversleep(TICK_MS)

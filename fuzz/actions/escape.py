@@ -25,7 +25,7 @@ def _sleep(side: BrokerSide) -> None:
         by = max(running.wakes_at - side.clock.elapsed, 0)
         side.process.advance(by)
         side.process.set_clock(-by)
-        side.broker.check_service.oversleep(by)
+        side.process.oversleep(by)
 
 
 def _settles_elsewhere(says: End) -> Driven:

@@ -98,6 +98,10 @@ class BrokerProcess:
         """Set the wall clock forth, or back."""
         self.clock.step(by)
 
+    def oversleep(self, by: int) -> None:
+        """The check thread wakes up later than it asked for."""
+        self.broker.check_service.oversleep(by)
+
     # --- clients and operators ----------------------------------------------------------------------------------------
 
     def connect(self, group: str, channel: str) -> None:

@@ -161,6 +161,7 @@ class TwinProcess(BrokerProcess):
             root=real.folder,
             topic=TOPIC,
             now=self.clock.now,
+            checkInterval=settings.transaction_check_interval_ms,
             timeout=settings.transaction_timeout_ms,
             checkMax=settings.transaction_check_max,
             batchInterval=settings.op_batch_interval_ms,
@@ -188,6 +189,11 @@ class TwinProcess(BrokerProcess):
         """See `BrokerProcess`."""
         super().set_clock(by)
         self._give("step", ("",), ms=by)
+
+    def oversleep(self, by: int) -> None:
+        """See `BrokerProcess`."""
+        super().oversleep(by)
+        self._order("oversleep", "", ms=by)
 
     # --- clients and operators ----------------------------------------------------------------------------------------
 
@@ -279,8 +285,7 @@ class TwinProcess(BrokerProcess):
     def begin_round(self) -> CheckRound | None:
         """See `BrokerProcess`."""
         began = super().begin_round()
-        if began is not None:
-            self._order("begin round", _STOPS[began.is_over])
+        self._order("begin round", "waits" if began is None else _STOPS[began.is_over])
         return began
 
     def step_round(self) -> CheckStep | None:
@@ -367,7 +372,16 @@ class TwinProcess(BrokerProcess):
     def begin_shutdown(self) -> None:
         """See `BrokerProcess`."""
         super().begin_shutdown()
-        self._leave("a shutdown")
+        self._order("begin shutdown", _STOPS[self.broker.check_service.round is None])
+
+    def end_shutdown(self) -> None:
+        """See `BrokerProcess`."""
+        before = self.clock.elapsed
+        super().end_shutdown()
+        self._give("end shutdown", ("",))
+        slept = self.clock.elapsed - before
+        if slept:
+            self._give("advance", ("",), ms=slept)
 
     def restart(self, role: BrokerRole = BrokerRole.MASTER) -> None:
         """See `BrokerProcess`."""

@@ -65,10 +65,17 @@ def test_a_message_that_is_delivered_twice_is_shown_with_its_places(real: RealCl
     assert [log[place : place + 200].count(b"\x06Orders\x00") for place in places] == [1, 1]
 
 
-def test_what_the_harness_cannot_do_is_left_out_and_says_so(real: RealClasses) -> None:
+def test_a_shutdown_is_taken_step_by_step(real: RealClasses) -> None:
     one = next(each for each in counterexamples() if each.environment.name == "graceful_stop")
     replay = replay_on(real, one.world(PROFILE), one.path(PROFILE), one.clause)
-    assert (replay.outcome, replay.reason) == (RealOutcome.LEFT_OUT, "it has a shutdown")
+    assert (replay.outcome, replay.reason) == (RealOutcome.TAKEN, "")
+
+
+def test_what_the_lockstep_cannot_do_is_left_out_and_says_so(real: RealClasses) -> None:
+    world = World.of(RELEASE, ("role_change", "retention"), "tiny")
+    replay = replay_on(real, world, read_path(TRANSACTIONAL_MESSAGES, world.constants, "truncate_all"))
+    why = "truncate_all: the reference broker has no controller mode, in which a running broker truncates its log"
+    assert (replay.outcome, replay.reason) == (RealOutcome.LEFT_OUT, why)
 
 
 def test_a_schedule_that_breaks_nothing_is_no_counterexample(real: RealClasses) -> None:

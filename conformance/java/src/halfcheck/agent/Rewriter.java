@@ -28,7 +28,11 @@ final class Rewriter extends ClassVisitor {
         // They listen on a port.
         "org/apache/rocketmq/store/ha/HAService.start",
         "org/apache/rocketmq/store/ha/DefaultHAService.init",
-        "org/apache/rocketmq/store/ha/DefaultHAService.start");
+        "org/apache/rocketmq/store/ha/DefaultHAService.start",
+        "org/apache/rocketmq/store/ha/HAService.shutdown",
+        "org/apache/rocketmq/store/ha/DefaultHAService.shutdown");
+    private static final String SERVICE = "org/apache/rocketmq/common/ServiceThread";
+    private static final String STORE = "org/apache/rocketmq/store/DefaultMessageStore";
     private static final String ROCKS_DB = "MessageRocksDBStorage.postLoad";
 
     private final String className;
@@ -62,7 +66,7 @@ final class Rewriter extends ClassVisitor {
             count("left out");
             return returning(next, Opcodes.IRETURN);
         }
-        return new Calls(next, className.equals(CHECK_SERVICE) ? name : "");
+        return new Calls(next, className, name);
     }
 
     /** The method without what it does: it returns at once, true if it gives something. */
@@ -79,11 +83,17 @@ final class Rewriter extends ClassVisitor {
 
     private static final class Calls extends MethodVisitor {
         private final String checkMethod;
+        private final boolean closesStore;
+        private final boolean isService;
+        private final boolean isRun;
         private int clockReadings;
 
-        Calls(MethodVisitor next, String checkMethod) {
+        Calls(MethodVisitor next, String className, String method) {
             super(Opcodes.ASM9, next);
-            this.checkMethod = checkMethod;
+            checkMethod = className.equals(CHECK_SERVICE) ? method : "";
+            closesStore = className.equals(STORE) && method.equals("shutdown");
+            isService = className.equals(SERVICE);
+            isRun = method.equals("onWaitEnd");
         }
 
         @Override
@@ -91,6 +101,10 @@ final class Rewriter extends ClassVisitor {
             super.visitCode();
             if (checkMethod.equals("deletePrepareMessage")) {
                 stop("message stored");
+            } else if (closesStore) {
+                stop(Activity.STORE_CLOSES);
+            } else if (isRun) {
+                call("Activity", "live", "()V", "run of a service");
             }
         }
 
@@ -111,6 +125,14 @@ final class Rewriter extends ClassVisitor {
                 call("VirtualTime", name, "(Ljava/util/concurrent/TimeUnit;J)V", "sleep");
             } else if (opcode == Opcodes.INVOKEVIRTUAL && owner.equals("java/lang/Thread") && name.equals("start")) {
                 call("VirtualTime", name, "(Ljava/lang/Thread;)V", "thread");
+            } else if (owner.equals("java/lang/Thread") && name.equals("join") && descriptor.equals("(J)V")) {
+                call("VirtualTime", name, "(Ljava/lang/Thread;J)V", "join");
+            } else if (isService && name.equals("await")) {
+                call("VirtualTime", name, "(Ljava/lang/Object;JLjava/util/concurrent/TimeUnit;)Z", "stop: waiting");
+            } else if (isService && name.equals("parkNanos")) {
+                call("VirtualTime", name, descriptor, "stop: waiting");
+            } else if (isService && name.equals("currentThread")) {
+                call("VirtualTime", name, descriptor, "current thread");
             } else if (name.startsWith("schedule") && descriptor.endsWith(FUTURE) && owner.startsWith("java/util/")
                 && descriptor.startsWith("(Ljava/lang/Runnable;")) {
                 call("VirtualTime", name, "(" + TIMER + descriptor.substring(1), "timer");

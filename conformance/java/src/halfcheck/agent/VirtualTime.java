@@ -1,7 +1,12 @@
 package halfcheck.agent;
 
+import java.util.Collections;
+import java.util.Map;
+import java.util.Set;
 import java.util.Timer;
 import java.util.TimerTask;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +23,9 @@ public final class VirtualTime {
     public static final AtomicLong TIMERS = new AtomicLong();
     /** How often RocketMQ logged an error: exceptions in a check round are seen nowhere else. */
     public static final AtomicLong ERRORS = new AtomicLong();
+
+    private static final Set<Thread> STARTED = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    private static final Map<Thread, Activity> ACTIVITIES = new ConcurrentHashMap<>();
 
     private VirtualTime() { }
 
@@ -40,6 +48,10 @@ public final class VirtualTime {
 
     public static long currentTimeMillis() {
         return wallMs;
+    }
+
+    static long elapsedMs() {
+        return elapsedMs;
     }
 
     public static long nanoTime() {
@@ -66,6 +78,47 @@ public final class VirtualTime {
 
     public static void start(Thread thread) {
         THREADS.incrementAndGet();
+        STARTED.add(thread);
+    }
+
+    /** A thread that RocketMQ has started, as an activity at its first stop. */
+    public static Activity activityOf(Thread thread) {
+        Activity activity = new Activity(thread);
+        ACTIVITIES.put(thread, activity);
+        activity.go();
+        return activity;
+    }
+
+    static void ended(Thread thread) {
+        ACTIVITIES.remove(thread);
+    }
+
+    /** Who joins a thread stops until it has ended; one that is no activity has done nothing, and runs to its end. */
+    public static void join(Thread thread, long ms) {
+        Activity joined = ACTIVITIES.get(thread);
+        if (joined != null) {
+            Activity.current().join(joined);
+        } else if (STARTED.remove(thread)) {
+            thread.run();
+        }
+    }
+
+    /** A service waits for its next run (ServiceThread#waitForRunning; up to 5.5.0). */
+    public static boolean await(Object waitPoint, long time, TimeUnit unit) {
+        if (Activity.current() != null) {
+            Activity.current().await(elapsedMs + unit.toMillis(time));
+        }
+        return false;
+    }
+
+    /** The same from 5.5.1 on. */
+    public static void parkNanos(Object waitPoint, long nanos) {
+        await(waitPoint, nanos, TimeUnit.NANOSECONDS);
+    }
+
+    /** The thread that RocketMQ has started, as a service knows its own. */
+    public static Thread currentThread() {
+        return Activity.current() == null ? Thread.currentThread() : Activity.current().thread();
     }
 
     public static ScheduledFuture<?> scheduleAtFixedRate(

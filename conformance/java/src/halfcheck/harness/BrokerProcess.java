@@ -11,12 +11,14 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.rocketmq.broker.BrokerController;
 import org.apache.rocketmq.common.BrokerConfig;
 import org.apache.rocketmq.common.MixAll;
@@ -52,14 +54,20 @@ final class BrokerProcess {
     /** END_TRANSACTIONs of which the real message is stored, by the number that the order gave them. */
     final Map<String, Ending> ends = new TreeMap<>();
     final MissedReads reads;
-    Activity round;
+    /** The thread of TransactionalMessageCheckService, which waits or is in a round. */
+    Activity checks;
 
     private final Object dispatcher;
     private final EventLoopGroup clientThreads;
+    private final Producers producers;
+    private final Activity opBatches;
+    private Activity shutdown;
+    private boolean hasShutDown;
     private boolean isDead;
 
     /** Opens a broker on what is in a folder; as a slave that acts for its master, if it is told to. */
-    BrokerProcess(File folder, Map<String, String> settings, boolean isActing) {
+    BrokerProcess(File folder, Map<String, String> settings, boolean isActing, Producers producers) {
+        this.producers = producers;
         BrokerConfig brokerConfig = new BrokerConfig();
         configure(brokerConfig, "brokerIP1", "127.0.0.1");
         configure(brokerConfig, "brokerName", "broker-a");
@@ -70,6 +78,7 @@ final class BrokerProcess {
         configure(brokerConfig, "skipPreOnline", true);
         configure(brokerConfig, "asyncSendEnable", false);
         configure(brokerConfig, "enableDetailStat", false);
+        configure(brokerConfig, "transactionCheckInterval", Long.parseLong(settings.get("checkInterval")));
         configure(brokerConfig, "transactionTimeOut", Long.parseLong(settings.get("timeout")));
         configure(brokerConfig, "transactionCheckMax", Integer.parseInt(settings.get("checkMax")));
         configure(brokerConfig, "transactionOpBatchInterval", Integer.parseInt(settings.get("batchInterval")));
@@ -124,9 +133,21 @@ final class BrokerProcess {
         checkService = Reflection.get(broker, "transactionalMessageCheckService");
         runChecksInTheCallersThread();
         takeCheckRequests();
+        startChecks();
+        opBatches = Reflection.hasField(transactions, "transactionalOpBatchService")
+            ? begun(Reflection.get(transactions, "transactionalOpBatchService")) : null;
         Object bridge = Reflection.get(transactions, "transactionalMessageBridge");
         reads = new MissedReads(store);
         Reflection.set(bridge, "store", reads.store());
+    }
+
+    private static Activity begun(Object service) {
+        return VirtualTime.activityOf((Thread) Reflection.get(service, "thread"));
+    }
+
+    private void startChecks() {
+        Reflection.call(checkService, "start");
+        checks = begun(checkService);
     }
 
     /** The tables of topics, offsets and groups, as BrokerController#initialize loads them. */
@@ -175,6 +196,8 @@ final class BrokerProcess {
             BrokerProcess.class.getClassLoader(), new Class<?>[] {RemotingServer.class}, (proxy, method, arguments) -> {
                 if (method.getName().equals("invokeOneway")) {
                     checkRequests.add(inWords((RemotingCommand) arguments[1]));
+                } else if (method.getName().equals("shutdown")) {
+                    producers.leave(broker.getProducerManager());
                 }
                 return null;
             });
@@ -281,18 +304,22 @@ final class BrokerProcess {
             return;
         }
         isDead = true;
-        if (round != null) {
-            round.kill();
+        for (Activity each : Arrays.asList(checks, opBatches, shutdown)) {
+            if (each != null) {
+                each.kill();
+            }
         }
         ends.values().forEach(Ending::kill);
         unmap(logFiles());
         for (Object queue : consumeQueues()) {
             unmap(Reflection.get(queue, "mappedFileQueue"));
         }
-        close(Reflection.get(store, "lockFile"));
-        Object checkpoint = store.getStoreCheckpoint();
-        Memory.unmap((ByteBuffer) Reflection.get(checkpoint, "mappedByteBuffer"));
-        close(Reflection.get(checkpoint, "randomAccessFile"));
+        if (!hasShutDown) {
+            close(Reflection.get(store, "lockFile"));
+            Object checkpoint = store.getStoreCheckpoint();
+            Memory.unmap((ByteBuffer) Reflection.get(checkpoint, "mappedByteBuffer"));
+            close(Reflection.get(checkpoint, "randomAccessFile"));
+        }
         // Its selectors are open though it has never been started.
         clientThreads.shutdownGracefully(0, 0, TimeUnit.MILLISECONDS);
     }
@@ -312,19 +339,83 @@ final class BrokerProcess {
         }
     }
 
+    /**
+     * Takes a role. A slave's check thread is gone; that ServiceThread#shutdown wakes it for a last round is left out.
+     */
     void become(BrokerRole role) {
         store.getMessageStoreConfig().setBrokerRole(role);
+        checks.kill();
+        if (role != BrokerRole.SLAVE) {
+            if (Reflection.hasField(checkService, "started")) {
+                ((AtomicBoolean) Reflection.get(checkService, "started")).set(false);
+            }
+            startChecks();
+        }
     }
 
-    /** An executor that does at once what it is given. */
+    /** BrokerController#shutdown, up to where it waits for the last check round, or else closes the store. */
+    void beginShutdown() {
+        shutdown = new Activity(broker::shutdown);
+        shutdown.go();
+        while (!shutdown.at().equals(Activity.STORE_CLOSES) && !(shutdown.joined() == checks && isInRound())) {
+            goOnWithShutdown();
+            requireNothingThrown();
+        }
+    }
+
+    /** The rest of it. Where the store is closed, a round that still runs has come to its end. */
+    void endShutdown() {
+        while (!shutdown.isOver()) {
+            if (shutdown.joined() == checks && !isClosing()) {
+                shutdown.go();
+            } else {
+                goOnWithShutdown();
+            }
+        }
+        requireNothingThrown();
+        hasShutDown = true;
+    }
+
+    private void requireNothingThrown() {
+        if (shutdown.thrown() != null) {
+            throw new IllegalStateException(shutdown.thrown());
+        }
+    }
+
+    private void goOnWithShutdown() {
+        if (shutdown.joined() != null && !shutdown.joined().isOver()) {
+            shutdown.joined().go();
+            return;
+        }
+        if (isClosing()) {
+            dispatch();
+        }
+        shutdown.go();
+    }
+
+    private boolean isClosing() {
+        return (Boolean) Reflection.get(store, "shutdown");
+    }
+
+    boolean isInRound() {
+        return !checks.isOver() && !checks.at().equals(Activity.WAITING);
+    }
+
+    /** An executor that does at once what it is given, until it is shut down; then it drops it. */
     private static final class CallersThread extends AbstractExecutorService {
+        private boolean isShutdown;
+
         @Override
         public void execute(Runnable work) {
-            work.run();
+            if (!isShutdown) {
+                work.run();
+            }
         }
 
         @Override
-        public void shutdown() { }
+        public void shutdown() {
+            isShutdown = true;
+        }
 
         @Override
         public List<Runnable> shutdownNow() {
@@ -333,12 +424,12 @@ final class BrokerProcess {
 
         @Override
         public boolean isShutdown() {
-            return false;
+            return isShutdown;
         }
 
         @Override
         public boolean isTerminated() {
-            return false;
+            return isShutdown;
         }
 
         @Override

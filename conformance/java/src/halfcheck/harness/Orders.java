@@ -48,6 +48,10 @@ final class Orders {
                 process.die();
                 new PowerLoss(folder, Integer.parseInt(settings.get("logFile"))).take(number(with, "end"));
                 return "";
+            case "end shutdown":
+                process.endShutdown();
+                process.die();
+                return "";
             case "network":
                 other.network(with.get("takesMessages").equals("true"), with.get("answers").equals("true"));
                 return "";
@@ -75,12 +79,14 @@ final class Orders {
             case "go on with end":
                 return goOn(process, with.get("number"));
             case "begin round":
-                process.round = new Activity(() -> Reflection.call(process.checkService, "onWaitEnd"));
-                return roundAt(process.round.go());
+                return process.checks.isDue() ? placeInRound(process.checks.go()) : "waits";
+            case "oversleep":
+                process.checks.oversleep(number(with, "ms"));
+                return "";
             case "pass":
                 return pass(with.containsKey("stopsInSleep"));
             case "interrupt":
-                return roundAt(process.round.interrupt());
+                return placeInRound(process.checks.interrupt());
             case "batch":
                 Reflection.call(process.transactions, "batchSendOpMessage");
                 return "";
@@ -126,16 +132,19 @@ final class Orders {
                 return "";
             case "restart":
                 process.die();
-                process = new BrokerProcess(folder, settings, false);
+                process = new BrokerProcess(folder, settings, false, producers);
                 return "";
             case "act for master":
                 process.die();
-                process = new BrokerProcess(folder, settings, true);
+                process = new BrokerProcess(folder, settings, true, producers);
                 if (other == null) {
                     other = new OtherMaster(new File(folder.getPath() + "-other"), settings);
                 }
                 other.route(process);
                 return "";
+            case "begin shutdown":
+                process.beginShutdown();
+                return placeInRound(process.checks.at());
             case "role":
                 process.become(BrokerRole.valueOf(with.get("role")));
                 return "";
@@ -157,7 +166,7 @@ final class Orders {
         digest.forget();
         digestOfOther.forget();
         producers = new Producers();
-        process = new BrokerProcess(folder, with, false);
+        process = new BrokerProcess(folder, with, false, producers);
     }
 
     /** Ends the broker, and removes its store. */
@@ -256,24 +265,21 @@ final class Orders {
 
     /** A pass of the round: from the head of its loop to the next head, or to the round's end. */
     private String pass(boolean stopsInSleep) {
-        if (process.round.at().equals("asleep")) {
-            process.round.go();
+        Activity checks = process.checks;
+        if (checks.at().equals(Activity.ASLEEP)) {
+            checks.go();
         }
         do {
-            process.round.go();
-        } while (process.round.at().equals("asleep") && !stopsInSleep);
-        return roundAt(process.round.at());
+            checks.go();
+        } while (checks.at().equals(Activity.ASLEEP) && !stopsInSleep);
+        return placeInRound(checks.at());
     }
 
-    private String roundAt(String at) {
-        if (process.round.isOver()) {
-            Throwable thrown = process.round.thrown();
-            process.round = null;
-            if (thrown != null) {
-                throw new IllegalStateException(thrown);
-            }
+    private String placeInRound(String at) {
+        if (process.checks.thrown() != null) {
+            throw new IllegalStateException(process.checks.thrown());
         }
-        return at;
+        return process.isInRound() ? at : "over";
     }
 
     private String resume(String messageId) throws Exception {

@@ -28,7 +28,7 @@ final class OtherMaster {
     OtherMaster(File folder, Map<String, String> settings) {
         this.folder = folder;
         this.topic = settings.get("topic");
-        process = new BrokerProcess(folder, settings, false);
+        process = new BrokerProcess(folder, settings, false, new Producers());
     }
 
     BrokerProcess process() {

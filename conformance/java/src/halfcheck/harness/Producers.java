@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.HashMap;
 import java.util.Map;
+import org.apache.rocketmq.broker.client.ProducerManager;
 
 /** The connections of clients to a broker, a channel each, by the address of the client. */
 final class Producers {
@@ -19,6 +20,11 @@ final class Producers {
     /** Takes a connection out, as one that has ended. */
     Connection end(String address) {
         return connections.remove(address);
+    }
+
+    /** A broker closes all connections. */
+    void leave(ProducerManager manager) {
+        connections.forEach(manager::doChannelCloseEvent);
     }
 
     /** A channel that keeps what is written to it. */
