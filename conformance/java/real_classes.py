@@ -84,7 +84,7 @@ class RealClasses:
         self._errors = (folder / "stderr.txt").open("wb")
         self._jvm = subprocess.Popen(
             [
-                *java_command(folder, "512m", compiles_well=True),
+                *java_command(folder, "512m"),
                 f"-javaagent:{harness}",
                 f"-Drmq.logback.configurationFile={logs}",
                 f"-Dlogback.configurationFile={logs}",

@@ -44,9 +44,20 @@ class Doing:
 
     number: int
     """How many steps were taken, this one included."""
-    what: str
-    asked: Step | None
-    """The question."""
+    step: Step | None
+    is_question: bool = False
+
+    @property
+    def what(self) -> str:
+        """The step or the question, in words."""
+        if self.step is None:
+            return "the start"
+        return f"asked for {self.step}" if self.is_question else str(self.step)
+
+    @property
+    def asked(self) -> Step | None:
+        """The question."""
+        return self.step if self.is_question else None
 
 
 class MakeBroker(Protocol):
@@ -82,7 +93,9 @@ class BrokerProcess:
         self.broker = broker
         self.clock = broker.clock
         broker.message_store.dispatches_at_once = False
-        self.doing = Doing(0, "the start", None)
+        self.doing = Doing(0, None)
+        self.rotten = 0
+        """How many records were damaged."""
         self.difference: RealDifference | None = None
 
     def collect(self) -> None:
@@ -186,6 +199,7 @@ class BrokerProcess:
 
     def damage(self, place: CommitLogOffset) -> None:
         """A record rots so that it can't be decoded."""
+        self.rotten += 1
         self.broker.message_store.damage(place)
 
     def put_offset(self, topic: str, offset: int | None) -> None:

@@ -64,6 +64,7 @@ class BrokerRecords:
         self._put = put
         self._clear = clear
         self._end = 0
+        self._decay_seen: tuple[object, int, int, int] = (None, 0, 0, 0)
         self._readers = {
             HALF_TOPIC: self._half, OP_TOPIC: self._op, DISCARD_TOPIC: self._discarded, TOPIC: self._delivered,
         }  # fmt: skip
@@ -80,8 +81,15 @@ class BrokerRecords:
                     self._readers[record.topic](record)
         self._end = store.max_phy_offset
 
-    def read_decay(self, store: MessageStore) -> None:
-        """Map which halves and op messages can no longer be decoded."""
+    def read_decay(self, store: MessageStore, rotten: int) -> None:
+        """Map which halves and op messages can no longer be decoded.
+
+        They are looked for where a record was damaged, one is new, or the process is another one.
+        """
+        seen = (store, rotten, len(self.half_places), len(self.op_places))
+        if seen == self._decay_seen:
+            return
+        self._decay_seen = seen
         left = store.cleaning.min_phy_offset
         for place, offset in enumerate(self.half_places):
             if offset >= left and store.look_message_by_offset(offset) is None:

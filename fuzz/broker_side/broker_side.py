@@ -117,6 +117,7 @@ class BrokerSide:
         """How often something was done to the broker, its process died, and its clock was set back."""
         self.known_places: dict[int, CommitLogOffset] = {}
         """The commit log offset of each half that a producer knows, by half queue offset."""
+        self._rolled_at = -1
         self.connect()
         if constants.retention:
             self._send_something_else()
@@ -217,8 +218,10 @@ class BrokerSide:
 
     def roll(self) -> None:
         """Where files may be deleted, what is stored next goes to a file of its own, so that it may go alone."""
-        if self.constants.retention:
+        store = self.broker.message_store
+        if self.constants.retention and store.max_phy_offset != self._rolled_at:
             self.process.roll_log()
+            self._rolled_at = store.max_phy_offset
 
     # --- the end of a process -----------------------------------------------------------------------------------------
 
@@ -230,4 +233,5 @@ class BrokerSide:
     def replace(self, role: BrokerRole = BrokerRole.MASTER) -> None:
         """Another process serves; clients that are connected connect to it by themselves."""
         self.process.restart(role)
+        self._rolled_at = -1
         self.process.let_escape(self.other_master)

@@ -49,7 +49,7 @@ def ask(pair: Pair, step: Step) -> Refused | None:
     if refused is None or refused.kind != "require":
         return refused
     pair.asked = step
-    pair.side.process.doing = Doing(len(pair.taken), f"asked for {step}", step)
+    pair.side.process.doing = Doing(len(pair.taken), step, is_question=True)
     record, is_asked = DRIVEN[step.action.name], True
     if record.part == "end":
         _ask_end(pair, step)
@@ -61,7 +61,7 @@ def ask(pair: Pair, step: Step) -> Refused | None:
         except AnswerDifference as difference:
             pair.disagree(f"asked for {step}", *difference.found)
     if is_asked:
-        pair.compare(f"asked for {step}")
+        pair.compare()
     return refused
 
 

@@ -200,7 +200,7 @@ class Pair:
             return refused
         self.taken.append(step)
         self.asked = None
-        self.side.process.doing = Doing(len(self.taken), str(step), None)
+        self.side.process.doing = Doing(len(self.taken), step)
         if self.side.broker.message_store.is_behind and must_dispatch(record, self.side):
             self.side.process.dispatch()
         try:
@@ -210,16 +210,16 @@ class Pair:
         except _BROKEN as error:
             self.disagree(str(step), "the broker's exception", "none", repr(error))
         self.side.roll()
-        self.compare(str(step))
+        self.compare()
         return None
 
-    def compare(self, doing: str) -> None:
+    def compare(self) -> None:
         """Raise `Mismatch` if some compared slot differs."""
         self._mapping.update(self.side)
         if self.pairing.compares_specification:
             difference = self._mapping.first_difference(self.state)
             if difference is not None:
-                self.disagree(doing, *difference)
+                self.disagree(self.side.process.doing.what, *difference)
         self._compare_twin()
 
     def collect(self) -> None:

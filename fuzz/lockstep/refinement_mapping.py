@@ -92,7 +92,7 @@ class RefinementMapping:
         broker = side.broker
         self.records.read(broker.message_store)
         if self._asks_what_decays:
-            self.records.read_decay(broker.message_store)
+            self.records.read_decay(broker.message_store, side.process.rotten)
         self._values[self._first["now"]] = ticks(broker.clock.now)
         self._read_surroundings(side)
         self._read_network(broker, side.network)

@@ -45,6 +45,13 @@ def test_a_round_beside_another_and_a_round_too_early_are_refused() -> None:
     assert rule(pair, "begin_round") == "the check interval is over since the last round"
 
 
+def test_a_thread_that_has_overslept_and_was_started_anew_is_not_asked() -> None:
+    """It may be due before the specification's, which counts from the end of the last round."""
+    pair = after("crash; become_slave; step_clock_back; become_master; tick")
+    assert ask(pair, step(pair, "begin_round")) is not None
+    assert pair.side.broker.check_service.round is None
+
+
 def test_a_batch_that_is_not_due_is_not_written() -> None:
     assert rule(after(WAITING), "write_op_batch").startswith("the batch interval is over")
 

@@ -71,8 +71,11 @@ def test_a_mismatch_names_step_variable_and_both_values_in_one_line() -> None:
     pair = run_text(Pairing.of("5.3.3", ()), "send_half t=0 immunity=-1")
     pair.state.half[0].check_times = 2
     with pytest.raises(Mismatch) as found:
-        pair.compare("looking")
-    assert str(found.value) == "step 1, looking: half[0].check_times is 2 in the specification, 0 in the broker"
+        pair.compare()
+    assert (
+        str(found.value)
+        == "step 1, send_half t=0 immunity=-1: half[0].check_times is 2 in the specification, 0 in the broker"
+    )
 
 
 def test_an_instance_whose_batch_has_no_size_in_characters_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
