@@ -320,7 +320,12 @@ final class BrokerProcess {
             Memory.unmap((ByteBuffer) Reflection.get(checkpoint, "mappedByteBuffer"));
             close(Reflection.get(checkpoint, "randomAccessFile"));
         }
-        // Its selectors are open though it has never been started.
+        // The selectors of what has never been started are open.
+        Object replication = store.getHaService();
+        Object replicationClient = replication == null ? null : Reflection.get(replication, "haClient");
+        if (replicationClient != null) {
+            close(Reflection.get(replicationClient, "selector"));
+        }
         clientThreads.shutdownGracefully(0, 0, TimeUnit.MILLISECONDS);
     }
 
