@@ -358,6 +358,13 @@ final class BrokerProcess {
         }
     }
 
+    /** What TransactionalOpBatchService does when its interval is over, unless its thread has ended. */
+    void writeOpBatches() {
+        if (!opBatches.isOver()) {
+            Reflection.call(transactions, "batchSendOpMessage");
+        }
+    }
+
     /** BrokerController#shutdown, up to where it waits for the last check round, or else closes the store. */
     void beginShutdown() {
         shutdown = new Activity(broker::shutdown);

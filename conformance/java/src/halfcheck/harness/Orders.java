@@ -88,7 +88,7 @@ final class Orders {
             case "interrupt":
                 return placeInRound(process.checks.interrupt());
             case "batch":
-                Reflection.call(process.transactions, "batchSendOpMessage");
+                process.writeOpBatches();
                 return "";
             case "dispatch":
                 process.dispatch();

@@ -1,0 +1,1 @@
+"""The lockstep with RocketMQ's own classes: steps a second."""
