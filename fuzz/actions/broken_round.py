@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fuzz.actions.check_round import begin, branch, cannot_begin_round, fail_all_puts, uncertain_branch
@@ -67,8 +68,13 @@ def _miss_half(side: BrokerSide) -> CheckStep | None:
 
 
 def _spin(side: BrokerSide) -> CheckStep | None:
-    """The copy cannot be stored, and the round tries nothing else; its time passes unseen by the specification."""
+    """The copy cannot be stored, and the round tries nothing else; its time passes unseen by the specification.
+
+    A repaired round ends at once, which is the same step of the specification.
+    """
     first = fail_all_puts(side)
+    if first is not None and first.branch is CheckBranch.ENDED_AT_FAILED_PUT and side.broker.switches.ends_at_failed_put:
+        return replace(first, branch=CheckBranch.ENDED_BY_TIME_LIMIT)
     if first is None or first.branch not in (CheckBranch.PUT_BACK_FAILED, CheckBranch.OPS_PULLED):
         return first
     running = side.broker.check_service.round

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Unpack
 
-from fuzz.actions.record import REPAIR, WRONG_REPAIR, Driven, Move, Terms, drives, expect
+from fuzz.actions.record import Driven, Move, Terms, drives, expect
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
@@ -108,11 +108,13 @@ begin_round = drives("round", unless=cannot_begin_round, ask=_begin_where_none_m
     lambda side, _: begin(side, "begun")
 )
 pass_settled_half = branch(CheckBranch.SETTLED)
-pass_half_of_settled_transaction = REPAIR
-pass_copied_half = REPAIR
+pass_half_of_settled_transaction = branch(
+    CheckBranch.KNOWN_AS_SETTLED, repairs=("settles_once", "leaves_escaped")
+)
+pass_copied_half = branch(CheckBranch.COPY_AHEAD, repairs=("copies_once",))
 pass_half_of_settled_original = branch(CheckBranch.PREPARED_HALF_SETTLED)
-pass_half_of_waiting_op = REPAIR
-pass_over_long_immunity = WRONG_REPAIR
+pass_half_of_waiting_op = branch(CheckBranch.OP_TO_COME, repairs=("keeps_check_open",))
+pass_over_long_immunity = branch(CheckBranch.PASSED_OVER, repairs=("skips_long_immunities",))
 pull_more_ops = branch(CheckBranch.OPS_PULLED, dispatches=True)
 end_round_at_queue_end = branch(CheckBranch.ENDED_AT_QUEUE_END)
 end_round_at_fresh_half = branch(CheckBranch.ENDED_AT_FRESH_HALF)

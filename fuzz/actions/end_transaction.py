@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, Unpack
 
 from fuzz.actions.op_batch import batch_is_full
-from fuzz.actions.record import REPAIR, Driven, Move, Terms, expect
+from fuzz.actions.record import Driven, Move, Terms, expect
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome, EndTransactionStep
 from reference.broker.response import (
     ILLEGAL_OPERATION,
@@ -91,4 +91,6 @@ refuse_late_end = _refuse(ILLEGAL_OPERATION, "end", unless=_half_is_unreadable)
 refuse_end_as_slave = _refuse(SLAVE_NOT_AVAILABLE, "slave", needs=("role_change", "acting_slave escapes"))
 refuse_unreadable = _refuse(SYSTEM_ERROR, "end", needs=("undecodable_half", "retention"))
 refuse_commit_unstored = _refuse(SERVICE_NOT_AVAILABLE, "bad put", puts_fail=True)
-ignore_repeated_end = REPAIR
+ignore_repeated_end = _end(
+    EndTransactionOutcome.IGNORED, SUCCESS, "end", repairs=("settles_once", "leaves_escaped"), unless=_half_is_unreadable
+)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fuzz.actions.check_round import uncertain_branch
-from fuzz.actions.record import REPAIR, Driven, drives, expect
+from fuzz.actions.check_round import branch, uncertain_branch
+from fuzz.actions.record import Driven, drives, expect
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.response import SUCCESS
 from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
@@ -66,7 +66,7 @@ def give_half_up(side: BrokerSide) -> CheckStep | None:
     return done
 
 
-pull_more_ops_before_escape = REPAIR
+pull_more_ops_before_escape = branch(CheckBranch.OPS_PULLED, repairs=("reads_ops_before_escape",), dispatches=True)
 deliver_escaped = _settles_elsewhere(End.COMMIT)
 roll_back_escaped = _settles_elsewhere(End.ROLLBACK)
 

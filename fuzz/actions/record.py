@@ -37,6 +37,7 @@ class Terms(TypedDict, total=False):
     ask: Ask
     dispatches: bool
     after: str
+    repairs: tuple[str, ...]
 
 
 class ActionRecord:
@@ -72,6 +73,8 @@ class Driven(ActionRecord):
     after: str = ""
     """The action behind which it is tried among the steps of a kind, if not in its place among the machine's
     actions."""
+    repairs: tuple[str, ...] = ()
+    """Switches without any of which it is left out, as it is theirs alone."""
 
     def may_happen(self, constants: Constants) -> bool:
         """Whether profile and environment fulfil its `needs`."""
@@ -87,9 +90,6 @@ class Excluded(ActionRecord):
 
     why: str
 
-
-REPAIR: Final = Excluded("a repair that is in no version")
-WRONG_REPAIR: Final = Excluded("a repair that was proposed and is in no version")
 
 
 def drives(*moves: Move, **terms: Unpack[Terms]) -> Callable[[Do], Driven]:

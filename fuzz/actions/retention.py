@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fuzz.actions.check_round import branch
-from fuzz.actions.record import REPAIR, Excluded, drives
+from fuzz.actions.record import Excluded, drives
 from reference.broker.consumer_offset_manager import NO_OFFSET
 from reference.broker.transaction.check_outcome import CheckBranch
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
@@ -50,6 +50,6 @@ move_lower_ends = drives("retain", needs=("retention",), unless=_begins_at_the_l
     lambda side, _: side.process.move_lower_ends()
 )
 truncate_all = Excluded("the reference broker has no controller mode, in which a running broker truncates its log")
-pass_half_that_is_gone = REPAIR
+pass_half_that_is_gone = branch(CheckBranch.GONE, repairs=("passes_what_is_gone",))
 jump_to_what_is_left = branch(CheckBranch.NULL_HALF, needs=("retention",))
 end_round_below_what_is_left = branch(CheckBranch.ENDED_AT_SECOND_NULL_HALF, needs=("retention",))

@@ -141,7 +141,10 @@ class BrokerRecords:
         self._put("op_length", None, len(self.op_places))
 
     def _discarded(self, record: LogRecord) -> None:
-        self._put("transaction.parked", transaction_of_key(record.properties[UNIQUE_KEY]), 1)
+        """One that could not be decoded says where it stood."""
+        key, original = record.properties.get(UNIQUE_KEY), record.properties.get(PREPARED_QUEUE_OFFSET)
+        transaction = self._transactions[int(original or 0)] if key is None else transaction_of_key(key)
+        self._put("transaction.parked", transaction, 1)
 
     def _delivered(self, record: LogRecord) -> None:
         self.deliveries[transaction_of_key(record.properties[UNIQUE_KEY])] += 1

@@ -97,7 +97,7 @@ class Network:
         if step.outcome is EndTransactionOutcome.MESSAGE_STORED:
             about.settled = Settled.COMMITTED
             return
-        if step.outcome is not EndTransactionOutcome.REFUSED:
+        if step.outcome not in (EndTransactionOutcome.REFUSED, EndTransactionOutcome.IGNORED):
             about.acknowledged = True
             about.op_write_failed |= step.outcome is EndTransactionOutcome.OP_LOST
             if sent.says is End.ROLLBACK:

@@ -70,7 +70,8 @@ def _ask_round(pair: Pair) -> None:
     if not pair.state.round.running:
         return
     passes = {name: record for name, record in DRIVEN.items() if record.part in ("pass", "uncertain pass")}
-    refusals = {name: is_allowed(pair, pair.pairing.steps_of[name][0]) for name in passes}
+    steps = {name: pair.pairing.steps_of[name][0] for name in passes if name in pair.pairing.steps_of}
+    refusals = {name: is_allowed(pair, step) for name, step in steps.items()}
     allowed = [name for name, refused in refusals.items() if refused is None]
     certain = [name for name in allowed if passes[name].part == "pass"]
     has_no_room = any(refused is not None and refused.kind != "require" for refused in refusals.values())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from fuzz.actions.record import ActionRecord, AnswerDifference, Driven
 from fuzz.broker_side.broker_process import BrokerProcess, Doing, MakeBroker, MakeProcess
 from fuzz.broker_side.broker_side import BrokerSide
+from fuzz.lockstep.broker_versions import version_of
 from fuzz.lockstep.fuzzed_instances import FUZZED, fuzzed_world
 from fuzz.lockstep.refinement_mapping import RefinementMapping
 from model_check.by_chapter import by_chapter
@@ -16,7 +17,7 @@ from model_check.errors import ModelCheckError
 from model_check.releases import profile_for
 from reference.broker.broker_controller import BrokerController
 from reference.errors import BrokerError
-from reference.versions.versions import STORE_VERSIONS, VERSIONS, WITHOUT_STORES, switches_of
+from reference.versions.versions import STORE_VERSIONS, WITHOUT_STORES, switches_of
 from spec.language import Machine, Refused, Step, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from model_check.world import Profile, World
     from spec.constants import Constants
     from spec.state import State
+    from spec.switches import Switches
 
 
 def records_of(machine: Machine) -> Mapping[str, ActionRecord]:
@@ -39,17 +41,26 @@ DRIVEN: Final[Mapping[str, Driven]] = {name: record for name, record in RECORDS.
 """Of the actions that are done to the broker as well."""
 
 
-def driven(machine: Machine) -> Machine:
-    """The machine without the excluded actions; raises `LookupError` as `by_chapter` does."""
+def driven(machine: Machine, switches: Switches | None = None) -> Machine:
+    """The machine without the excluded actions, and without those of repairs that are not among the switches.
+
+    Raises `LookupError` as `by_chapter` does.
+    """
     records = records_of(machine)
-    return replace(machine, actions=tuple(a for a in machine.actions if isinstance(records[a.name], Driven)))
+
+    def is_driven(record: ActionRecord) -> bool:
+        return isinstance(record, Driven) and (
+            not record.repairs or any(getattr(switches, name, False) for name in record.repairs)
+        )
+
+    return replace(machine, actions=tuple(a for a in machine.actions if is_driven(records[a.name])))
 
 
 RELEASES: Final = tuple(sorted(STORE_VERSIONS | WITHOUT_STORES))
 """Of which there is a reference broker."""
 
 DRIVEN_MACHINE: Final = driven(TRANSACTIONAL_MESSAGES)
-"""The specification, as far as the lockstep drives it."""
+"""The specification of releases, as far as the lockstep drives it."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,7 @@ class Pairing:
     make_process: MakeProcess = BrokerProcess
     """Makes what is done to the broker, perhaps with the real classes beside it."""
     release: str = ""
-    """The broker's version, where it is not the profile's; what is turned in a profile, its broker does not know."""
+    """The broker's version, where it is not the profile's."""
     compares_specification: bool = True
     """Whether the specification judges the broker; else the real classes alone, which run beside it."""
     given: Constants | None = None
@@ -76,13 +87,10 @@ class Pairing:
         Raises
         ------
         ModelCheckError
-            There is no such broker; or as `fuzz.lockstep.fuzzed_instances.fuzzed_world` does.
+            As `fuzz.lockstep.fuzzed_instances.fuzzed_world` does.
         """
         world = fuzzed_world(profile, faults, instance)
-        if world.profile.unturned not in VERSIONS:
-            msg = f"no reference broker of the profile {world.profile.name!r}; there are {', '.join(VERSIONS)}"
-            raise ModelCheckError(msg)
-        return cls(world)
+        return cls(world, driven(TRANSACTIONAL_MESSAGES, world.profile.switches))
 
     @classmethod
     def of_release(cls, release: str, faults: Iterable[str] = (), instance: str = FUZZED.name) -> Pairing:
@@ -171,7 +179,7 @@ class Pair:
         self._mapping = RefinementMapping(self.state, pairing.constants)
         self.side = BrokerSide(
             pairing.constants,
-            pairing.release or pairing.world.profile.unturned,
+            pairing.release or version_of(pairing.world.profile),
             pairing.make_broker,
             self._mapping.records,
             pairing.make_process,

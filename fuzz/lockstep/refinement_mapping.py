@@ -232,7 +232,7 @@ class RefinementMapping:
 def _pull(result: PullResult) -> Pull:
     if result.found is None:
         return Pull.END
-    return Pull.FOUND if result.found else Pull.UNREADABLE
+    return Pull.FOUND if result.found or result.skipped else Pull.UNREADABLE
 
 
 def show_value(slot: Slot, value: int) -> str:

@@ -220,7 +220,7 @@ def _steps_of(move: Move, pairing: Pairing) -> tuple[Step, ...]:
     place = {name: number for number, name in enumerate(DRIVEN)}
     names = [name for name, record in DRIVEN.items() if move in record.moves]
     names.sort(key=lambda name: place[DRIVEN[name].after or name] + 0.5 * bool(DRIVEN[name].after))
-    return tuple(step for name in names for step in pairing.steps_of[name])
+    return tuple(step for name in names for step in pairing.steps_of.get(name, ()))
 
 
 def _rotated(steps: tuple[Step, ...], begin: int) -> tuple[Step, ...]:

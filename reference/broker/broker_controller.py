@@ -23,7 +23,10 @@ from reference.broker.processor.send_message_processor import (
 )
 from reference.broker.producer_manager import ProducerManager
 from reference.broker.recorder import Recorder
+from reference.broker.response import SUCCESS, RemotingResponse
 from reference.broker.schedule_message_service import ScheduleMessageService
+from reference.broker.transaction.pending_files import PendingFiles
+from reference.broker.transaction.settled_transactions import SettledTransactions
 from reference.broker.transaction.transaction_metrics import TransactionMetrics
 from reference.broker.transaction.transaction_metrics_flush_service import TransactionMetricsFlushService
 from reference.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
@@ -34,7 +37,8 @@ from reference.broker.transaction.transactional_message_check_listener import (
 from reference.broker.transaction.transactional_message_check_service import TransactionalMessageCheckService
 from reference.broker.transaction.transactional_message_service import OpBatch, TransactionalMessageService
 from reference.errors import BrokerIsDownError, BrokerIsRunningError
-from reference.format.properties import PRODUCER_GROUP
+from reference.format.properties import ESCAPED_FROM, PRODUCER_GROUP
+from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 from reference.store.message_store import MessageStore
 from reference.store.timer_message_store import TimerMessageStore
 
@@ -98,7 +102,7 @@ class BrokerController:
         self.clock = clock
         self.recorder = Recorder(clock) if recorder is None else recorder
         self.producer_manager = ProducerManager(switches) if producer_manager is None else producer_manager
-        self.escape_bridge = EscapeBridge(settings.store_host)
+        self.escape_bridge = EscapeBridge(settings.store_host, settings.broker_name if switches.escapes_once else "")
         self.is_running = True
         self.is_stopping = False
         self.message_store = (
@@ -107,9 +111,12 @@ class BrokerController:
         disk = self.message_store.disk
         self.consumer_offset_manager = ConsumerOffsetManager(disk, switches, clock)
         self.message_store.dispatch()
+        if switches.clamps_offsets:
+            self._clamp_offsets()
         self.role = role
         self.message_store.is_slave = role.is_slave
         self.transactional_message_bridge = TransactionalMessageBridge(self)
+        self.settled_transactions = SettledTransactions(self)
         self.transactional_message_service = TransactionalMessageService(self)
         self.topic_config_manager = TopicConfigManager(disk, switches, clock, settings)
         self.subscription_group_manager = SubscriptionGroupManager(disk, switches, clock)
@@ -117,6 +124,8 @@ class BrokerController:
         self.transaction_metrics = TransactionMetrics(disk, switches, clock)
         self.check_listener = TransactionalMessageCheckListener(self)
         self.check_service = TransactionalMessageCheckService(self)
+        if switches.keeps_pending_files:
+            self.message_store.cleaning.keeps_from = PendingFiles(self).begin
         self.topic_queue_mappings: dict[str, int] = {}
         self.admin_broker_processor = AdminBrokerProcessor(self)
         self.consumer_manage_processor = ConsumerManageProcessor(self)
@@ -140,6 +149,9 @@ class BrokerController:
     def take_escaped(self, request: SendMessageRequest) -> SendMessageResponse:
         """Handle another broker's SEND_MESSAGE (:class:`EscapeBridge`), which brings no producer with it."""
         self.require_running()
+        origin, index = request.properties.get(ESCAPED_FROM), self.transactional_message_bridge.half_index
+        if self.switches.escapes_once and index is not None and origin is not None and index.has_come_from(origin):
+            return SendMessageResponse(RemotingResponse(SUCCESS))
         return self.send_message_processor.process_request(request)
 
     def end_transaction(self, header: EndTransactionRequestHeader) -> EndTransaction:
@@ -168,6 +180,8 @@ class BrokerController:
         if self.clock.elapsed < self._flushes_consumer_offsets_at:
             return False
         self._flushes_consumer_offsets_at += self.settings.flush_consumer_offset_interval_ms
+        if self.switches.flushes_before_saving and self.consumer_offset_manager.has_moved:
+            self.message_store.flush()
         self.save_consumer_offsets()
         return True
 
@@ -193,6 +207,10 @@ class BrokerController:
         self.require_running()
         if self.switches.closes_op_service:
             self.run_op_batch_service()
+        if self.switches.awaits_ends_on_stop:
+            self._await_ends()
+        if self.switches.flushes_on_stop:
+            self.transactional_message_service.write_all()
         self.transaction_metrics.persist()
         self.is_stopping = True
         self.recorder.record("stop_began")
@@ -274,6 +292,24 @@ class BrokerController:
         return type(self)(
             self.switches, self.settings, self.clock, message_store, self.recorder, self.producer_manager, role
         )
+
+    def _await_ends(self) -> None:
+        """Let the pool of END_TRANSACTION come to its end (a repair of B53), as far as the store takes its messages."""
+        for ending in tuple(self.transactional_message_service.ends_between_writes):
+            ending.step()
+
+    def _clamp_offsets(self) -> None:
+        """Let no offset of the check service lie beyond the end of its queue, in memory and file (a repair of B14)."""
+        offsets, store = self.consumer_offset_manager, self.message_store
+        beyond = [
+            (topic, end)
+            for topic in (HALF_TOPIC, OP_TOPIC)
+            if offsets.query_offset(topic, HALF_QUEUE_ID) > (end := store.get_max_offset_in_queue(topic, HALF_QUEUE_ID))
+        ]
+        for topic, end in beyond:
+            offsets.commit_offset(topic, HALF_QUEUE_ID, end)
+        if beyond:
+            offsets.persist()
 
     def require_running(self) -> None:
         """Raise `BrokerIsDownError` if the process crashed or was shut down."""

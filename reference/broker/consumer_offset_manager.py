@@ -52,6 +52,12 @@ class ConsumerOffsetManager:
         """Take over what another broker of the group has committed (``SlaveSynchronize#syncConsumerOffset``)."""
         self._table.update({key: dict(queues) for key, queues in offsets.table.items()})
 
+    @property
+    def has_moved(self) -> bool:
+        """Whether some offset is not as in the file."""
+        now = {key: queues for key, queues in self._table.items() if queues}
+        return now != {key: queues for key, queues in self.saved.table.items() if queues}
+
     def persist(self) -> None:
         """Save what is in memory."""
         self.save(ConsumerOffsets({key: dict(queues) for key, queues in self._table.items()}))

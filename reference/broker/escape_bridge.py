@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
 from reference.broker.response import SUCCESS
 from reference.format.properties import (
+    ESCAPED_FROM,
     PREPARED_QUEUE_OFFSET,
     REAL_QUEUE_ID,
     REAL_TOPIC,
@@ -28,12 +30,15 @@ class EscapeBridge:
 
     Attributes
     ----------
+    origin
+        The broker's name, if a half is to say where it comes from (a repair of B22).
     send_to_master
         The network; None while no other master has the topic (``#putMessageToRemoteBroker``, no route).
     """
 
-    def __init__(self, store_host: str) -> None:
+    def __init__(self, store_host: str, origin: str = "") -> None:
         self._store_host = store_host
+        self._origin = origin
         self.send_to_master: SendToMaster | None = None
 
     def put_message(self, half: MessageExt) -> bool:
@@ -43,7 +48,11 @@ class EscapeBridge:
         """
         if self.send_to_master is None:
             return False
-        answer = self.send_to_master(_build_transactional_message_from_half_message(half, self._store_host))
+        request = _build_transactional_message_from_half_message(half, self._store_host)
+        if self._origin:
+            origin = {ESCAPED_FROM: f"{self._origin}@{half.queue_offset}"}
+            request = replace(request, properties={**request.properties, **origin})
+        answer = self.send_to_master(request)
         return answer is not None and answer.response.code == SUCCESS
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from reference.format.record import CommitLogOffset, QueueOffset
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reference.store.consume_queue_store import ConsumeQueueStore
     from reference.store.writable_commit_log import WritableCommitLog
 
@@ -21,6 +23,8 @@ class CleaningService:
         self._log = log
         self._queues = queues
         self._passes_all = passes_all
+        self.keeps_from: Callable[[], CommitLogOffset] | None = None
+        """Says from where on nothing is deleted, where a repair asks for that."""
 
     @property
     def min_phy_offset(self) -> CommitLogOffset:
@@ -42,6 +46,8 @@ class CleaningService:
         ``DefaultMessageStore.CleanCommitLogService#deleteExpiredFiles``: for their age, for want of space or by hand.
         """
         files = self._log.files
+        if self.keeps_from is not None:
+            end = min(end, self.keeps_from())
         while len(files.files) > 1 and files.start + files.file_size <= end:
             files.delete_first_file()
 

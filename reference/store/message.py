@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from reference.format.properties import properties_map
+from reference.format.properties import CHECK_TIMES, properties_map
 from reference.format.stored_message import create_message_id
 
 if TYPE_CHECKING:
@@ -83,6 +83,14 @@ class MessageExt:
             record.queue_offset,
             record.physical_offset,
         )
+
+    def take_check_back(self) -> None:
+        """Let TRANSACTION_CHECK_TIMES be as it is stored, where a round has counted it up (a repair of A09)."""
+        stored = self.record.properties.get(CHECK_TIMES)
+        if stored is None:
+            self.properties.pop(CHECK_TIMES, None)
+        else:
+            self.properties[CHECK_TIMES] = stored
 
     def become_copy(self, copy: LogRecord) -> None:
         """Take the offsets and the id of a copy, and nothing else of it (``#putBackHalfMsgQueue``)."""

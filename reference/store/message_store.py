@@ -320,6 +320,12 @@ class MessageStore:
         queue = self._queue_to_read(topic, queue_id)
         return QueueOffset(0 if queue is None else queue.end)
 
+    def get_commit_log_offset_in_queue(self, topic: str, queue_id: int, offset: QueueOffset) -> CommitLogOffset:
+        """Where the message of an entry begins (``DefaultMessageStore#getCommitLogOffsetInQueue``); 0 without one."""
+        queue = self._queue_to_read(topic, queue_id)
+        has_entry = queue is not None and 0 <= offset < queue.end
+        return CommitLogOffset(queue.entry(offset)[0] if queue is not None and has_entry else 0)
+
     def _queue_to_read(self, topic: str, queue_id: int) -> WritableConsumeQueue | None:
         if self._reput.backlog and self.dispatches_at_once:
             self.dispatch()

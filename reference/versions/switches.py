@@ -1,8 +1,7 @@
 """The differences between RocketMQ's versions, as named switches; no code asks for a version number.
 
 The first ten change what the half/op/check machinery decides. The others change what a record looks like, how long the
-check thread sleeps, what the store answers, or what lies around the machinery: delays, retries, topics, clients. The
-last are repairs that no release has, one a defect of the catalogue.
+check thread sleeps, what the store answers, or what lies around the machinery: delays, retries, topics, clients.
 """
 
 from __future__ import annotations
@@ -11,7 +10,117 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseSwitches:
+class BrokerRepairs:
+    """Repairs that no release has: one a defect of the catalogue, those of the specification under its names."""
+
+    heeds_settled_originals: bool = False
+    """A repair of B01: an op message that names a half counts for the copies that know it as their original."""
+    links_every_copy: bool = False
+    """A copy that is put back for a check knows its original, too (a part of A11)."""
+    settles_once: bool = False
+    """A repair of A12, A13 and B16: an index of settled transactions, in a file of its own."""
+    keeps_check_open: bool = False
+    """A repair of B05, B06 and B27: a half is not checked while its op entry is on its way to the round."""
+    counts_sent_checks: bool = False
+    """A repair of A09 and B19: only a put-back that sends a check counts as one."""
+    discards_instead_of_checking: bool = False
+    """A repair of A10: a half without checks left is discarded where it would be checked."""
+    keeps_progress: bool = False
+    """A repair of A08: an exception in a round loses nothing of what it has passed."""
+    flushes_before_saving: bool = False
+    """A repair of B13: the log is flushed before the offsets are saved."""
+    clamps_offsets: bool = False
+    """A repair of B14: a start takes no offset beyond the end of its queue."""
+    skips_undecodable_ops: bool = False
+    """A repair of B17: an op message that cannot be decoded is done when all halves before it were met."""
+    ends_at_failed_put: bool = False
+    """A repair of B08: a round ends at the first copy that is not stored."""
+    keeps_failed_ops: bool = False
+    """A repair of B04: what an op message that was not stored names waits for the next one."""
+    flushes_on_stop: bool = False
+    """A stop writes all that waits in the op batches (a part of B03)."""
+    awaits_ends_on_stop: bool = False
+    """A repair of B53: a stop first lets the pool of END_TRANSACTION come to its end."""
+    reads_ops_before_escape: bool = False
+    """A repair of B20: an acting slave reads all op messages before a half escapes."""
+    insists_on_escape: bool = False
+    """A repair of B21 and B54: no half is given up that cannot escape, and no sleep between two tries interrupted."""
+    escapes_once: bool = False
+    """A repair of B22: a half that escapes says where it comes from, and a master takes each such half once."""
+    one_immunity: bool = False
+    """A repair of B25: an immunity is never shorter than the timeout."""
+    ages_from_arrival: bool = False
+    """A repair of A21 and B27: a half is born when the broker stores it."""
+    distrusts_future: bool = False
+    """A repair of B28: a half that seems stored in the future is not fresh."""
+    copies_once: bool = False
+    """A half of which a copy stands further on is passed (a part of B16)."""
+    leaves_escaped: bool = False
+    """A master that is back leaves a transaction to the broker to which its slave has sent the last half."""
+    flushes_before_answering: bool = False
+    """A half is flushed before its send is answered, and an op message before its END_TRANSACTION is."""
+    retries_commits: bool = False
+    """A commit whose real message cannot be stored is tried again."""
+    asks_the_old: bool = False
+    """A repair of B45: a half is discarded for its age only while nobody can be asked."""
+    finishes_reading: bool = False
+    """A repair of B29: a round settles its first half before it looks at its time limit."""
+    passes_what_is_gone: bool = False
+    """A repair of B50: a half in whose place the store gives a later one is passed."""
+    keeps_pending_files: bool = False
+    """A repair of B44 and B55: retention keeps the files that a round may still ask for."""
+    skips_when_ops_are_drained: bool = False
+    """A wrong repair (PR #8004): a pull that finds nothing never lets a half be checked."""
+    ages_from_storing: bool = False
+    """A wrong repair (PR #9641): a copy is born when it is stored."""
+    skips_long_immunities: bool = False
+    """A wrong repair (PR #9321, #9473): a half with an immunity beyond all its checks is passed over."""
+    commits_after_exception: bool = False
+    """A wrong repair (PR #9523): a round that ends with an exception commits its offsets."""
+    sleeps_while_nothing_waits: bool = False
+    """A repair of A17: a queue in which nothing waits does not wake the op batch service."""
+    checks_transaction_id: bool = False
+    """A repair of B10: the transaction id of END_TRANSACTION must be that of the half."""
+    delivers_without_tran_msg: bool = False
+    """A repair of B11: TRAN_MSG is taken out before the stored string is made."""
+    owns_check_times: bool = False
+    """A repair of B26: TRANSACTION_CHECK_TIMES is taken out of what a client sends."""
+    erases_truncated_entries: bool = False
+    """A repair of B58: a start overwrites the queue entries that point behind the end of the log."""
+    owns_consumer_offsets: bool = False
+    """A repair of B57: nobody but the check service sets its offsets."""
+    proxy_knows_time_of_checks: bool = False
+    """A repair of B43: the proxy refuses an immunity that is longer than all checks take."""
+    owns_prepared_offset: bool = False
+    """A repair of B56: TRAN_PREPARED_QUEUE_OFFSET is taken out of what a client sends."""
+    keeps_flag: bool = False
+    """A repair of B32: a put-back keeps the flag and the reconsume times."""
+    retries_discards: bool = False
+    """A repair of B31: a half whose discard record cannot be stored is met again."""
+    parks_poison: bool = False
+    """A repair of B07: a half whose copy is too long to be stored is discarded."""
+    resumes_as_stored: bool = False
+    """A repair of B30: a discarded half is resumed with the bytes that are stored."""
+    hides_halves_from_light_queues: bool = False
+    """A repair of B34: halves and discarded halves are entered in no light queue."""
+    delivers_where_readable: bool = False
+    """A repair of B33: a commit goes to a queue that consumers read, whatever the half says."""
+    keeps_offsets_of_halves: bool = False
+    """A repair of B37: the answer to a half names its own offset, not that of its static topic."""
+    asks_every_channel: bool = False
+    """A repair of B38: whom to ask is looked for among all channels of the group."""
+    heeds_stop: bool = False
+    """A repair of B42: a round ends when the broker is no master any more."""
+    corrects_offsets_on_slave: bool = False
+    """A repair of B24: an acting slave follows the store to an offset that there is."""
+    counts_each_half_once: bool = False
+    """A repair of B46: a half that has left is not subtracted again."""
+    reads_op_lists: bool = False
+    """A repair of B18: a version that writes one offset an op message reads those of later versions, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseSwitches(BrokerRepairs):
     """One version of the broker."""
 
     marks_op_done_on_hit: bool = False
@@ -135,48 +244,8 @@ class ReleaseSwitches:
     """It throws for a message with a delay level or a timer, and sends nothing (5.5.0 and later; #9923, #9924)."""
     client_clears_tran_msg: bool = False
     """A consumer that sends a message back by a plain send takes TRAN_MSG out of it (4.6.1 and later; #1648)."""
-    sleeps_while_nothing_waits: bool = False
-    """A repair of A17: a queue in which nothing waits does not wake the op batch service."""
     lower_end_passes_all: bool = False
     """A queue of which all messages are deleted begins behind them (5.0.0 and later; before, its lower end stays where
     it was; #8753)."""
     tolerates_null_op_pull: bool = False
     """A later pull of op messages that the store does not answer counts as one that found none (5.1.0 and later)."""
-    checks_transaction_id: bool = False
-    """A repair of B10: the transaction id of END_TRANSACTION must be that of the half."""
-    delivers_without_tran_msg: bool = False
-    """A repair of B11: TRAN_MSG is taken out before the stored string is made."""
-    owns_check_times: bool = False
-    """A repair of B26: TRANSACTION_CHECK_TIMES is taken out of what a client sends."""
-    erases_truncated_entries: bool = False
-    """A repair of B58: a start overwrites the queue entries that point behind the end of the log."""
-    owns_consumer_offsets: bool = False
-    """A repair of B57: nobody but the check service sets its offsets."""
-    proxy_knows_time_of_checks: bool = False
-    """A repair of B43: the proxy refuses an immunity that is longer than all checks take."""
-    owns_prepared_offset: bool = False
-    """A repair of B56: TRAN_PREPARED_QUEUE_OFFSET is taken out of what a client sends."""
-    keeps_flag: bool = False
-    """A repair of B32: a put-back keeps the flag and the reconsume times."""
-    retries_discards: bool = False
-    """A repair of B31: a half whose discard record cannot be stored is met again."""
-    parks_poison: bool = False
-    """A repair of B07: a half whose copy is too long to be stored is discarded."""
-    resumes_as_stored: bool = False
-    """A repair of B30: a discarded half is resumed with the bytes that are stored."""
-    hides_halves_from_light_queues: bool = False
-    """A repair of B34: halves and discarded halves are entered in no light queue."""
-    delivers_where_readable: bool = False
-    """A repair of B33: a commit goes to a queue that consumers read, whatever the half says."""
-    keeps_offsets_of_halves: bool = False
-    """A repair of B37: the answer to a half names its own offset, not that of its static topic."""
-    asks_every_channel: bool = False
-    """A repair of B38: whom to ask is looked for among all channels of the group."""
-    heeds_stop: bool = False
-    """A repair of B42: a round ends when the broker is no master any more."""
-    corrects_offsets_on_slave: bool = False
-    """A repair of B24: an acting slave follows the store to an offset that there is."""
-    counts_each_half_once: bool = False
-    """A repair of B46: a half that has left is not subtracted again."""
-    reads_op_lists: bool = False
-    """A repair of B18: a version that writes one offset an op message reads those of later versions, too."""

@@ -36,9 +36,10 @@ class AdminBrokerProcessor:
         properties = record.properties | {CHECK_TIMES: "0"}
         text = message_properties_to_string(properties, self._broker.switches)
         half = MessageExtBrokerInner.of(record, HALF_TOPIC, HALF_QUEUE_ID, text, {})
-        stored = self._broker.message_store.put_message(half).record
+        stored = self._broker.transactional_message_bridge.put_message(half).record
         if stored is None:
             return RemotingResponse(SYSTEM_ERROR, "Put message back to RMQ_SYS_TRANS_HALF_TOPIC failed.")
+        self._broker.settled_transactions.resumed(stored)
         self._broker.recorder.record_resumed(stored)
         return RemotingResponse(SUCCESS)
 

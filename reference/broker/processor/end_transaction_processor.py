@@ -80,6 +80,10 @@ class EndTransactionOutcome(Enum):
     """The half's offset waits in memory for a batch; the request is answered."""
     OP_LOST = "op_lost"
     """The store refused the op message; the request is answered with success all the same."""
+    WAITING = "waiting"
+    """The store refused a message; the request is not answered, and its next step tries again (repairs of B04)."""
+    IGNORED = "ignored"
+    """Its transaction is over: nothing is done, and the request is answered with success (repairs of A12)."""
     NO_HALF = "no_half"
     """The message found is no half: no op message is written, and the request is answered with success (5.4.0)."""
 
@@ -112,6 +116,10 @@ _UNSTORED = {
 """Code and remark for a real message that was not stored (``#sendFinalMessage``)."""
 
 
+_UNFINISHED: Final = (EndTransactionOutcome.MESSAGE_STORED, EndTransactionOutcome.WAITING)
+"""Outcomes behind which the request has another step."""
+
+
 class EndTransaction:
     """One END_TRANSACTION in handling: two steps for a commit, one for everything else."""
 
@@ -140,7 +148,12 @@ class EndTransaction:
             step = self._delete_prepare_message(self._committed, _COMMITTED)
         else:
             step = self._process()
-        self.is_over = step.outcome is not EndTransactionOutcome.MESSAGE_STORED
+        self.is_over = step.outcome not in _UNFINISHED
+        between_writes = self._broker.transactional_message_service.ends_between_writes
+        if step.outcome is EndTransactionOutcome.MESSAGE_STORED:
+            between_writes.append(self)
+        elif self.is_over and self._committed is not None:
+            between_writes.remove(self)
         return step
 
     def _process(self) -> EndTransactionStep:
@@ -148,6 +161,8 @@ class EndTransaction:
         header = self.header
         if header.commit_or_rollback not in COMMIT_OR_ROLLBACK:
             return self._refuse(SYSTEM_ERROR, "commitOrRollback field wrong")
+        if self._broker.is_stopping and self._broker.switches.awaits_ends_on_stop:
+            return self._refuse(SYSTEM_ERROR, "the broker stops")
         if self._broker.role.is_slave:
             return self._refuse(SLAVE_NOT_AVAILABLE, NOT_SET_REMARK)
         if header.commit_or_rollback == TRANSACTION_NOT_TYPE:
@@ -160,6 +175,8 @@ class EndTransaction:
         wrong = self._check_prepare_message(half)
         if wrong is not None:
             return self._refuse(SYSTEM_ERROR, wrong)
+        if self._broker.settled_transactions.knows(half.record):
+            return EndTransactionStep(EndTransactionOutcome.IGNORED, RemotingResponse(SUCCESS))
         if header.commit_or_rollback != TRANSACTION_COMMIT:
             self._broker.recorder.record_end("half_rolled_back", header, half)
             return self._delete_prepare_message(half, _ROLLED_BACK)
@@ -211,7 +228,10 @@ class EndTransaction:
         message.prepared_transaction_offset = self.header.commit_log_offset
         stored = self._broker.message_store.put_message(message)
         if stored.physical_offset is None:
+            if switches.retries_commits and not stored.status.is_of_the_message:
+                return EndTransactionStep(EndTransactionOutcome.WAITING)
             return self._refuse(*_UNSTORED[stored.status])
+        self._broker.settled_transactions.settled(half.record)
         self._committed = half
         self._committed_to = message.topic
         self._broker.recorder.record_end("message_delivered", self.header, half)
@@ -223,6 +243,9 @@ class EndTransaction:
             outcome, op = EndTransactionOutcome.NO_HALF, None
         else:
             outcome, op = _outcome(self._broker.transactional_message_service.delete_prepare_message(half.record))
+        if outcome is EndTransactionOutcome.OP_LOST and self._broker.switches.keeps_failed_ops:
+            return EndTransactionStep(EndTransactionOutcome.WAITING)
+        self._broker.settled_transactions.settled(half.record)
         if self._broker.switches.counts_halves:
             topic = self._committed_to or half.properties.get(REAL_TOPIC)
             if topic is None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
-from reference.broker.transaction.immunity_time import check_immunity_time
+from reference.broker.transaction.half_index import original_of
+from reference.broker.transaction.immunity_time import check_immunity_time, end_transaction_immunity_time
 from reference.broker.transaction.op_remove_map import OpRemoveMap
 from reference.broker.transaction.transactional_message_bridge import PullResult, PullStatus
 from reference.errors import ActivityIsOverError, ErrorInCheckError, ThrownInCheckError
@@ -24,6 +25,7 @@ from spec.releases.broker_defaults import defaults_of
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
+    from reference.store.put_message import PutMessageResult
 
 _DEFAULTS = defaults_of(None)
 _MAX_RETRY_COUNT_WHEN_HALF_NULL = _DEFAULTS["MAX_RETRY_COUNT_WHEN_HALF_NULL"]
@@ -34,9 +36,16 @@ class CheckRound:
     """A round over the half queue; making one is the part of ``#check`` before its loop."""
 
     def __init__(self, broker: BrokerController) -> None:
-        bridge = broker.transactional_message_bridge
+        bridge, switches = broker.transactional_message_bridge, broker.switches
         self._broker = broker
         self._bridge = bridge
+        self._switches = switches
+        self._asks_what_is_known = (
+            broker.settled_transactions.is_kept
+            or switches.copies_once
+            or switches.passes_what_is_gone
+            or switches.parks_poison
+        )
         self.start_time = broker.clock.now
         """When it began (``startTime``)."""
         self.half_offset = bridge.fetch_consume_offset(HALF_TOPIC)
@@ -44,12 +53,15 @@ class CheckRound:
         self.op_offset = bridge.fetch_consume_offset(OP_TOPIC)
         """The op offset that was committed then (``opOffset``)."""
         self.op_remove_map = OpRemoveMap(
-            broker.switches, bridge, self.half_offset, self.op_offset, broker.settings.op_msg_pull_nums
+            switches, bridge, self.half_offset, self.op_offset, broker.settings.op_msg_pull_nums
         )
         """Its knowledge of the op queue: removeMap, opMsgMap, doneOpOffset and the last pull."""
         self.new_offset = self.half_offset
         """The next half to look at (``i``, which equals ``newOffset`` before each pass)."""
         self._read_offset = self.half_offset
+        self._has_jumped = self._has_failed_put = False
+        if bridge.half_index is not None:
+            bridge.half_index.cover(self.half_offset)
         self.get_message_null_count = 1
         """1, and one more for each half that could not be read (``getMessageNullCount``)."""
         self.escape_fail_count = 0
@@ -60,7 +72,7 @@ class CheckRound:
         """Whether it has ended, with its offsets committed or by an exception; the first pull may throw already."""
         broker.recorder.record("round_began")
         try:
-            self.op_remove_map.fill()
+            self.op_remove_map.fill(self.new_offset)
         except ThrownInCheckError as error:
             self.is_over = True
             broker.recorder.record_check_step(CheckStep(CheckBranch.ABORTED, self.new_offset, thrown=str(error)))
@@ -85,7 +97,7 @@ class CheckRound:
             step = self._pass(self._broker.clock.now)
         except ThrownInCheckError as error:
             step = CheckStep(CheckBranch.ABORTED, self.new_offset, thrown=str(error))
-            if isinstance(error, ErrorInCheckError) and not self._broker.switches.survives_errors:
+            if isinstance(error, ErrorInCheckError) and not self._switches.survives_errors:
                 self._broker.check_service.is_alive = False
         return self._taken(step)
 
@@ -94,13 +106,15 @@ class CheckRound:
         if self._broker.clock.elapsed >= self.wakes_at:
             return None
         self.wakes_at = self._broker.clock.elapsed
-        if not self.escape_fail_count:
+        if not self.escape_fail_count or self._switches.insists_on_escape:
             return None
         thrown = "java.lang.InterruptedException: sleep interrupted"
         return self._taken(CheckStep(CheckBranch.ABORTED, self.new_offset, thrown=thrown))
 
     def _taken(self, step: CheckStep) -> CheckStep:
         if step.branch.commits:
+            self._commit()
+        elif step.branch.is_end and self._commits_after_exception:
             self._commit()
         if step.branch.is_end:
             self.is_over = True
@@ -110,24 +124,44 @@ class CheckRound:
 
     def _pass(self, now: int) -> CheckStep:
         i = self.new_offset
-        if now - self.start_time > self._broker.settings.max_process_time_limit_ms:
+        if now - self.start_time > self._broker.settings.max_process_time_limit_ms and not self._finishes_reading():
             return CheckStep(CheckBranch.ENDED_BY_TIME_LIMIT, i)
-        if self._broker.switches.heeds_stop and self._broker.role is BrokerRole.SLAVE:
+        if self._switches.heeds_stop and self._broker.role is BrokerRole.SLAVE:
             return CheckStep(CheckBranch.ENDED_BY_STOP, i)
         self._read_offset = i
         op = self.op_remove_map.settle(i)
         if op is not None:
             return self._moved_on(CheckBranch.SETTLED, None, op=op)
         pulled = self._bridge.get_message(HALF_TOPIC, i, 1)
-        if pulled is None or not pulled.found:
+        if pulled is None or pulled.found is None:
             return self._pass_null_half(pulled)
-        self._read_offset = pulled.found[0].queue_offset
-        return self._pass_half(MessageExt.of(pulled.found[0]), now)
+        self._read_offset = QueueOffset(pulled.next_begin_offset - 1)
+        half = MessageExt.of(pulled.found[0]) if pulled.found else None
+        if self._asks_what_is_known and (step := self._pass_by_what_is_known(half)) is not None:
+            return step
+        return self._pass_null_half(pulled) if half is None else self._pass_half(half, now)
+
+    def _pass_by_what_is_known(self, half: MessageExt | None) -> CheckStep | None:
+        """Pass a half for what the broker knows of it, whether or not it can be decoded. Repairs."""
+        if self._switches.passes_what_is_gone and self._read_offset > self.new_offset:
+            self._read_offset = self.new_offset
+            return self._moved_on(CheckBranch.GONE, None)
+        if half is not None and self._broker.settled_transactions.knows(half.record):
+            return self._moved_on(CheckBranch.KNOWN_AS_SETTLED, half, op=self._settle_original(half))
+        if self._switches.copies_once and self._bridge.half_index is not None:
+            original = None if half is None else original_of(half.record)
+            copy = self._bridge.half_index.last_copy_of(self._read_offset if original is None else original)
+            if copy > self._read_offset:
+                return self._moved_on(CheckBranch.COPY_AHEAD, half)
+        if half is None and self._switches.parks_poison:
+            discarded = self._broker.check_listener.resolve_undecodable(self._read_offset)
+            return self._discarded(half, discarded)
+        return None
 
     def _pass_null_half(self, pulled: PullResult | None) -> CheckStep:
         """No half, or none that can be decoded (``#getHalfMsg``); a store that answers nothing is asked why (A08)."""
         i = self.new_offset
-        if self._broker.switches.needs_decodable_half and (pulled is None or pulled.found is not None):
+        if self._switches.needs_decodable_half and (pulled is None or pulled.found is not None):
             message = "java.lang.IndexOutOfBoundsException: the half cannot be decoded"
             raise ThrownInCheckError(message)
         null_count = self.get_message_null_count
@@ -139,7 +173,10 @@ class CheckRound:
             raise ThrownInCheckError(message)
         if pulled.status is PullStatus.NO_NEW_MSG:
             return CheckStep(CheckBranch.ENDED_AT_QUEUE_END, i)
+        if self._switches.keeps_progress and self._bridge.has_half_from(i):
+            return CheckStep(CheckBranch.ENDED_AT_SECOND_NULL_HALF, i)
         self.new_offset = pulled.next_begin_offset
+        self._has_jumped = True
         return CheckStep(CheckBranch.NULL_HALF, i)
 
     def _pass_half(self, half: MessageExt, now: int) -> CheckStep:
@@ -147,12 +184,14 @@ class CheckRound:
             return self._escape(half)
         if self._need_discard(half) or self._need_skip(half, now):
             return self._discard(half)
-        if half.record.store_timestamp >= self.start_time:
+        if self._is_fresh(half, now):
             return self._stays(CheckBranch.ENDED_AT_FRESH_HALF, half)
+        if self._switches.heeds_settled_originals and (op := self._settle_original(half)) is not None:
+            return self._moved_on(CheckBranch.PREPARED_HALF_SETTLED, half, op=op)
         age = now - half.record.born_timestamp
         immunity_text = half.properties.get(IMMUNITY_SECONDS)
         timeout = self._broker.settings.transaction_timeout_ms
-        immunity = timeout if immunity_text is None else check_immunity_time(immunity_text, timeout)
+        immunity = timeout if immunity_text is None else self._immunity_time(immunity_text, timeout)
         if self._is_young(age, immunity):
             if immunity_text is not None:
                 step = self._check_prepare_queue_offset(half)
@@ -160,31 +199,70 @@ class CheckRound:
                     return step
             elif age >= 0:
                 return self._stays(CheckBranch.ENDED_AT_YOUNG_HALF, half)
-        if self._is_need_check(age, immunity):
-            return self._put_back_for_check(half)
+        if self._switches.keeps_check_open and self._broker.transactional_message_service.has_op_to_come(half.record):
+            return self._moved_on(CheckBranch.OP_TO_COME, half)
+        if self._is_need_check(age, immunity, now):
+            return self._discard(half) if self._has_no_checks_left(half) else self._put_back_for_check(half)
         return self._pull_more_ops(half)
+
+    def _finishes_reading(self) -> bool:
+        """Whether the time limit does not count yet: the round stands where it began, at a half (a repair of B29).
+
+        It counts once a copy could not be stored: that may go on for ever (B08).
+        """
+        if not self._switches.finishes_reading or self._has_failed_put or self.new_offset != self.half_offset:
+            return False
+        return self.new_offset < self._bridge.max_offset(HALF_TOPIC)
+
+    def _is_fresh(self, half: MessageExt, now: int) -> bool:
+        """Whether the half was stored within this round, as far as its time says (B28)."""
+        if self._switches.distrusts_future and half.record.store_timestamp > now:
+            return False
+        if now - self.start_time > self._broker.settings.max_process_time_limit_ms:
+            return False
+        return half.record.store_timestamp >= self.start_time
+
+    def _immunity_time(self, text: str, timeout: int) -> int:
+        """``#getImmunityTime``, or, repaired, that of END_TRANSACTION (B25)."""
+        of = end_transaction_immunity_time if self._switches.one_immunity else check_immunity_time
+        return of(text, timeout)
+
+    def _settle_original(self, half: MessageExt) -> QueueOffset | None:
+        """Settle a copy by its original, if an op message names that, as the original itself would be (B01)."""
+        original = original_of(half.record)
+        return None if original is None else self.op_remove_map.settle(original)
 
     def _escape(self, half: MessageExt) -> CheckStep:
         """Send the half to another master; give it up after too many failures on end (B21).
 
         The wait between two tries is ``100L * (2 ^ escapeFailCnt)``, which is an exclusive or.
         """
+        if self._switches.reads_ops_before_escape and self.op_remove_map.next_op_offset < self._bridge.max_offset(
+            OP_TOPIC
+        ):
+            return self._pull_more_ops(half)
         if self._broker.escape_bridge.put_message(half):
             self.escape_fail_count = 0
+            self._broker.settled_transactions.escaped(half.record)
             return self._moved_on(CheckBranch.ESCAPED, half)
         if self.escape_fail_count < _MAX_RETRY_TIMES_FOR_ESCAPE:
             self.escape_fail_count += 1
-            self.wakes_at = self._broker.clock.elapsed + 100 * (2 ^ self.escape_fail_count)
-            return self._stays(CheckBranch.ESCAPE_FAILED, half)
-        self.escape_fail_count = 0
-        return self._moved_on(CheckBranch.GIVEN_UP, half)
+        elif not self._switches.insists_on_escape:
+            self.escape_fail_count = 0
+            return self._moved_on(CheckBranch.GIVEN_UP, half)
+        self.wakes_at = self._broker.clock.elapsed + 100 * (2 ^ self.escape_fail_count)
+        return self._stays(CheckBranch.ESCAPE_FAILED, half)
 
     def _discard(self, half: MessageExt, *, as_stored: bool = False) -> CheckStep:
         """Give the half up; that its record was not stored is only logged, unless that is repaired (B31)."""
         given_up = MessageExt.of(half.record) if as_stored else half
-        discarded = self._broker.check_listener.resolve_discard_msg(given_up)
-        if discarded is None and self._broker.switches.retries_discards:
+        return self._discarded(half, self._broker.check_listener.resolve_discard_msg(given_up))
+
+    def _discarded(self, half: MessageExt | None, discarded: LogRecord | None) -> CheckStep:
+        if discarded is None and self._switches.retries_discards and self._switches.keeps_discarded:
             return self._stays(CheckBranch.DISCARD_FAILED, half)
+        if half is not None:
+            self._broker.settled_transactions.put_aside(half.record)
         return self._moved_on(CheckBranch.DISCARDED, half, record=discarded)
 
     def _need_discard(self, half: MessageExt) -> bool:
@@ -192,26 +270,43 @@ class CheckRound:
         text = half.properties.get(CHECK_TIMES)
         check_times = 0 if text is None else get_int(text)
         if text is not None and check_times >= self._broker.settings.transaction_check_max:
-            return True
+            return not self._switches.discards_instead_of_checking
         half.properties[CHECK_TIMES] = str(check_times + 1)
         return False
 
+    def _has_no_checks_left(self, half: MessageExt) -> bool:
+        """Whether the half is to be discarded where it would be checked (a repair of A10)."""
+        if not self._switches.discards_instead_of_checking:
+            return False
+        return get_int(half.record.properties.get(CHECK_TIMES, "0")) >= self._broker.settings.transaction_check_max
+
     def _need_skip(self, half: MessageExt, now: int) -> bool:
-        """Whether the half was born too long ago (``#needSkip``)."""
-        return now - half.record.born_timestamp > self._broker.settings.file_reserved_time_ms
+        """Whether the half was born too long ago (``#needSkip``); repaired, only while nobody can be asked (B45)."""
+        is_old = now - half.record.born_timestamp > self._broker.settings.file_reserved_time_ms
+        return is_old and not (self._switches.asks_the_old and self._broker.check_listener.can_ask(half))
 
     def _is_young(self, age: int, immunity: int) -> bool:
-        return age <= immunity if self._broker.switches.equal_age_is_young else age < immunity
+        return age <= immunity if self._switches.equal_age_is_young else age < immunity
 
-    def _is_need_check(self, age: int, immunity: int) -> bool:
-        """``isNeedCheck``, judged on the last pull, however long ago that was (B06)."""
+    def _is_need_check(self, age: int, immunity: int, now: int) -> bool:
+        """``isNeedCheck``, judged on the last pull, however long ago that was (B06).
+
+        Repaired, a half is not checked as long as an unread op message names it (B05).
+        """
         ops = self.op_remove_map.pull_result.found
         if ops is None:
-            return age > immunity or age <= -1
-        if not ops:
+            is_need_check = age > immunity and not self._switches.skips_when_ops_are_drained
+        elif ops:
+            is_late = ops[-1].born_timestamp - self.start_time > self._broker.settings.transaction_timeout_ms
+            is_need_check = is_late and now - self.start_time <= self._broker.settings.max_process_time_limit_ms
+        elif self.op_remove_map.pull_result.skipped:
+            is_need_check = False
+        else:
             message = "java.lang.IndexOutOfBoundsException: none of the op messages pulled last can be decoded"
             raise ThrownInCheckError(message)
-        return ops[-1].born_timestamp - self.start_time > self._broker.settings.transaction_timeout_ms or age <= -1
+        if not is_need_check and age > -1:
+            return False
+        return not (self._switches.keeps_check_open and self.op_remove_map.is_named_ahead(self._read_offset))
 
     def _check_prepare_queue_offset(self, half: MessageExt) -> CheckStep | None:
         """Settle an immune copy by its original, or put the half back (``#checkPrepareQueueOffset``).
@@ -219,7 +314,7 @@ class CheckRound:
         None means that neither was done, and that the pass goes on as if there were no immunity. Up to 4.3.2 the age is
         computed once more here, and a half whose immunity has ended since is passed over (A01).
         """
-        if not self._broker.switches.measures_age_once and self._has_become_old(half):
+        if not self._switches.measures_age_once and self._has_become_old(half):
             return self._moved_on(CheckBranch.PASSED_OVER, half)
         text = half.properties.get(PREPARED_QUEUE_OFFSET)
         if text is not None:
@@ -229,10 +324,27 @@ class CheckRound:
             op = self.op_remove_map.settle_prepared(prepared_half)
             if op is not None:
                 return self._moved_on(CheckBranch.PREPARED_HALF_SETTLED, half, op=op)
-        copy = self._bridge.put_back_for_immunity(half).record
-        if copy is None:
-            return None
-        return self._moved_on(CheckBranch.PUT_BACK_FOR_IMMUNITY, half, record=copy)
+        if self._switches.skips_long_immunities and self._is_too_immune(half):
+            return self._moved_on(CheckBranch.PASSED_OVER, half)
+        if self._switches.counts_sent_checks or self._switches.discards_instead_of_checking:
+            half.take_check_back()
+        stored = self._bridge.put_back_for_immunity(half)
+        if stored.record is None:
+            return self._failed_put(half, stored)
+        return self._moved_on(CheckBranch.PUT_BACK_FOR_IMMUNITY, half, record=stored.record)
+
+    def _is_too_immune(self, half: MessageExt) -> bool:
+        """Whether its immunity is longer than all its checks take (PR #9321)."""
+        settings = self._broker.settings
+        immunity = check_immunity_time(half.properties.get(IMMUNITY_SECONDS, ""), settings.transaction_timeout_ms)
+        return immunity > settings.transaction_check_max * settings.transaction_check_interval_ms
+
+    def _failed_put(self, half: MessageExt, stored: PutMessageResult) -> CheckStep | None:
+        """What a repair does with a half whose copy was not stored; None leaves it to the release."""
+        self._has_failed_put = True
+        if stored.status.is_of_the_message and self._switches.parks_poison:
+            return self._discard(half, as_stored=True)
+        return self._stays(CheckBranch.ENDED_AT_FAILED_PUT, half) if self._switches.ends_at_failed_put else None
 
     def _has_become_old(self, half: MessageExt) -> bool:
         timeout = self._broker.settings.transaction_timeout_ms
@@ -241,24 +353,24 @@ class CheckRound:
 
     def _put_back_for_check(self, half: MessageExt) -> CheckStep:
         """Store the copy first, then ask for it (``#putBackHalfMsgQueue``)."""
+        if self._switches.counts_sent_checks and not self._broker.check_listener.can_ask_now(half):
+            half.take_check_back()
         stored = self._bridge.put_back(half)
         copy = stored.record
         if copy is None:
-            if stored.status.is_of_the_message and self._broker.switches.parks_poison:
-                return self._discard(half, as_stored=True)
-            return self._stays(CheckBranch.PUT_BACK_FAILED, half)
+            return self._failed_put(half, stored) or self._stays(CheckBranch.PUT_BACK_FAILED, half)
         half.become_copy(copy)
         request = self._broker.check_listener.resolve_half_msg(half)
         branch = CheckBranch.PUT_BACK_UNASKED if request is None else CheckBranch.PUT_BACK_FOR_CHECK
         return self._moved_on(branch, half, record=copy, check_request=request)
 
     def _pull_more_ops(self, half: MessageExt) -> CheckStep:
-        result = self.op_remove_map.fill()
-        if result.found is None and self._broker.switches.sleeps_without_ops:
+        result = self.op_remove_map.fill(self.new_offset)
+        if result.found is None and self._switches.sleeps_without_ops:
             self.wakes_at = self._broker.clock.elapsed + self._broker.settings.sleep_while_no_op_ms
         return self._stays(CheckBranch.OPS_PULLED, half)
 
-    def _stays(self, branch: CheckBranch, half: MessageExt) -> CheckStep:
+    def _stays(self, branch: CheckBranch, half: MessageExt | None) -> CheckStep:
         return CheckStep(branch, self._read_offset, message=half)
 
     def _moved_on(
@@ -274,10 +386,18 @@ class CheckRound:
         self.new_offset = QueueOffset(self.new_offset + 1)
         return step
 
+    @property
+    def _commits_after_exception(self) -> bool:
+        """Whether what was passed before an exception counts: repaired, where no half was jumped over (A08)."""
+        keeps_progress = self._switches.keeps_progress and not self._has_jumped
+        return keeps_progress or self._switches.commits_after_exception
+
     def _commit(self) -> None:
         """Commit what was reached, in memory; an offset that did not move is not committed again."""
+        if self._switches.settles_once:
+            self.op_remove_map.read_to_the_end(self.new_offset)
         if self.new_offset != self.half_offset:
             self._bridge.update_consume_offset(HALF_TOPIC, self.new_offset)
-        op_offset = self.op_remove_map.calculate_op_offset(self.op_offset)
+        op_offset = self.op_remove_map.calculate_op_offset(self.op_offset, self.new_offset)
         if op_offset != self.op_offset:
             self._bridge.update_consume_offset(OP_TOPIC, op_offset)

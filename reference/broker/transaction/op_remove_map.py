@@ -12,7 +12,7 @@ from reference.broker.transaction.transactional_message_service import OFFSET_SE
 from reference.errors import ThrownInCheckError
 from reference.format.properties import TAGS
 from reference.format.record import LogRecord, QueueOffset
-from reference.format.system_topics import OP_TOPIC, REMOVE_TAG
+from reference.format.system_topics import HALF_TOPIC, OP_TOPIC, REMOVE_TAG
 from reference.java import get_long
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class OpRemoveMap:
         """Op offset to the half offsets that it names and that were not visited yet (``opMsgMap``, 5.1.0 and later)."""
         self.done_op_offset: list[QueueOffset] = []
         """Op messages that the round is through with, in the order in which that showed (``doneOpOffset``)."""
+        self._skipped: set[QueueOffset] = set()
         self._switches = switches
         self._bridge = bridge
         self._mini_offset = mini_offset
@@ -51,20 +52,23 @@ class OpRemoveMap:
         self.pull_result = PullResult(PullStatus.NO_NEW_MSG, op_offset)
         """The last pull; before the first, nothing at the offset where it will begin."""
         self.was_filled = False
+        self._least = mini_offset
+        """The first half that an op message may be for; a half below it is finished."""
 
     @property
     def next_op_offset(self) -> QueueOffset:
         """Where the next pull begins."""
         return self.pull_result.next_begin_offset
 
-    def fill(self) -> PullResult:
-        """Read the next op messages (``#fillOpRemoveMap``).
+    def fill(self, new_offset: QueueOffset) -> PullResult:
+        """Read the next op messages (``#fillOpRemoveMap``), where the round stands at a half.
 
         Raises
         ------
         ThrownInCheckError
             One cannot be decoded and the version stumbles over it, or the store answers nothing at all.
         """
+        self._look_from(new_offset)
         self.pull_result = self._fill(self.next_op_offset)
         self.was_filled = True
         return self.pull_result
@@ -90,13 +94,34 @@ class OpRemoveMap:
             self.done_op_offset.append(op)
         return op
 
-    def calculate_op_offset(self, old_offset: QueueOffset) -> QueueOffset:
+    def is_named_ahead(self, half: QueueOffset) -> bool:
+        """Whether an op message that was not read yet names a half (a repair of B05)."""
+        return any(op is not None and half in _named(op) for _, op in self._bridge.read_ops(self.next_op_offset))
+
+    def read_to_the_end(self, new_offset: QueueOffset) -> None:
+        """Read what is left of the op queue, for the op offset alone (a repair of A12).
+
+        A round that passes halves for what is known of them reads no op messages for these.
+        """
+        self._look_from(new_offset)
+        for offset, op in self._bridge.read_ops(self.next_op_offset):
+            if op is not None:
+                self._enter(op)
+            elif self._switches.skips_undecodable_ops:
+                self._skip(offset)
+
+    def calculate_op_offset(self, old_offset: QueueOffset, new_half_offset: QueueOffset) -> QueueOffset:
         """The op offset behind the unbroken run of done op messages from an old offset (``#calculateOpOffset``).
 
-        A message that is listed twice ends the run, as any gap does.
+        A message that is listed twice ends the run, as any gap does. So does, for a round that skips them, one that
+        cannot be decoded and may name a half from `new_half_offset` on, as one stands there before it in the log (B17).
         """
         new_offset = old_offset
-        for op in sorted(self.done_op_offset):
+        done = self.done_op_offset
+        if self._skipped and new_half_offset < self._bridge.max_offset(HALF_TOPIC):
+            place = self._bridge.place_of(HALF_TOPIC, new_half_offset)
+            done = [op for op in done if op not in self._skipped or self._bridge.place_of(OP_TOPIC, op) < place]
+        for op in sorted(done):
             if op != new_offset:
                 break
             new_offset = QueueOffset(new_offset + 1)
@@ -112,11 +137,32 @@ class OpRemoveMap:
         if result.status is PullStatus.OFFSET_ILLEGAL:
             self._bridge.update_consume_offset(OP_TOPIC, result.next_begin_offset)
         for op in result.found or ():
-            if self._switches.batches_ops:
-                self._enter_batch(op)
-            else:
-                self._enter_single(op)
+            self._enter(op)
+        for offset in result.skipped:
+            self._skip(offset)
         return result
+
+    def _look_from(self, new_offset: QueueOffset) -> None:
+        """Where halves are passed without their op messages, one before the round's place is finished, too."""
+        if self._switches.settles_once:
+            self._least = max(self._mini_offset, new_offset)
+
+    def _is_of_interest(self, half: QueueOffset) -> bool:
+        """Whether the round may still meet the half, or, where that counts, a copy of it (a repair of B01)."""
+        if half >= self._least:
+            return True
+        index = self._bridge.half_index if self._switches.heeds_settled_originals else None
+        return index is not None and index.last_copy_of(half) >= self._least
+
+    def _skip(self, op: QueueOffset) -> None:
+        self.done_op_offset.append(op)
+        self._skipped.add(op)
+
+    def _enter(self, op: LogRecord) -> None:
+        if self._switches.batches_ops:
+            self._enter_batch(op)
+        else:
+            self._enter_single(op)
 
     def _enter_batch(self, op: LogRecord) -> None:
         """5.1.0 and later: a list of half offsets, each followed by a comma."""
@@ -124,7 +170,7 @@ class OpRemoveMap:
         if op.properties.get(TAGS) == REMOVE_TAG:
             for text in op.body.decode().split(OFFSET_SEPARATOR):
                 half = QueueOffset(get_long(text))
-                if half >= self._mini_offset:
+                if self._is_of_interest(half):
                     self.remove_map[half] = op.queue_offset
                     halves.add(half)
         if halves:
@@ -143,7 +189,13 @@ class OpRemoveMap:
         if op.properties.get(TAGS) != REMOVE_TAG:
             return
         half = QueueOffset(get_long(op.body.decode()))
-        if half < self._mini_offset:
+        if not self._is_of_interest(half):
             self.done_op_offset.append(op.queue_offset)
         else:
             self.remove_map[half] = op.queue_offset
+
+
+def _named(op: LogRecord) -> set[int]:
+    """The halves that an op message names, in either form."""
+    is_named = op.properties.get(TAGS) == REMOVE_TAG
+    return {get_long(text) for text in op.body.decode().split(OFFSET_SEPARATOR)} if is_named else set()

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING
 
 from reference.errors import ThrownInCheckError
 from reference.format.properties import (
+    PREPARED_QUEUE_OFFSET,
     PRODUCER_GROUP,
     REAL_QUEUE_ID,
     REAL_TOPIC,
     UNIQUE_KEY,
     message_properties_to_string,
 )
-from reference.format.system_topics import DISCARD_TOPIC
+from reference.format.record import CommitLogOffset
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC
 from reference.store.message import MessageExt, MessageExtBrokerInner
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
-    from reference.format.record import CommitLogOffset, LogRecord, QueueOffset
+    from reference.format.record import LogRecord, QueueOffset
 
 DISCARD_QUEUE_ID = 0
 DISCARD_QUEUES = 1
@@ -60,6 +62,14 @@ class TransactionalMessageCheckListener:
         """Every thread of the pool waits for a channel that takes nothing: no check is sent by it."""
         self.waiting: list[MessageExt] = []
         """The checks that the pool holds meanwhile."""
+
+    def can_ask(self, message: MessageExt) -> bool:
+        """Whether a producer of the group is connected."""
+        return self._broker.producer_manager.get_available_channel(message.properties.get(PRODUCER_GROUP)) is not None
+
+    def can_ask_now(self, message: MessageExt) -> bool:
+        """Whether a check would be sent: one is connected, and the broker does not stop."""
+        return not self._broker.is_stopping and self.can_ask(message)
 
     def resolve_half_msg(self, message: MessageExt) -> CheckTransactionStateRequest | None:
         """Ask a producer of the group what became of a half (``#resolveHalfMsg``, ``#sendCheckMessage``).
@@ -100,6 +110,27 @@ class TransactionalMessageCheckListener:
         )
         self._broker.check_requests.append(request)
         return request
+
+    def resolve_undecodable(self, half: QueueOffset) -> LogRecord | None:
+        """Put a half aside that cannot be decoded, its bytes as the body, and say where it stood (a repair of A07)."""
+        if not self._broker.switches.keeps_discarded:
+            return None
+        store = self._broker.message_store
+        place = self._broker.transactional_message_bridge.place_of(HALF_TOPIC, half)
+        size = int.from_bytes(store.get_data(place, CommitLogOffset(place + 4)))
+        self._broker.topic_config_manager.create(DISCARD_TOPIC, DISCARD_QUEUES)
+        properties = {PREPARED_QUEUE_OFFSET: str(half)}
+        discarded = MessageExtBrokerInner(
+            topic=DISCARD_TOPIC,
+            queue_id=DISCARD_QUEUE_ID,
+            body=store.get_data(place, CommitLogOffset(place + size)),
+            properties_text=message_properties_to_string(properties, self._broker.switches),
+            born_timestamp=self._broker.clock.now,
+            born_host=self._broker.settings.store_host,
+            store_host=self._broker.settings.store_host,
+            properties=properties,
+        )
+        return store.put_message(discarded).record
 
     def resolve_discard_msg(self, message: MessageExt) -> LogRecord | None:
         """Give a half up, and the record of it, if one is stored; that none could be written changes nothing (B31).

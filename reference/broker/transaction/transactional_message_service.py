@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
     from reference.broker.broker_controller import BrokerController
+    from reference.broker.processor.end_transaction_processor import EndTransaction
     from reference.format.record import LogRecord
     from reference.store.put_message import PutMessageResult
 
@@ -24,6 +25,13 @@ class MessageQueueOpContext:
     """Half offsets as they will be written, each with its comma."""
     total_size: int = 0
     """Their length together, in characters."""
+
+    def put_back(self, body: str, last_write_timestamp: int) -> None:
+        """Let the entries of an op message that was not stored wait as before (a repair of B04)."""
+        entries = [f"{entry}{OFFSET_SEPARATOR}" for entry in body.split(OFFSET_SEPARATOR) if entry]
+        self.context_queue.extendleft(reversed(entries))
+        self.total_size += len(body)
+        self.last_write_timestamp = last_write_timestamp
 
 
 OFFSET_SEPARATOR = ","
@@ -47,6 +55,8 @@ class TransactionalMessageService:
     def __init__(self, broker: BrokerController) -> None:
         self.delete_context: dict[int, MessageQueueOpContext] = {}
         """For each half queue the offsets that wait for a batch (``deleteContext``)."""
+        self.ends_between_writes: list[EndTransaction] = []
+        """Commits whose message is stored and whose op message is not."""
         self._switches = broker.switches
         self._settings = broker.settings
         self._clock = broker.clock
@@ -72,7 +82,20 @@ class TransactionalMessageService:
             context.total_size += len(entry)
             self._recorder.record("op_buffered", half=half.queue_offset)
             return None
-        return self._write_op(half.queue_id, self._take_body(context, entry))
+        return self._write_batch(half.queue_id, context, entry)
+
+    def has_op_to_come(self, half: LogRecord) -> bool:
+        """Whether an END_TRANSACTION of a half was carried out and its op message is not stored (a repair of B05)."""
+        if any(end.header.tran_state_table_offset == half.queue_offset for end in self.ends_between_writes):
+            return True
+        context = self.delete_context.get(half.queue_id)
+        return context is not None and f"{half.queue_offset}{OFFSET_SEPARATOR}" in context.context_queue
+
+    def write_all(self) -> None:
+        """Write all that waits, whether or not it is due (a repair of B03)."""
+        for queue_id, context in self.delete_context.items():
+            while context.context_queue and self._write_batch(queue_id, context).record is not None:
+                pass
 
     def batch_send_op_message(self) -> OpBatch:
         """Write the batches that are due (``#batchSendOpMessage``).
@@ -82,13 +105,18 @@ class TransactionalMessageService:
         """
         start_time = self._clock.now
         due = self._due_contexts(start_time)
+        before = {queue_id: context.last_write_timestamp for queue_id, context in due.items()}
         bodies = {queue_id: self._take_body(context, "") for queue_id, context in due.items()}
         is_over_size = any(context.total_size >= self._settings.op_msg_max_size for context in due.values())
         wakeup_timestamp = self._first_timestamp(start_time, due) + self._settings.op_batch_interval_ms
         written = {queue_id: self._write_op(queue_id, body).record for queue_id, body in bodies.items()}
+        lost = [queue_id for queue_id, record in written.items() if record is None]
+        if self._switches.keeps_failed_ops:
+            for queue_id in lost:
+                due[queue_id].put_back(bodies[queue_id], before[queue_id])
         return OpBatch(
             written=tuple(record for record in written.values() if record is not None),
-            lost=tuple(bodies[queue_id] for queue_id, record in written.items() if record is None),
+            lost=() if self._switches.keeps_failed_ops else tuple(bodies[queue_id] for queue_id in lost),
             wakeup_timestamp=0 if is_over_size or wakeup_timestamp <= start_time else wakeup_timestamp,
         )
 
@@ -136,6 +164,15 @@ class TransactionalMessageService:
             body += entry
         context.last_write_timestamp = self._clock.now
         return body
+
+    def _write_batch(self, queue_id: int, context: MessageQueueOpContext, entry: str = "") -> PutMessageResult:
+        """Write what waits behind an entry, as much as goes into one op message; repaired, what fails waits on."""
+        before = context.last_write_timestamp
+        body = self._take_body(context, entry)
+        stored = self._write_op(queue_id, body)
+        if stored.physical_offset is None and self._switches.keeps_failed_ops:
+            context.put_back(body[len(entry) :], before)
+        return stored
 
     def _write_op(self, queue_id: int, body: str) -> PutMessageResult:
         stored = self._bridge.write_op(queue_id, body)
