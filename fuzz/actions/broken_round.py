@@ -9,6 +9,7 @@ from fuzz.actions.check_round import begin, branch, cannot_begin_round, fail_all
 from fuzz.actions.record import drives
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
+from reference.format.properties import CHECK_TIMES
 from reference.format.record import QueueOffset
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 from reference.store.get_message import GetMessageResult, GetMessageStatus
@@ -53,6 +54,31 @@ def _has_ops_unread(side: BrokerSide, _: Step) -> bool:
     return ops.pull_result.found is not None or ops.next_op_offset != end or len(side.records.op_places) != end
 
 
+def _has_no_checks_left(side: BrokerSide, _: Step) -> bool:
+    """A half that a repaired round discards where it would be checked: it has no copy that could not be stored.
+
+    The specification lets its put-back fail all the same.
+    """
+    running = side.broker.check_service.round
+    if running is None or not side.constants.discards_instead_of_checking:
+        return False
+    read = side.broker.message_store.get_message(HALF_TOPIC, HALF_QUEUE_ID, running.new_offset, 1).records
+    checks = 0 if not read or read[0] is None else int(read[0].properties.get(CHECK_TIMES, "0"))
+    return checks >= side.constants.check_max
+
+
+def _has_op_to_come(side: BrokerSide, _: Step) -> bool:
+    """A half that a repaired round passes, as its op entry is on its way, before it looks at the last pull.
+
+    The specification allows both.
+    """
+    running, service = side.broker.check_service.round, side.broker.transactional_message_service
+    if running is None or not side.constants.keeps_check_open:
+        return False
+    read = side.broker.message_store.get_message(HALF_TOPIC, HALF_QUEUE_ID, running.new_offset, 1).records
+    return bool(read) and read[0] is not None and service.has_op_to_come(read[0])
+
+
 def _miss_half(side: BrokerSide) -> CheckStep | None:
     """The store finds nothing for a half that has an entry in its queue; for one that cannot be decoded it need not."""
     running = side.broker.check_service.round
@@ -73,8 +99,9 @@ def _spin(side: BrokerSide) -> CheckStep | None:
     A repaired round ends at once, which is the same step of the specification.
     """
     first = fail_all_puts(side)
-    if first is not None and first.branch is CheckBranch.ENDED_AT_FAILED_PUT and side.broker.switches.ends_at_failed_put:
-        return replace(first, branch=CheckBranch.ENDED_BY_TIME_LIMIT)
+    if side.constants.ends_at_failed_put and first is not None:
+        is_the_end = first.branch is CheckBranch.ENDED_AT_FAILED_PUT
+        return replace(first, branch=CheckBranch.ENDED_BY_TIME_LIMIT) if is_the_end else first
     if first is None or first.branch not in (CheckBranch.PUT_BACK_FAILED, CheckBranch.OPS_PULLED):
         return first
     running = side.broker.check_service.round
@@ -93,8 +120,12 @@ end_round_at_missed_half = uncertain_branch(CheckBranch.ENDED_AT_SECOND_NULL_HAL
 )
 abort_at_undecodable_half = branch(CheckBranch.ABORTED, needs=("undecodable_half undecodable_throws",))
 abort_at_next_ops = branch(CheckBranch.ABORTED, needs=_THROWS_AT_OP, dispatches=True)
-abort_at_unreadable_pull = branch(CheckBranch.ABORTED, needs=("undecodable_op -undecodable_throws",))
-spin_at_failed_check = uncertain_branch(CheckBranch.ENDED_BY_TIME_LIMIT, "bad put", needs=("put_failure",))(_spin)
+abort_at_unreadable_pull = branch(
+    CheckBranch.ABORTED, needs=("undecodable_op -undecodable_throws",), unless=_has_op_to_come
+)
+spin_at_failed_check = uncertain_branch(
+    CheckBranch.ENDED_BY_TIME_LIMIT, "bad put", needs=("put_failure",), unless=_has_no_checks_left
+)(_spin)
 spin_at_failed_immunity = uncertain_branch(
     CheckBranch.ENDED_BY_TIME_LIMIT, "bad put", needs=("put_failure",), unless=_has_ops_unread, dispatches=True
 )(_spin)

@@ -17,8 +17,11 @@ from reference.broker.response import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fuzz.broker_side.broker_side import BrokerSide
-    from spec.language import Step
+    from spec.constants import Constants
+    from spec.language import Refused, Step
 
 ANSWER: Final = "the answer to END_TRANSACTION"
 
@@ -35,6 +38,12 @@ def answer_of(step: EndTransactionStep) -> str:
     """The same of a step of the broker's."""
     return in_words(step.outcome, None if step.response is None else step.response.code)
 
+
+_TRIED_AGAIN: Final[dict[str, Callable[[Constants], bool]]] = {
+    "what could not be stored is not tried again": lambda constants: constants.put_failure,
+    "what was not written is tried again": lambda constants: constants.op_write_failure,
+}
+"""Rules that forbid a failure in a repaired broker, and whether the store may refuse."""
 
 NOT_THE_HALF: Final = in_words(EndTransactionOutcome.REFUSED, SYSTEM_ERROR)
 """The expected answer to an END_TRANSACTION whose group or offset is not the half's, or that names no half."""
@@ -68,11 +77,29 @@ def _batch_is_beyond_its_size(side: BrokerSide, _: Step) -> bool:
 
 
 def _half_is_unreadable(side: BrokerSide, step: Step) -> bool:
-    """A late END_TRANSACTION for a half that cannot be decoded.
+    """An END_TRANSACTION of a transaction that is over, for a half of it that cannot be decoded.
 
-    The broker looks for the half first, and finds none; the specification may refuse it for either reason.
+    The broker reads the transaction from the half; the specification knows it.
     """
     return side.broker.message_store.look_message_by_offset(side.place_of_half(step.arguments[0])) is None
+
+
+def _try_while_the_store_refuses(side: BrokerSide, step: Step, refused: Refused) -> bool:
+    """A repaired broker waits with what its store refuses: it answers nothing, and is as it was."""
+    is_asked = _TRIED_AGAIN.get(refused.rule, lambda _: False)(side.constants)
+    if is_asked:
+        with side.process.puts_fail():
+            expect(ANSWER, EndTransactionOutcome.WAITING.value, answer_of(side.go_on_with_end(step.arguments[0])))
+    return is_asked
+
+
+def _is_answered_for_another_reason(side: BrokerSide, step: Step) -> bool:
+    """A late END_TRANSACTION for a half that cannot be decoded, or, repaired, for one whose transaction is over.
+
+    The broker looks for the half first, then for its transaction; the specification may refuse it for either reason.
+    """
+    half = side.broker.message_store.look_message_by_offset(side.place_of_half(step.arguments[0]))
+    return half is None or side.broker.settled_transactions.knows(half)
 
 
 store_real_message = _end(EndTransactionOutcome.MESSAGE_STORED, None, "end")
@@ -86,11 +113,14 @@ fail_to_write_op = _end(
     puts_fail=True,
     needs=("-batches_ops op_write_failure", "-batches_ops role_change"),
     after="refuse_commit_unstored",
+    ask=_try_while_the_store_refuses,
 )
-refuse_late_end = _refuse(ILLEGAL_OPERATION, "end", unless=_half_is_unreadable)
+refuse_late_end = _refuse(ILLEGAL_OPERATION, "end", unless=_is_answered_for_another_reason)
 refuse_end_as_slave = _refuse(SLAVE_NOT_AVAILABLE, "slave", needs=("role_change", "acting_slave escapes"))
 refuse_unreadable = _refuse(SYSTEM_ERROR, "end", needs=("undecodable_half", "retention"))
-refuse_commit_unstored = _refuse(SERVICE_NOT_AVAILABLE, "bad put", puts_fail=True)
+refuse_commit_unstored = _refuse(
+    SERVICE_NOT_AVAILABLE, "bad put", puts_fail=True, ask=_try_while_the_store_refuses
+)
 ignore_repeated_end = _end(
     EndTransactionOutcome.IGNORED, SUCCESS, "end", repairs=("settles_once", "leaves_escaped"), unless=_half_is_unreadable
 )

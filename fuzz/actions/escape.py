@@ -13,7 +13,7 @@ from spec.state import End
 
 if TYPE_CHECKING:
     from fuzz.broker_side.broker_side import BrokerSide
-    from spec.language import Step
+    from spec.language import Refused, Step
 
 _ACTING: Final = ("acting_slave escapes",)
 
@@ -55,7 +55,36 @@ def let_half_escape_unclearly(side: BrokerSide) -> CheckStep | None:
     return done
 
 
-@uncertain_branch(CheckBranch.GIVEN_UP, "escape", needs=_ACTING)
+_PATIENCE: Final = 15
+"""More tries than a release makes (MAX_RETRY_TIMES_FOR_ESCAPE)."""
+
+
+def _wait_with_what_cannot_escape(side: BrokerSide, _: Step, refused: Refused) -> bool:
+    """A repaired slave tries on, however often it fails."""
+    is_asked = refused.rule == "a half is given up at last"
+    if is_asked:
+        side.other_master.takes_messages = False
+        for _ in range(_PATIENCE):
+            done = side.process.step_round()
+            expect("the round's branch", CheckBranch.ESCAPE_FAILED.value, "" if done is None else done.branch.value)
+            _sleep(side)
+        side.other_master.takes_messages = True
+    return is_asked
+
+
+def _interrupt_escape(side: BrokerSide, _: Step, refused: Refused) -> bool:
+    """A repaired slave is not interrupted between two tries."""
+    is_asked = refused.rule == "an escape that was begun is broken off"
+    if is_asked:
+        side.other_master.takes_messages = False
+        side.process.step_round()
+        expect("the round that is interrupted", None, side.process.interrupt_round())
+        _sleep(side)
+        side.other_master.takes_messages = True
+    return is_asked
+
+
+@uncertain_branch(CheckBranch.GIVEN_UP, "escape", needs=_ACTING, ask=_wait_with_what_cannot_escape)
 def give_half_up(side: BrokerSide) -> CheckStep | None:
     side.other_master.takes_messages = False
     done = side.process.step_round()
@@ -96,7 +125,7 @@ def bring_master_back(side: BrokerSide, _: Step) -> None:
 bring_master_back_with_its_own_offsets = drives("back", needs=_ACTING)(lambda side, _: _bring_master_back(side))
 
 
-@uncertain_branch(CheckBranch.ABORTED, "escape", "back", needs=_ACTING)
+@uncertain_branch(CheckBranch.ABORTED, "escape", "back", needs=_ACTING, ask=_interrupt_escape)
 def bring_master_back_amid_escape(side: BrokerSide) -> CheckStep | None:
     """The round comes to the half, cannot send it, and is interrupted in its sleep; a second sleep takes no time."""
     side.other_master.takes_messages = False

@@ -32,7 +32,24 @@ def write_op_batch(side: BrokerSide, _: Step) -> None:
     expect(_OPS_WRITTEN, 1, len(side.process.write_op_batches().written))
 
 
-@drives("bad put", "slave", needs=("batches_ops op_write_failure", "batches_ops role_change"))
+def _fail_where_it_waits(side: BrokerSide, _: Step, refused: Refused) -> bool:
+    """A repaired broker keeps the entries of an op message that its store refuses."""
+    is_asked = refused.rule == "what was not written does not wait for the next time" and (
+        side.constants.op_write_failure or side.broker.role.is_slave
+    )
+    if is_asked:
+        with side.process.puts_fail():
+            batch = side.process.write_op_batches()
+        expect(_OPS_WRITTEN, "0, 0 lost", f"{len(batch.written)}, {len(batch.lost)} lost")
+    return is_asked
+
+
+@drives(
+    "bad put",
+    "slave",
+    ask=_fail_where_it_waits,
+    needs=("batches_ops op_write_failure", "batches_ops role_change"),
+)
 def fail_to_write_op_batch(side: BrokerSide, _: Step) -> None:
     with side.process.puts_fail():
         batch = side.process.write_op_batches()

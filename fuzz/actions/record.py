@@ -65,7 +65,7 @@ class Driven(ActionRecord):
     why."""
     ask: Ask | None = None
     """Asks the broker for it where the specification forbids it, and says whether it has asked. Steps of
-    END_TRANSACTION and passes of the round are asked for in `fuzz.lockstep.forbidden`."""
+    END_TRANSACTION and passes of the round are else asked for in `fuzz.lockstep.forbidden`."""
     dispatches: bool | None = None
     """Whether the broker dispatches all stored records into the consume queues before the step. None: it does unless a
     round runs whose next half is dispatched already. Copies that a round has stored are so dispatched as late as

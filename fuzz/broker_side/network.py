@@ -92,6 +92,8 @@ class Network:
 
     def note(self, half: int, step: EndTransactionStep) -> None:
         """The broker took a step with the first one, and may have answered it."""
+        if step.outcome is EndTransactionOutcome.WAITING:
+            return
         about = self.handled[half]
         sent = self.ends[half][0]
         if step.outcome is EndTransactionOutcome.MESSAGE_STORED:

@@ -50,16 +50,17 @@ def ask(pair: Pair, step: Step) -> Refused | None:
         return refused
     pair.asked = step
     pair.side.process.doing = Doing(len(pair.taken), step, is_question=True)
-    record, is_asked = DRIVEN[step.action.name], True
-    if record.part == "end":
-        _ask_end(pair, step)
-    elif record.part:
-        _ask_round(pair)
-    else:
-        try:
-            is_asked = record.ask is not None and record.ask(pair.side, step, refused)
-        except AnswerDifference as difference:
-            pair.disagree(f"asked for {step}", *difference.found)
+    record = DRIVEN[step.action.name]
+    try:
+        is_asked = record.ask is not None and record.ask(pair.side, step, refused)
+    except AnswerDifference as difference:
+        pair.disagree(f"asked for {step}", *difference.found)
+    if record.part and not is_asked:
+        is_asked = True
+        if record.part == "end":
+            _ask_end(pair, step)
+        else:
+            _ask_round(pair)
     if is_asked:
         pair.compare()
     return refused
@@ -74,8 +75,9 @@ def _ask_round(pair: Pair) -> None:
     refusals = {name: is_allowed(pair, step) for name, step in steps.items()}
     allowed = [name for name, refused in refusals.items() if refused is None]
     certain = [name for name in allowed if passes[name].part == "pass"]
+    taken = [name for name in certain if not is_excluded(passes[name], pair.side, steps[name])]
     has_no_room = any(refused is not None and refused.kind != "require" for refused in refusals.values())
-    is_settled = len(certain) == 1 or (not certain and bool(allowed))
+    is_settled = 1 in (len(certain), len(taken)) or (not certain and bool(allowed))
     if not is_settled and not has_no_room and {passes[name] for name in certain} != _CHOICE:
         pair.disagree("asked for a pass of the round", "passes allowed", ", ".join(sorted(certain)) or "none", "one")
 
@@ -98,6 +100,8 @@ def _ask_end(pair: Pair, step: Step) -> None:
         beside = type(header.tran_state_table_offset)(header.tran_state_table_offset + 1)
         beside_it = replace(answer, tran_state_table_offset=beside)
         _expect_refusal(pair, beside_it, "an END_TRANSACTION for another offset")
+    elif first.handling is None and pair.side.broker.is_stopping and pair.constants.awaits_ends_on_stop:
+        _expect_refusal(pair, header, "an END_TRANSACTION of a broker that stops")
     elif first.handling is None and _is_late(pair, half):
         _expect_refusal(pair, header, "a late END_TRANSACTION", end_transaction.refuse_late_end.expected)
 

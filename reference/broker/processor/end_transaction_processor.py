@@ -161,22 +161,22 @@ class EndTransaction:
         header = self.header
         if header.commit_or_rollback not in COMMIT_OR_ROLLBACK:
             return self._refuse(SYSTEM_ERROR, "commitOrRollback field wrong")
-        if self._broker.is_stopping and self._broker.switches.awaits_ends_on_stop:
-            return self._refuse(SYSTEM_ERROR, "the broker stops")
         if self._broker.role.is_slave:
             return self._refuse(SLAVE_NOT_AVAILABLE, NOT_SET_REMARK)
         if header.commit_or_rollback == TRANSACTION_NOT_TYPE:
             return EndTransactionStep(EndTransactionOutcome.DROPPED)
+        if self._broker.is_stopping and self._broker.switches.awaits_ends_on_stop:
+            return self._refuse(SYSTEM_ERROR, "the broker stops")
         half = self._broker.transactional_message_bridge.look_message_by_offset(header.commit_log_offset)
         if half is None:
             return self._refuse(SYSTEM_ERROR, "Find prepared transaction message failed")
+        if self._broker.settled_transactions.knows(half.record) and self._check_prepare_message(half) is None:
+            return EndTransactionStep(EndTransactionOutcome.IGNORED, RemotingResponse(SUCCESS))
         if self._reject_commit_or_rollback(half):
             return self._refuse(ILLEGAL_OPERATION, NOT_SET_REMARK)
         wrong = self._check_prepare_message(half)
         if wrong is not None:
             return self._refuse(SYSTEM_ERROR, wrong)
-        if self._broker.settled_transactions.knows(half.record):
-            return EndTransactionStep(EndTransactionOutcome.IGNORED, RemotingResponse(SUCCESS))
         if header.commit_or_rollback != TRANSACTION_COMMIT:
             self._broker.recorder.record_end("half_rolled_back", header, half)
             return self._delete_prepare_message(half, _ROLLED_BACK)

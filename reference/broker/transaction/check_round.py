@@ -261,7 +261,7 @@ class CheckRound:
     def _discarded(self, half: MessageExt | None, discarded: LogRecord | None) -> CheckStep:
         if discarded is None and self._switches.retries_discards and self._switches.keeps_discarded:
             return self._stays(CheckBranch.DISCARD_FAILED, half)
-        if half is not None:
+        if half is not None and discarded is not None:
             self._broker.settled_transactions.put_aside(half.record)
         return self._moved_on(CheckBranch.DISCARDED, half, record=discarded)
 

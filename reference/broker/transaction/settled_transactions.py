@@ -60,8 +60,7 @@ class SettledTransactions:
 
     def put_aside(self, half: LogRecord) -> None:
         """A half of it was discarded, and its record is kept."""
-        if self._switches.keeps_discarded:
-            self._enter("put_aside", half)
+        self._enter("put_aside", half)
 
     def resumed(self, half: LogRecord) -> None:
         """An operator has put a discarded half of it back: it is open again, for good."""
