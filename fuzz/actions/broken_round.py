@@ -5,11 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fuzz.actions.check_round import begin, branch, cannot_begin_round, fail_all_puts, uncertain_branch
+from fuzz.actions.check_round import (
+    begin,
+    branch,
+    cannot_begin_round,
+    fail_all_puts,
+    half_at_cursor,
+    uncertain_branch,
+)
 from fuzz.actions.record import drives
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
-from reference.format.properties import CHECK_TIMES
+from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS
 from reference.format.record import QueueOffset
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 from reference.store.get_message import GetMessageResult, GetMessageStatus
@@ -40,12 +47,7 @@ def _has_missed_a_half(side: BrokerSide, _: Step) -> bool:
     return running is not None and running.get_message_null_count > 1
 
 
-def _has_ops_unread(side: BrokerSide, _: Step) -> bool:
-    """An immune half whose copy cannot be stored, as long as a pull would give op messages, or move an offset.
-
-    The broker reads them then, and may pass the half for one of them; the specification ends the round with what was
-    read.
-    """
+def _has_ops_unread(side: BrokerSide) -> bool:
     running = side.broker.check_service.round
     if running is None:
         return False
@@ -59,12 +61,8 @@ def _has_no_checks_left(side: BrokerSide, _: Step) -> bool:
 
     The specification lets its put-back fail all the same.
     """
-    running = side.broker.check_service.round
-    if running is None or not side.constants.discards_instead_of_checking:
-        return False
-    read = side.broker.message_store.get_message(HALF_TOPIC, HALF_QUEUE_ID, running.new_offset, 1).records
-    checks = 0 if not read or read[0] is None else int(read[0].properties.get(CHECK_TIMES, "0"))
-    return checks >= side.constants.check_max
+    half = half_at_cursor(side) if side.constants.discards_instead_of_checking else None
+    return half is not None and int(half.properties.get(CHECK_TIMES, "0")) >= side.constants.check_max
 
 
 def _has_op_to_come(side: BrokerSide, _: Step) -> bool:
@@ -72,11 +70,19 @@ def _has_op_to_come(side: BrokerSide, _: Step) -> bool:
 
     The specification allows both.
     """
-    running, service = side.broker.check_service.round, side.broker.transactional_message_service
-    if running is None or not side.constants.keeps_check_open:
-        return False
-    read = side.broker.message_store.get_message(HALF_TOPIC, HALF_QUEUE_ID, running.new_offset, 1).records
-    return bool(read) and read[0] is not None and service.has_op_to_come(read[0])
+    half = half_at_cursor(side) if side.constants.keeps_check_open else None
+    return half is not None and side.broker.transactional_message_service.has_op_to_come(half)
+
+
+def _needs_no_copy(side: BrokerSide, step: Step) -> bool:
+    """An immune half whose copy cannot be stored, as long as a pull would give op messages, or move an offset.
+
+    The broker reads them then, and may pass the half for one of them; the specification ends the round with what was
+    read. And a half with an immunity so long that a wrong repair passes it over, which has no copy.
+    """
+    half = half_at_cursor(side) if side.constants.skips_long_immunities else None
+    immunity = 0 if half is None else int(half.properties.get(IMMUNITY_SECONDS, "0"))
+    return immunity > side.constants.time_of_all_checks or _has_ops_unread(side)
 
 
 def _miss_half(side: BrokerSide) -> CheckStep | None:
@@ -127,7 +133,7 @@ spin_at_failed_check = uncertain_branch(
     CheckBranch.ENDED_BY_TIME_LIMIT, "bad put", needs=("put_failure",), unless=_has_no_checks_left
 )(_spin)
 spin_at_failed_immunity = uncertain_branch(
-    CheckBranch.ENDED_BY_TIME_LIMIT, "bad put", needs=("put_failure",), unless=_has_ops_unread, dispatches=True
+    CheckBranch.ENDED_BY_TIME_LIMIT, "bad put", needs=("put_failure",), unless=_needs_no_copy, dispatches=True
 )(_spin)
 
 

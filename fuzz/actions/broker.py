@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fuzz.actions.record import drives, expect
-from fuzz.broker_side.broker_records import TICK_MS
+from fuzz.broker_side.broker_records import GROWTH, TICK_MS
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.response import SUCCESS
 from reference.format.stored_message import create_message_id
-from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
+from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
+from reference.store.put_message import MOST_PROPERTIES
 
 if TYPE_CHECKING:
     from fuzz.broker_side.broker_side import BrokerSide
@@ -29,17 +30,40 @@ def _set_offset_back(side: BrokerSide, topic: str, offset: int) -> None:
     side.process.put_offset(topic, offset or None)
 
 
+def _cannot_be_resumed(side: BrokerSide, step: Step) -> bool:
+    """A half that a repaired round has put aside as it can be neither read nor copied: no more can it be resumed.
+
+    What is resumed gets a number of checks (AdminBrokerProcessor#resumeCheckHalfMessage), and is as long as a copy.
+    Nor one that a later round may meet again, where an index of settled transactions is kept (a repair): the
+    specification does not keep that it was resumed, and takes its transaction for put aside once more.
+    """
+    half = side.broker.message_store.look_message_by_offset(side.place_of_half(step.arguments[0]))
+    is_poison = half is not None and len(half.properties_text) + GROWTH > MOST_PROPERTIES
+    if side.constants.parks_poison and (half is None or is_poison):
+        return True
+    offsets = side.broker.consumer_offset_manager
+    saved = offsets.saved.get(HALF_TOPIC, HALF_QUEUE_ID) or 0
+    is_ahead = step.arguments[0] >= min(saved, offsets.query_offset(HALF_TOPIC, HALF_QUEUE_ID))
+    return side.constants.settles_once and is_ahead
+
+
+def _meets_a_resumed_half(side: BrokerSide, step: Step) -> bool:
+    """The same, where the half offset goes back to it."""
+    return side.constants.settles_once and any(half >= step.arguments[0] for half in side.resumed)
+
+
 persist_offsets = drives("save", ask=_persist_what_is_saved)(lambda side, _: side.process.persist_offsets())
 flush_log = drives("flush")(lambda side, _: side.process.flush())
-set_half_offset_back = drives("regress")(lambda side, step: _set_offset_back(side, HALF_TOPIC, step.arguments[0]))
+set_half_offset_back = drives("regress", unless=_meets_a_resumed_half)(lambda side, step: _set_offset_back(side, HALF_TOPIC, step.arguments[0]))
 set_op_offset_back = drives("regress")(lambda side, step: _set_offset_back(side, OP_TOPIC, step.arguments[0]))
 
 
-@drives("resume", needs=("resume_discarded keeps_discarded",))
+@drives("resume", unless=_cannot_be_resumed, needs=("resume_discarded keeps_discarded",))
 def resume_discarded(side: BrokerSide, step: Step) -> None:
     msg_id = create_message_id(side.broker.settings.store_host, side.place_of_half(step.arguments[0]))
     code = side.process.resume_check(msg_id)
     expect("the answer to RESUME_CHECK_HALF_MESSAGE", SUCCESS, code)
+    side.resumed.add(step.arguments[0])
 
 
 tick = drives("time")(lambda side, _: side.process.advance(TICK_MS))

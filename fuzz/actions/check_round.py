@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Final, Unpack
 from fuzz.actions.record import Driven, Move, Terms, drives, expect
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
+from reference.broker.transaction.half_index import original_of
+from reference.format.record import QueueOffset
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fuzz.broker_side.broker_side import BrokerSide
+    from reference.format.record import LogRecord
     from spec.language import Refused, Step
 
     TakePass = Callable[[BrokerSide], CheckStep | None]
@@ -100,8 +103,42 @@ def _begin_where_none_may(side: BrokerSide, _: Step, refused: Refused) -> bool:
 
 
 def _is_dispatched_since(side: BrokerSide, _: Step) -> bool:
-    """A round that ends at a half which is stored but not dispatched yet, when the broker has dispatched it since."""
-    return side.cursor_is_dispatched
+    """A round that ends at a half which is stored but not dispatched yet, when the broker has dispatched it since.
+
+    And a repaired one that reads all op messages at its end, of which one is not dispatched, either.
+    """
+    ops = side.broker.message_store.get_max_offset_in_queue(OP_TOPIC, HALF_QUEUE_ID)
+    return side.cursor_is_dispatched or (side.constants.settles_once and ops < len(side.records.op_places))
+
+
+def half_at_cursor(side: BrokerSide) -> LogRecord | None:
+    """The half that the store gives a running round; None if there is none, or none that can be decoded."""
+    running = side.broker.check_service.round
+    if running is None:
+        return None
+    read = side.broker.message_store.get_message(HALF_TOPIC, HALF_QUEUE_ID, running.new_offset, 1)
+    return read.records[0] if read.records else None
+
+
+def _is_the_twin_of_an_undecodable_half(side: BrokerSide, _: Step) -> bool:
+    """A half that cannot be decoded, where another one of its transaction was put aside.
+
+    The broker knows such a half by its place; the specification knows its transaction.
+    """
+    running, bridge = side.broker.check_service.round, side.broker.transactional_message_bridge
+    if running is None or half_at_cursor(side) is not None:
+        return False
+    read = QueueOffset(max(running.new_offset, side.records.deleted(side.broker.message_store)[0]))
+    return not side.broker.settled_transactions.knows_place(bridge.place_of(HALF_TOPIC, read))
+
+
+def _its_original_is_settled(side: BrokerSide, _: Step) -> bool:
+    """A half with a long immunity whose original an op message names.
+
+    The broker asks for the original first; the specification may pass it for either reason.
+    """
+    half, running = half_at_cursor(side), side.broker.check_service.round
+    return half is not None and running is not None and original_of(half) in running.op_remove_map.remove_map
 
 
 begin_round = drives("round", unless=cannot_begin_round, ask=_begin_where_none_may)(
@@ -109,12 +146,14 @@ begin_round = drives("round", unless=cannot_begin_round, ask=_begin_where_none_m
 )
 pass_settled_half = branch(CheckBranch.SETTLED)
 pass_half_of_settled_transaction = branch(
-    CheckBranch.KNOWN_AS_SETTLED, repairs=("settles_once", "leaves_escaped")
+    CheckBranch.KNOWN_AS_SETTLED, repairs=("settles_once", "leaves_escaped"), unless=_is_the_twin_of_an_undecodable_half
 )
 pass_copied_half = branch(CheckBranch.COPY_AHEAD, repairs=("copies_once",))
 pass_half_of_settled_original = branch(CheckBranch.PREPARED_HALF_SETTLED)
 pass_half_of_waiting_op = branch(CheckBranch.OP_TO_COME, repairs=("keeps_check_open",))
-pass_over_long_immunity = branch(CheckBranch.PASSED_OVER, repairs=("skips_long_immunities",))
+pass_over_long_immunity = branch(
+    CheckBranch.PASSED_OVER, repairs=("skips_long_immunities",), unless=_its_original_is_settled
+)
 pull_more_ops = branch(CheckBranch.OPS_PULLED, dispatches=True)
 end_round_at_queue_end = branch(CheckBranch.ENDED_AT_QUEUE_END)
 end_round_at_fresh_half = branch(CheckBranch.ENDED_AT_FRESH_HALF)

@@ -28,12 +28,28 @@ def _sleep(side: BrokerSide) -> None:
         side.process.oversleep(by)
 
 
+def _must_be_known_here(side: BrokerSide, _: Step) -> bool:
+    """What another master settles, where this one is to know which transactions are over (repairs).
+
+    No broker hears of that; the specification tells it.
+    """
+    return side.constants.settles_once or side.constants.leaves_escaped
+
+
+def _has_escaped_unclearly(side: BrokerSide, _: Step) -> bool:
+    """The end of an acting slave, or of its patience, where a half has escaped and the answer was lost.
+
+    A repaired master is to know what has escaped, and nobody has told its slave.
+    """
+    return side.constants.leaves_escaped and bool(side.other_master.unanswered)
+
+
 def _settles_elsewhere(says: End) -> Driven:
     def do(side: BrokerSide, step: Step) -> None:
         code = side.other_master.settle(step.arguments[0], says)
         expect("the other master's answer to END_TRANSACTION", SUCCESS, code)
 
-    return drives("elsewhere", needs=_ACTING)(do)
+    return drives("elsewhere", needs=_ACTING, unless=_must_be_known_here)(do)
 
 
 @drives("role")
@@ -84,7 +100,9 @@ def _interrupt_escape(side: BrokerSide, _: Step, refused: Refused) -> bool:
     return is_asked
 
 
-@uncertain_branch(CheckBranch.GIVEN_UP, "escape", needs=_ACTING, ask=_wait_with_what_cannot_escape)
+@uncertain_branch(
+    CheckBranch.GIVEN_UP, "escape", needs=_ACTING, unless=_has_escaped_unclearly, ask=_wait_with_what_cannot_escape
+)
 def give_half_up(side: BrokerSide) -> CheckStep | None:
     side.other_master.takes_messages = False
     done = side.process.step_round()
@@ -116,16 +134,20 @@ def _bring_master_back(side: BrokerSide) -> None:
     side.broker.check_service.last_ended = last_ended
 
 
-@drives("back", needs=_ACTING)
+@drives("back", needs=_ACTING, unless=_has_escaped_unclearly)
 def bring_master_back(side: BrokerSide, _: Step) -> None:
     side.process.save_offsets()
     _bring_master_back(side)
 
 
-bring_master_back_with_its_own_offsets = drives("back", needs=_ACTING)(lambda side, _: _bring_master_back(side))
+bring_master_back_with_its_own_offsets = drives("back", needs=_ACTING, unless=_has_escaped_unclearly)(
+    lambda side, _: _bring_master_back(side)
+)
 
 
-@uncertain_branch(CheckBranch.ABORTED, "escape", "back", needs=_ACTING, ask=_interrupt_escape)
+@uncertain_branch(
+    CheckBranch.ABORTED, "escape", "back", needs=_ACTING, unless=_has_escaped_unclearly, ask=_interrupt_escape
+)
 def bring_master_back_amid_escape(side: BrokerSide) -> CheckStep | None:
     """The round comes to the half, cannot send it, and is interrupted in its sleep; a second sleep takes no time."""
     side.other_master.takes_messages = False

@@ -37,7 +37,7 @@ def ticks(milliseconds: int) -> int:
     return NO_WHOLE_TICK if rest else whole
 
 
-_GROWTH: Final = len(f"{CHECK_TIMES}\x011\x02")
+GROWTH: Final = len(f"{CHECK_TIMES}\x011\x02")
 """By so many characters at least the properties of a half grow when it is put back for the first time."""
 
 
@@ -127,7 +127,7 @@ class BrokerRecords:
         self._put("half.original", place, int(properties.get(PREPARED_QUEUE_OFFSET, NONE)))
         self._put("half.born_at", place, ticks(record.born_timestamp))
         self._put("half.stored_at", place, ticks(record.store_timestamp))
-        if len(record.properties_text) + _GROWTH > MOST_PROPERTIES:
+        if len(record.properties_text) + GROWTH > MOST_PROPERTIES:
             self._put("transaction.kind", transaction, Kind.POISON)
         self._put("transaction.immunity", transaction, int(properties.get(IMMUNITY_SECONDS, NONE)))
         self._put("half_length", None, len(self.half_places))

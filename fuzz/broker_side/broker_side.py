@@ -118,6 +118,8 @@ class BrokerSide:
         self.known_places: dict[int, CommitLogOffset] = {}
         """The commit log offset of each half that a producer knows, by half queue offset."""
         self._rolled_at = -1
+        self.resumed: set[int] = set()
+        """The halves that an operator has resumed."""
         self.connect()
         if constants.retention:
             self._send_something_else()

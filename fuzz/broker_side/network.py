@@ -125,6 +125,8 @@ class OtherMaster:
         """Whether a message arrives there, and whether its answer comes back."""
         self.waiting: defaultdict[int, list[LogRecord]] = defaultdict(list)
         """For each transaction its halves that wait there for their producer."""
+        self.unanswered: set[int] = set()
+        """The transactions of which a half has arrived there, and the answer not come back."""
         self.delivered: Counter[int] = Counter()
         """For each transaction how many real messages were stored there."""
         self._process = process
@@ -134,9 +136,14 @@ class OtherMaster:
         if not self.takes_messages:
             return None
         answer = self._process.broker.take_escaped(request)
+        transaction = transaction_of_key(request.properties[UNIQUE_KEY])
         if answer.record is not None:
-            self.waiting[transaction_of_key(answer.record.properties[UNIQUE_KEY])].append(answer.record)
-        return answer if self.answers else None
+            self.waiting[transaction].append(answer.record)
+        if self.answers:
+            self.unanswered.discard(transaction)
+            return answer
+        self.unanswered.add(transaction)
+        return None
 
     def settle(self, transaction: int, says: End) -> int | None:
         """A half of a transaction is checked there, and its producer answers; what the broker answers to that."""

@@ -68,7 +68,7 @@ def ask(pair: Pair, step: Step) -> Refused | None:
 
 def _ask_round(pair: Pair) -> None:
     """A round that runs has one pass to take, unless the instance or the environment has no room for it."""
-    if not pair.state.round.running:
+    if not pair.state.round.running or _has_no_pass(pair):
         return
     passes = {name: record for name, record in DRIVEN.items() if record.part in ("pass", "uncertain pass")}
     steps = {name: pair.pairing.steps_of[name][0] for name in passes if name in pair.pairing.steps_of}
@@ -80,6 +80,15 @@ def _ask_round(pair: Pair) -> None:
     is_settled = 1 in (len(certain), len(taken)) or (not certain and bool(allowed))
     if not is_settled and not has_no_room and {passes[name] for name in certain} != _CHOICE:
         pair.disagree("asked for a pass of the round", "passes allowed", ", ".join(sorted(certain)) or "none", "one")
+
+
+def _has_no_pass(pair: Pair) -> bool:
+    """A half that cannot be decoded, which a repaired master puts aside, and no slave that acts for one.
+
+    The specification gives such a slave nothing to do but to wait for its time limit.
+    """
+    is_slave = pair.constants.parks_poison and pair.side.broker.role.is_slave
+    return is_slave and check_round.half_at_cursor(pair.side) is None
 
 
 def _ask_end(pair: Pair, step: Step) -> None:

@@ -211,6 +211,7 @@ class BrokerController:
             self._await_ends()
         if self.switches.flushes_on_stop:
             self.transactional_message_service.write_all()
+            self.message_store.dispatch()
         self.transaction_metrics.persist()
         self.is_stopping = True
         self.recorder.record("stop_began")

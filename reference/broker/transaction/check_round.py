@@ -146,15 +146,17 @@ class CheckRound:
         if self._switches.passes_what_is_gone and self._read_offset > self.new_offset:
             self._read_offset = self.new_offset
             return self._moved_on(CheckBranch.GONE, None)
-        if half is not None and self._broker.settled_transactions.knows(half.record):
-            return self._moved_on(CheckBranch.KNOWN_AS_SETTLED, half, op=self._settle_original(half))
+        settled, place = self._broker.settled_transactions, self._bridge.place_of(HALF_TOPIC, self._read_offset)
+        if settled.knows_place(place) if half is None else settled.knows(half.record):
+            op = None if half is None else self._settle_original(half)
+            return self._moved_on(CheckBranch.KNOWN_AS_SETTLED, half, op=op)
         if self._switches.copies_once and self._bridge.half_index is not None:
             original = None if half is None else original_of(half.record)
             copy = self._bridge.half_index.last_copy_of(self._read_offset if original is None else original)
             if copy > self._read_offset:
                 return self._moved_on(CheckBranch.COPY_AHEAD, half)
-        if half is None and self._switches.parks_poison:
-            discarded = self._broker.check_listener.resolve_undecodable(self._read_offset)
+        if half is None and self._switches.parks_poison and not self._broker.role.is_slave:
+            discarded = self._broker.check_listener.resolve_undecodable(self._read_offset, place)
             return self._discarded(half, discarded)
         return None
 
@@ -191,8 +193,8 @@ class CheckRound:
         age = now - half.record.born_timestamp
         immunity_text = half.properties.get(IMMUNITY_SECONDS)
         timeout = self._broker.settings.transaction_timeout_ms
-        immunity = timeout if immunity_text is None else self._immunity_time(immunity_text, timeout)
-        if self._is_young(age, immunity):
+        immunity = timeout if immunity_text is None else self.immunity_time(immunity_text, timeout)
+        if self.is_young(age, immunity):
             if immunity_text is not None:
                 step = self._check_prepare_queue_offset(half)
                 if step is not None:
@@ -201,7 +203,7 @@ class CheckRound:
                 return self._stays(CheckBranch.ENDED_AT_YOUNG_HALF, half)
         if self._switches.keeps_check_open and self._broker.transactional_message_service.has_op_to_come(half.record):
             return self._moved_on(CheckBranch.OP_TO_COME, half)
-        if self._is_need_check(age, immunity, now):
+        if self.is_need_check(age, immunity, now):
             return self._discard(half) if self._has_no_checks_left(half) else self._put_back_for_check(half)
         return self._pull_more_ops(half)
 
@@ -222,7 +224,7 @@ class CheckRound:
             return False
         return half.record.store_timestamp >= self.start_time
 
-    def _immunity_time(self, text: str, timeout: int) -> int:
+    def immunity_time(self, text: str, timeout: int) -> int:
         """``#getImmunityTime``, or, repaired, that of END_TRANSACTION (B25)."""
         of = end_transaction_immunity_time if self._switches.one_immunity else check_immunity_time
         return of(text, timeout)
@@ -261,8 +263,10 @@ class CheckRound:
     def _discarded(self, half: MessageExt | None, discarded: LogRecord | None) -> CheckStep:
         if discarded is None and self._switches.retries_discards and self._switches.keeps_discarded:
             return self._stays(CheckBranch.DISCARD_FAILED, half)
-        if half is not None and discarded is not None:
+        if discarded is not None and half is not None:
             self._broker.settled_transactions.put_aside(half.record)
+        elif discarded is not None:
+            self._broker.settled_transactions.put_place_aside(self._bridge.place_of(HALF_TOPIC, self._read_offset))
         return self._moved_on(CheckBranch.DISCARDED, half, record=discarded)
 
     def _need_discard(self, half: MessageExt) -> bool:
@@ -285,10 +289,10 @@ class CheckRound:
         is_old = now - half.record.born_timestamp > self._broker.settings.file_reserved_time_ms
         return is_old and not (self._switches.asks_the_old and self._broker.check_listener.can_ask(half))
 
-    def _is_young(self, age: int, immunity: int) -> bool:
+    def is_young(self, age: int, immunity: int) -> bool:
         return age <= immunity if self._switches.equal_age_is_young else age < immunity
 
-    def _is_need_check(self, age: int, immunity: int, now: int) -> bool:
+    def is_need_check(self, age: int, immunity: int, now: int) -> bool:
         """``isNeedCheck``, judged on the last pull, however long ago that was (B06).
 
         Repaired, a half is not checked as long as an unread op message names it (B05).

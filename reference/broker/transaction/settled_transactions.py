@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reference.broker.broker_controller import BrokerController
-    from reference.format.record import LogRecord
+    from reference.format.record import CommitLogOffset, LogRecord
 
 FILE: Final = "config/settledTransactions.json"
 
@@ -47,28 +47,36 @@ class SettledTransactions:
         """Whether the transaction of a half is over: settled or put aside here, or left to another broker."""
         if not self.is_kept:
             return False
-        key = half.properties.get(UNIQUE_KEY, "")
+        key = _key(half)
         if self._switches.settles_once:
             is_put_aside = key in self._keys["put_aside"] and key not in self._keys["resumed"]
             if is_put_aside or key in self._keys["settled"]:
                 return True
         return self._switches.leaves_escaped and key in self._keys["escaped"] and self._has_left(key)
 
+    def knows_place(self, half: CommitLogOffset) -> bool:
+        """Whether a half that cannot be decoded was put aside; it has no key but its place in the log."""
+        return self._switches.settles_once and _key_of_place(half) in self._keys["put_aside"]
+
     def settled(self, half: LogRecord) -> None:
         """An END_TRANSACTION of it was carried out."""
-        self._enter("settled", half)
+        self._enter("settled", _key(half))
 
     def put_aside(self, half: LogRecord) -> None:
         """A half of it was discarded, and its record is kept."""
-        self._enter("put_aside", half)
+        self._enter("put_aside", _key(half))
+
+    def put_place_aside(self, half: CommitLogOffset) -> None:
+        """The same of one that cannot be decoded."""
+        self._enter("put_aside", _key_of_place(half))
 
     def resumed(self, half: LogRecord) -> None:
         """An operator has put a discarded half of it back: it is open again, for good."""
-        self._enter("resumed", half)
+        self._enter("resumed", _key(half))
 
     def escaped(self, half: LogRecord) -> None:
         """A half of it was sent to another master, by a slave that acts for this one and shares its index."""
-        self._enter("escaped", half)
+        self._enter("escaped", _key(half))
 
     def _has_left(self, key: str) -> bool:
         """Whether no half of it stands at the half offset or above, and this broker is the master again."""
@@ -79,8 +87,7 @@ class SettledTransactions:
         index.cover(half_offset)
         return index.last_half_of(key) < half_offset
 
-    def _enter(self, kind: str, half: LogRecord) -> None:
-        key = half.properties.get(UNIQUE_KEY, "")
+    def _enter(self, kind: str, key: str) -> None:
         if self.is_kept and key not in self._keys[kind]:
             self._keys[kind].add(key)
             self._save()
@@ -103,8 +110,16 @@ class SettledTransactions:
         found: Iterable[LogRecord] = self._broker.message_store.records()
         for record in found:
             if record.physical_offset >= log_end:
-                key = record.properties.get(UNIQUE_KEY, "")
+                key = _key(record)
                 if record.sys_flag & TRANSACTION_BITS == TRANSACTION_COMMIT:
                     self._keys["settled"].add(key)
                 elif record.topic == DISCARD_TOPIC:
                     self._keys["put_aside"].add(key)
+
+
+def _key(record: LogRecord) -> str:
+    return record.properties.get(UNIQUE_KEY, "")
+
+
+def _key_of_place(half: CommitLogOffset) -> str:
+    return f"@{half}"

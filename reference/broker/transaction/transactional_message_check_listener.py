@@ -18,7 +18,7 @@ from reference.format.properties import (
     message_properties_to_string,
 )
 from reference.format.record import CommitLogOffset
-from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC
+from reference.format.system_topics import DISCARD_TOPIC
 from reference.store.message import MessageExt, MessageExtBrokerInner
 
 if TYPE_CHECKING:
@@ -111,12 +111,11 @@ class TransactionalMessageCheckListener:
         self._broker.check_requests.append(request)
         return request
 
-    def resolve_undecodable(self, half: QueueOffset) -> LogRecord | None:
+    def resolve_undecodable(self, half: QueueOffset, place: CommitLogOffset) -> LogRecord | None:
         """Put a half aside that cannot be decoded, its bytes as the body, and say where it stood (a repair of A07)."""
         if not self._broker.switches.keeps_discarded:
             return None
         store = self._broker.message_store
-        place = self._broker.transactional_message_bridge.place_of(HALF_TOPIC, half)
         size = int.from_bytes(store.get_data(place, CommitLogOffset(place + 4)))
         self._broker.topic_config_manager.create(DISCARD_TOPIC, DISCARD_QUEUES)
         properties = {PREPARED_QUEUE_OFFSET: str(half)}
