@@ -145,7 +145,17 @@ def abort_at_null_result(side: BrokerSide) -> CheckStep | None:
     return side.process.step_round()
 
 
-fail_to_begin_round = drives("round", needs=_THROWS_AT_OP, unless=cannot_begin_round, after="begin_round")(
+def _commits_what_never_began(side: BrokerSide, step: Step) -> bool:
+    """A round that cannot begin, where an exception loses no progress (a repair, and a wrong one).
+
+    The specification commits the half offset 0 for it, as such a round has no place yet; the broker commits nothing.
+    Or one that begins in no broker.
+    """
+    commits = side.constants.keeps_progress or side.constants.commits_after_exception
+    return commits or cannot_begin_round(side, step)
+
+
+fail_to_begin_round = drives("round", needs=_THROWS_AT_OP, unless=_commits_what_never_began, after="begin_round")(
     lambda side, _: begin(side, "over at once")
 )
 

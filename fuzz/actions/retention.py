@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fuzz.actions.check_round import branch
 from fuzz.actions.record import Excluded, drives
+from fuzz.broker_side.broker_side import SMALL_FILES
 from reference.broker.consumer_offset_manager import NO_OFFSET
 from reference.broker.transaction.check_outcome import CheckBranch
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
@@ -13,7 +14,7 @@ from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 if TYPE_CHECKING:
     from fuzz.broker_side.broker_side import BrokerSide
     from reference.format.record import CommitLogOffset
-    from spec.language import Step
+    from spec.language import Refused, Step
 
 
 def _end_of(side: BrokerSide, records: int) -> CommitLogOffset:
@@ -38,7 +39,28 @@ def _begins_at_the_lower_end(side: BrokerSide, _: Step) -> bool:
     )
 
 
-@drives("retain", unless=_splits_a_file)
+def _delete_what_is_pending(side: BrokerSide, step: Step, refused: Refused) -> bool:
+    """A repaired broker keeps the files of what is pending, as far as it is the broker that knows of it.
+
+    It knows of no request under way, nor of the transaction of a half that cannot be decoded. It is not asked while
+    it has other files to delete.
+    """
+    if refused.rule != "nothing that is pending is deleted, or nobody minds":
+        return False
+    cleaning, requests = side.broker.message_store.cleaning, side.broker.check_requests
+    side.process.dispatch()
+    keeps_from = None if cleaning.keeps_from is None else cleaning.keeps_from()
+    is_asked = (
+        not (requests or any(side.network.ends.values()) or side.producers.rotting)
+        and not _splits_a_file(side, step)
+        and (keeps_from is None or keeps_from - cleaning.min_phy_offset < SMALL_FILES.mapped_file_size_commit_log)
+    )
+    if is_asked:
+        side.process.delete_files_before(_end_of(side, step.arguments[0]))
+    return is_asked
+
+
+@drives("retain", unless=_splits_a_file, ask=_delete_what_is_pending)
 def delete_oldest_files(side: BrokerSide, step: Step) -> None:
     """What is deleted is dispatched before: ``ReputMessageService#doReput`` would enter the rest of it nowhere."""
     side.process.dispatch()
@@ -46,7 +68,7 @@ def delete_oldest_files(side: BrokerSide, step: Step) -> None:
     side.process.delete_files_before(_end_of(side, step.arguments[0]))
 
 
-move_lower_ends = drives("retain", needs=("retention",), unless=_begins_at_the_lower_end)(
+move_lower_ends = drives("retain", needs=("retention",), unless=_begins_at_the_lower_end, dispatches=True)(
     lambda side, _: side.process.move_lower_ends()
 )
 truncate_all = Excluded("the reference broker has no controller mode, in which a running broker truncates its log")

@@ -120,6 +120,7 @@ _COUNTED_FAULTS: Final = {
     "5.4.0": ("put_failure", "offline_producer"),
     "5.5.0": ("put_failure", "offline_producer"),
     "5.5.1": ("put_failure", "offline_producer"),
+    "fixed": ("put_failure", "offline_producer"),
 }
 """The environments in which states are counted: each gives 5,000 to 20,000 of them."""
 
