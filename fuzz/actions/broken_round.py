@@ -74,7 +74,7 @@ def _has_op_to_come(side: BrokerSide, _: Step) -> bool:
     return half is not None and side.broker.transactional_message_service.has_op_to_come(half)
 
 
-def _needs_no_copy(side: BrokerSide, step: Step) -> bool:
+def _needs_no_copy(side: BrokerSide, _: Step) -> bool:
     """An immune half whose copy cannot be stored, as long as a pull would give op messages, or move an offset.
 
     The broker reads them then, and may pass the half for one of them; the specification ends the round with what was

@@ -54,7 +54,9 @@ def _meets_a_resumed_half(side: BrokerSide, step: Step) -> bool:
 
 persist_offsets = drives("save", ask=_persist_what_is_saved)(lambda side, _: side.process.persist_offsets())
 flush_log = drives("flush")(lambda side, _: side.process.flush())
-set_half_offset_back = drives("regress", unless=_meets_a_resumed_half)(lambda side, step: _set_offset_back(side, HALF_TOPIC, step.arguments[0]))
+set_half_offset_back = drives("regress", unless=_meets_a_resumed_half)(
+    lambda side, step: _set_offset_back(side, HALF_TOPIC, step.arguments[0])
+)
 set_op_offset_back = drives("regress")(lambda side, step: _set_offset_back(side, OP_TOPIC, step.arguments[0]))
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from spec.language import Refused, Step
 
 
-
 def _retry_discard(side: BrokerSide, _: Step, refused: Refused) -> bool:
     """A repaired round stays at a half whose record is not stored."""
     is_asked = refused.rule == "nobody looks whether its record was stored" and (
@@ -38,9 +37,9 @@ def _is_put_back_later(side: BrokerSide, _: Step) -> bool:
     if half is None or running is None:
         return False
     text, timeout = half.properties.get(IMMUNITY_SECONDS), side.broker.settings.transaction_timeout_ms
-    immunity = timeout if text is None else running.immunity_time(text, timeout)
+    immunity = timeout if text is None else running.judge.immunity_time(text)
     age, is_passed = side.clock.now - half.born_timestamp, original_of(half) in running.op_remove_map.remove_map
-    if text is not None and running.is_young(age, immunity):
+    if text is not None and running.judge.is_young(age, immunity):
         return is_passed
     if is_passed and side.constants.heeds_settled_originals:
         return True
@@ -56,6 +55,6 @@ discard_half_unrecorded = uncertain_branch(
     CheckBranch.DISCARDED, "bad put", after="spin_at_failed_immunity", ask=_retry_discard
 )(fail_all_puts)
 discard_instead_of_check = branch(CheckBranch.DISCARDED, repairs=("discards_instead_of_checking",))
-discard_what_cannot_be_copied = uncertain_branch(CheckBranch.DISCARDED, "round", repairs=("parks_poison",), unless=_is_put_back_later)(
-    lambda side: side.process.step_round()
-)
+discard_what_cannot_be_copied = uncertain_branch(
+    CheckBranch.DISCARDED, "round", repairs=("parks_poison",), unless=_is_put_back_later
+)(lambda side: side.process.step_round())

@@ -17,10 +17,7 @@ from reference.broker.response import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fuzz.broker_side.broker_side import BrokerSide
-    from spec.constants import Constants
     from spec.language import Refused, Step
 
 ANSWER: Final = "the answer to END_TRANSACTION"
@@ -39,11 +36,11 @@ def answer_of(step: EndTransactionStep) -> str:
     return in_words(step.outcome, None if step.response is None else step.response.code)
 
 
-_TRIED_AGAIN: Final[dict[str, Callable[[Constants], bool]]] = {
-    "what could not be stored is not tried again": lambda constants: constants.put_failure,
-    "what was not written is tried again": lambda constants: constants.op_write_failure,
+_TRIED_AGAIN: Final = {
+    "what could not be stored is not tried again": "put_failure",
+    "what was not written is tried again": "op_write_failure",
 }
-"""Rules that forbid a failure in a repaired broker, and whether the store may refuse."""
+"""Rules that forbid a failure in a repaired broker, and the fault with which its store may refuse."""
 
 NOT_THE_HALF: Final = in_words(EndTransactionOutcome.REFUSED, SYSTEM_ERROR)
 """The expected answer to an END_TRANSACTION whose group or offset is not the half's, or that names no half."""
@@ -86,7 +83,7 @@ def _half_is_unreadable(side: BrokerSide, step: Step) -> bool:
 
 def _try_while_the_store_refuses(side: BrokerSide, step: Step, refused: Refused) -> bool:
     """A repaired broker waits with what its store refuses: it answers nothing, and is as it was."""
-    is_asked = _TRIED_AGAIN.get(refused.rule, lambda _: False)(side.constants)
+    is_asked = refused.rule in _TRIED_AGAIN and bool(getattr(side.constants, _TRIED_AGAIN[refused.rule]))
     if is_asked:
         with side.process.puts_fail():
             expect(ANSWER, EndTransactionOutcome.WAITING.value, answer_of(side.go_on_with_end(step.arguments[0])))
@@ -118,9 +115,11 @@ fail_to_write_op = _end(
 refuse_late_end = _refuse(ILLEGAL_OPERATION, "end", unless=_is_answered_for_another_reason)
 refuse_end_as_slave = _refuse(SLAVE_NOT_AVAILABLE, "slave", needs=("role_change", "acting_slave escapes"))
 refuse_unreadable = _refuse(SYSTEM_ERROR, "end", needs=("undecodable_half", "retention"))
-refuse_commit_unstored = _refuse(
-    SERVICE_NOT_AVAILABLE, "bad put", puts_fail=True, ask=_try_while_the_store_refuses
-)
+refuse_commit_unstored = _refuse(SERVICE_NOT_AVAILABLE, "bad put", puts_fail=True, ask=_try_while_the_store_refuses)
 ignore_repeated_end = _end(
-    EndTransactionOutcome.IGNORED, SUCCESS, "end", repairs=("settles_once", "leaves_escaped"), unless=_half_is_unreadable
+    EndTransactionOutcome.IGNORED,
+    SUCCESS,
+    "end",
+    repairs=("settles_once", "leaves_escaped"),
+    unless=_half_is_unreadable,
 )

@@ -80,7 +80,7 @@ def _wait_with_what_cannot_escape(side: BrokerSide, _: Step, refused: Refused) -
     is_asked = refused.rule == "a half is given up at last"
     if is_asked:
         side.other_master.takes_messages = False
-        for _ in range(_PATIENCE):
+        for _try in range(_PATIENCE):
             done = side.process.step_round()
             expect("the round's branch", CheckBranch.ESCAPE_FAILED.value, "" if done is None else done.branch.value)
             _sleep(side)

@@ -91,7 +91,6 @@ class Excluded(ActionRecord):
     why: str
 
 
-
 def drives(*moves: Move, **terms: Unpack[Terms]) -> Callable[[Do], Driven]:
     """Make a record of a function that does the action to the broker."""
     return lambda do: Driven(do, moves, **terms)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Final
 
-from model_check.releases import NEWEST_RELEASE
 from reference.versions.switches import ReleaseSwitches
 from reference.versions.versions import STORE_VERSIONS
+from spec.releases.broker_defaults import NEWEST_RELEASE
 
 if TYPE_CHECKING:
     from model_check.world import Profile

@@ -57,7 +57,7 @@ BROKER_MUTANTS: Final = (
     ),
     _mutant(
         "check count forgotten", "a put-back does not count a check",
-        "reference.broker.transaction.check_round", "= str(check_times + 1)", "= str(check_times)",
+        "reference.broker.transaction.half_judge", "= str(check_times + 1)", "= str(check_times)",
         "half.check_times", like="A09",
     ),
     _mutant(
@@ -103,7 +103,7 @@ BROKER_MUTANTS: Final = (
     ),
     _mutant(
         "old half taken into removeMap", "an op message for a half below the half offset is not done with",
-        "reference.broker.transaction.op_remove_map", "if half >= self._mini_offset:", "if half >= 0:",
+        "reference.broker.transaction.op_remove_map", "if half >= self._least:", "if half >= 0:",
         "round.removed_by", like="B01",
     ),
     _mutant(
@@ -119,29 +119,30 @@ BROKER_MUTANTS: Final = (
     ),
     _mutant(
         "equal age not young", "5.4.0 compares ages with < as 5.3.3 did",
-        "reference.broker.transaction.check_round", "age <= immunity if", "age < immunity if",
+        "reference.broker.transaction.half_judge", "age <= immunity if", "age < immunity if",
         _BRANCH, like="A19", profile="5.4.0",
     ),
     _mutant(
         "equal age young", "5.3.3 compares ages with <= as 5.4.0 does",
-        "reference.broker.transaction.check_round", "else age < immunity", "else age <= immunity",
+        "reference.broker.transaction.half_judge", "else age < immunity", "else age <= immunity",
         _BRANCH, like="A19",
     ),
     _mutant(
         "discard a check too late", "a half is discarded with more than the maximum of checks",
-        "reference.broker.transaction.check_round", "check_times >= self._broker", "check_times > self._broker",
+        "reference.broker.transaction.half_judge", "check_times >= self._settings", "check_times > self._settings",
         _BRANCH, like="A30",
     ),
     _mutant(
         "discard after the ops", "a half is discarded only when the op queue is read to its end",
-        "reference.broker.transaction.check_round", "if self._need_discard(half) or",
-        "if self._need_discard(half) and self.op_remove_map.pull_result.found is None or",
+        "reference.broker.transaction.check_round", "if self.judge.need_discard(half) or",
+        "if self.judge.need_discard(half) and self.op_remove_map.pull_result.found is None or",
         _BRANCH, like="A10",
     ),
     _mutant(
         "discarded and not kept", "a discarded half leaves only a log line, as in 4.5.1",
         "reference.broker.transaction.transactional_message_check_listener",
-        "if not self._broker.switches.keeps_discarded:", "if half_is_lost := True:",
+        "if not self._broker.switches.keeps_discarded:\n            return None\n        self._broker.topic",
+        "if half_is_lost := True:\n            return None\n        self._broker.topic",
         "transaction.parked", like="A31",
     ),
     _mutant(
@@ -154,14 +155,15 @@ BROKER_MUTANTS: Final = (
     ),
     _mutant(
         "fresh half not recognised", "a half of the round's first instant counts as an earlier one",
-        "reference.broker.transaction.check_round", "half.record.store_timestamp >= self.start_time",
+        "reference.broker.transaction.half_judge", "half.record.store_timestamp >= self.start_time",
         "half.record.store_timestamp > self.start_time",
         _BRANCH, like="B16",
     ),
     _mutant(
         "time limit ignored", "a round never stops for having lasted too long",
         "reference.broker.transaction.check_round",
-        "if now - self.start_time > self._broker.settings.max_process_time_limit_ms:", "if False:",
+        "if now - self.start_time > self._broker.settings.max_process_time_limit_ms and not self._finishes_reading():",
+        "if False:",
         _BRANCH, like="A20",
     ),
     _mutant(
@@ -254,13 +256,13 @@ BROKER_MUTANTS: Final = (
     ),
     _mutant(
         "failed put passed", "a half whose copy was not stored is passed",
-        "reference.broker.transaction.check_round", "return self._stays(CheckBranch.PUT_BACK_FAILED, half)",
-        "return self._moved_on(CheckBranch.PUT_BACK_FAILED, half)",
+        "reference.broker.transaction.check_round", "self._stays(CheckBranch.PUT_BACK_FAILED, half)",
+        "self._moved_on(CheckBranch.PUT_BACK_FAILED, half)",
         "offsets.half", like="B08", beside="put_failure",
     ),
     _mutant(
         "aborted round commits", "a round that an exception ends commits what it has reached",
-        "reference.broker.transaction.check_round", "if step.branch.commits:", "if step.branch.is_end:",
+        "reference.broker.transaction.check_round", "if step.branch.commits or", "if step.branch.is_end or",
         "offsets.half, offsets.op", like="A08", beside="null_half",
     ),
     _mutant(
@@ -271,7 +273,7 @@ BROKER_MUTANTS: Final = (
     _mutant(
         "null in the list", "4.9.7 stumbles over a message that cannot be decoded, as 4.5.1 did",
         "reference.broker.transaction.transactional_message_bridge",
-        "if self._switches.undecodable_throws and None in records:",
+        "if self._switches.undecodable_throws and None in records and not is_passed:",
         "if None in records:",
         f"{_BRANCH}, whether a round begins", like="A07 B17", profile="4.9.7", beside="undecodable_half undecodable_op",
     ),

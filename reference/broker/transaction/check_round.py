@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_outcome import CheckBranch, CheckStep
 from reference.broker.transaction.half_index import original_of
-from reference.broker.transaction.immunity_time import check_immunity_time, end_transaction_immunity_time
+from reference.broker.transaction.half_judge import HalfJudge
 from reference.broker.transaction.op_remove_map import OpRemoveMap
 from reference.broker.transaction.transactional_message_bridge import PullResult, PullStatus
 from reference.errors import ActivityIsOverError, ErrorInCheckError, ThrownInCheckError
-from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET
+from reference.format.properties import IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET
 from reference.format.record import LogRecord, QueueOffset
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
-from reference.java import get_int, get_long
+from reference.java import get_long
 from reference.store.message import MessageExt
 from spec.releases.broker_defaults import defaults_of
 
@@ -48,6 +48,8 @@ class CheckRound:
         )
         self.start_time = broker.clock.now
         """When it began (``startTime``)."""
+        self.judge = HalfJudge(broker, self.start_time)
+        """What it asks of a half by itself."""
         self.half_offset = bridge.fetch_consume_offset(HALF_TOPIC)
         """The half offset that was committed then (``halfOffset``, passed on as ``miniOffset``)."""
         self.op_offset = bridge.fetch_consume_offset(OP_TOPIC)
@@ -112,9 +114,7 @@ class CheckRound:
         return self._taken(CheckStep(CheckBranch.ABORTED, self.new_offset, thrown=thrown))
 
     def _taken(self, step: CheckStep) -> CheckStep:
-        if step.branch.commits:
-            self._commit()
-        elif step.branch.is_end and self._commits_after_exception:
+        if step.branch.commits or (step.branch.is_end and self._commits_after_exception):
             self._commit()
         if step.branch.is_end:
             self.is_over = True
@@ -184,17 +184,17 @@ class CheckRound:
     def _pass_half(self, half: MessageExt, now: int) -> CheckStep:
         if self._broker.role is BrokerRole.ACTING_MASTER and self._broker.switches.escapes:
             return self._escape(half)
-        if self._need_discard(half) or self._need_skip(half, now):
+        if self.judge.need_discard(half) or self.judge.need_skip(half, now):
             return self._discard(half)
-        if self._is_fresh(half, now):
+        if self.judge.is_fresh(half, now):
             return self._stays(CheckBranch.ENDED_AT_FRESH_HALF, half)
         if self._switches.heeds_settled_originals and (op := self._settle_original(half)) is not None:
             return self._moved_on(CheckBranch.PREPARED_HALF_SETTLED, half, op=op)
         age = now - half.record.born_timestamp
         immunity_text = half.properties.get(IMMUNITY_SECONDS)
         timeout = self._broker.settings.transaction_timeout_ms
-        immunity = timeout if immunity_text is None else self.immunity_time(immunity_text, timeout)
-        if self.is_young(age, immunity):
+        immunity = timeout if immunity_text is None else self.judge.immunity_time(immunity_text)
+        if self.judge.is_young(age, immunity):
             if immunity_text is not None:
                 step = self._check_prepare_queue_offset(half)
                 if step is not None:
@@ -204,7 +204,7 @@ class CheckRound:
         if self._switches.keeps_check_open and self._broker.transactional_message_service.has_op_to_come(half.record):
             return self._moved_on(CheckBranch.OP_TO_COME, half)
         if self.is_need_check(age, immunity, now):
-            return self._discard(half) if self._has_no_checks_left(half) else self._put_back_for_check(half)
+            return self._discard(half) if self.judge.has_no_checks_left(half) else self._put_back_for_check(half)
         return self._pull_more_ops(half)
 
     def _finishes_reading(self) -> bool:
@@ -215,19 +215,6 @@ class CheckRound:
         if not self._switches.finishes_reading or self._has_failed_put or self.new_offset != self.half_offset:
             return False
         return self.new_offset < self._bridge.max_offset(HALF_TOPIC)
-
-    def _is_fresh(self, half: MessageExt, now: int) -> bool:
-        """Whether the half was stored within this round, as far as its time says (B28)."""
-        if self._switches.distrusts_future and half.record.store_timestamp > now:
-            return False
-        if now - self.start_time > self._broker.settings.max_process_time_limit_ms:
-            return False
-        return half.record.store_timestamp >= self.start_time
-
-    def immunity_time(self, text: str, timeout: int) -> int:
-        """``#getImmunityTime``, or, repaired, that of END_TRANSACTION (B25)."""
-        of = end_transaction_immunity_time if self._switches.one_immunity else check_immunity_time
-        return of(text, timeout)
 
     def _settle_original(self, half: MessageExt) -> QueueOffset | None:
         """Settle a copy by its original, if an op message names that, as the original itself would be (B01)."""
@@ -269,29 +256,6 @@ class CheckRound:
             self._broker.settled_transactions.put_place_aside(self._bridge.place_of(HALF_TOPIC, self._read_offset))
         return self._moved_on(CheckBranch.DISCARDED, half, record=discarded)
 
-    def _need_discard(self, half: MessageExt) -> bool:
-        """Count the half's checks up in memory, unless they have reached the maximum (``#needDiscard``)."""
-        text = half.properties.get(CHECK_TIMES)
-        check_times = 0 if text is None else get_int(text)
-        if text is not None and check_times >= self._broker.settings.transaction_check_max:
-            return not self._switches.discards_instead_of_checking
-        half.properties[CHECK_TIMES] = str(check_times + 1)
-        return False
-
-    def _has_no_checks_left(self, half: MessageExt) -> bool:
-        """Whether the half is to be discarded where it would be checked (a repair of A10)."""
-        if not self._switches.discards_instead_of_checking:
-            return False
-        return get_int(half.record.properties.get(CHECK_TIMES, "0")) >= self._broker.settings.transaction_check_max
-
-    def _need_skip(self, half: MessageExt, now: int) -> bool:
-        """Whether the half was born too long ago (``#needSkip``); repaired, only while nobody can be asked (B45)."""
-        is_old = now - half.record.born_timestamp > self._broker.settings.file_reserved_time_ms
-        return is_old and not (self._switches.asks_the_old and self._broker.check_listener.can_ask(half))
-
-    def is_young(self, age: int, immunity: int) -> bool:
-        return age <= immunity if self._switches.equal_age_is_young else age < immunity
-
     def is_need_check(self, age: int, immunity: int, now: int) -> bool:
         """``isNeedCheck``, judged on the last pull, however long ago that was (B06).
 
@@ -318,7 +282,7 @@ class CheckRound:
         None means that neither was done, and that the pass goes on as if there were no immunity. Up to 4.3.2 the age is
         computed once more here, and a half whose immunity has ended since is passed over (A01).
         """
-        if not self._switches.measures_age_once and self._has_become_old(half):
+        if not self._switches.measures_age_once and self.judge.has_become_old(half):
             return self._moved_on(CheckBranch.PASSED_OVER, half)
         text = half.properties.get(PREPARED_QUEUE_OFFSET)
         if text is not None:
@@ -328,7 +292,7 @@ class CheckRound:
             op = self.op_remove_map.settle_prepared(prepared_half)
             if op is not None:
                 return self._moved_on(CheckBranch.PREPARED_HALF_SETTLED, half, op=op)
-        if self._switches.skips_long_immunities and self._is_too_immune(half):
+        if self._switches.skips_long_immunities and self.judge.is_too_immune(half):
             return self._moved_on(CheckBranch.PASSED_OVER, half)
         if self._switches.counts_sent_checks or self._switches.discards_instead_of_checking:
             half.take_check_back()
@@ -337,23 +301,12 @@ class CheckRound:
             return self._failed_put(half, stored)
         return self._moved_on(CheckBranch.PUT_BACK_FOR_IMMUNITY, half, record=stored.record)
 
-    def _is_too_immune(self, half: MessageExt) -> bool:
-        """Whether its immunity is longer than all its checks take (PR #9321)."""
-        settings = self._broker.settings
-        immunity = check_immunity_time(half.properties.get(IMMUNITY_SECONDS, ""), settings.transaction_timeout_ms)
-        return immunity > settings.transaction_check_max * settings.transaction_check_interval_ms
-
     def _failed_put(self, half: MessageExt, stored: PutMessageResult) -> CheckStep | None:
         """What a repair does with a half whose copy was not stored; None leaves it to the release."""
         self._has_failed_put = True
         if stored.status.is_of_the_message and self._switches.parks_poison:
             return self._discard(half, as_stored=True)
         return self._stays(CheckBranch.ENDED_AT_FAILED_PUT, half) if self._switches.ends_at_failed_put else None
-
-    def _has_become_old(self, half: MessageExt) -> bool:
-        timeout = self._broker.settings.transaction_timeout_ms
-        immunity = check_immunity_time(half.properties.get(IMMUNITY_SECONDS, ""), timeout)
-        return self._broker.clock.now - half.record.born_timestamp >= immunity
 
     def _put_back_for_check(self, half: MessageExt) -> CheckStep:
         """Store the copy first, then ask for it (``#putBackHalfMsgQueue``)."""

@@ -1,4 +1,4 @@
-"""An index of the half queue from the half offset on: which halves are copies of which, and whose. A repair's memory."""
+"""An index of the half queue from the half offset on: which halves are copies of which, and whose. For repairs."""
 
 from __future__ import annotations
 

@@ -54,14 +54,12 @@ SCHEDULES: Final = {
     ),
     "counts_sent_checks": Schedule(PUT_BACK),
     "discards_instead_of_checking": Schedule(
-        "send_half_with_checks t=0 immunity=1 checks=2; tick; begin_round; put_back_immune_half; end_round_at_fresh_half;"
-        "tick; tick; begin_round; discard_instead_of_check"
+        "send_half_with_checks t=0 immunity=1 checks=2; tick; begin_round; put_back_immune_half;"
+        "end_round_at_fresh_half; tick; tick; begin_round; discard_instead_of_check"
     ),
     "keeps_progress": Schedule("send_half t=0 immunity=-1; begin_round; end_round_at_missed_half"),
     "flushes_before_saving": Schedule(f"{PUT_BACK}; end_round_at_fresh_half; persist_offsets"),
-    "clamps_offsets": Schedule(
-        f"{PUT_BACK_FOR_CHECK}; end_round_at_fresh_half; persist_offsets; lose_power records=0"
-    ),
+    "clamps_offsets": Schedule(f"{PUT_BACK_FOR_CHECK}; end_round_at_fresh_half; persist_offsets; lose_power records=0"),
     "skips_undecodable_ops": Schedule(f"{COMMITTED_WITH_AN_OP}; corrupt_op o=0; begin_round"),
     "parks_poison": Schedule("send_undecodable_half t=0 immunity=-1; begin_round; discard_what_cannot_be_copied"),
     "ends_at_failed_put": Schedule(PUT_BACK_FOR_CHECK.replace("put_back_and_check", "spin_at_failed_check")),

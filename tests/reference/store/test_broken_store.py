@@ -215,10 +215,10 @@ def test_a_later_pull_of_op_messages_that_is_not_answered_is_tolerated_from_5_1_
     assert running is not None
     one.broker.message_store.miss_next_read(NO_ANSWER)
     if is_tolerated:
-        assert running.op_remove_map.fill() == PullResult(PullStatus.NO_NEW_MSG, QueueOffset(0))
+        assert running.op_remove_map.fill(QueueOffset(0)) == PullResult(PullStatus.NO_NEW_MSG, QueueOffset(0))
     else:
         with pytest.raises(ThrownInCheckError, match="NullPointerException"):
-            running.op_remove_map.fill()
+            running.op_remove_map.fill(QueueOffset(0))
 
 
 def test_a_half_that_the_store_misses_is_jumped_over_once_a_round() -> None:
