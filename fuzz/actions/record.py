@@ -86,7 +86,7 @@ class Driven(ActionRecord):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excluded(ActionRecord):
-    """An action that is not done to the broker, and why: a repair that no version has, or one that no broker can do."""
+    """An action that is not done to the broker, and why."""
 
     why: str
 

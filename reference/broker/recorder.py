@@ -21,6 +21,11 @@ Row = dict[str, int | str]
 _EVENT_OF_BRANCH = {
     CheckBranch.SETTLED: "half_passed",
     CheckBranch.PREPARED_HALF_SETTLED: "half_passed",
+    CheckBranch.KNOWN_AS_SETTLED: "half_passed",
+    CheckBranch.COPY_AHEAD: "half_passed",
+    CheckBranch.OP_TO_COME: "half_passed",
+    CheckBranch.GONE: "half_passed",
+    CheckBranch.PASSED_OVER: "half_passed",
     CheckBranch.DISCARDED: "half_discarded",
     CheckBranch.PUT_BACK_FOR_IMMUNITY: "put_back_for_immunity",
     CheckBranch.PUT_BACK_FOR_CHECK: "put_back_for_check",

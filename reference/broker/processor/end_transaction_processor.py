@@ -116,10 +116,6 @@ _UNSTORED = {
 """Code and remark for a real message that was not stored (``#sendFinalMessage``)."""
 
 
-_UNFINISHED: Final = (EndTransactionOutcome.MESSAGE_STORED, EndTransactionOutcome.WAITING)
-"""Outcomes behind which the request has another step."""
-
-
 class EndTransaction:
     """One END_TRANSACTION in handling: two steps for a commit, one for everything else."""
 
@@ -148,7 +144,7 @@ class EndTransaction:
             step = self._delete_prepare_message(self._committed, _COMMITTED)
         else:
             step = self._process()
-        self.is_over = step.outcome not in _UNFINISHED
+        self.is_over = step.outcome not in (EndTransactionOutcome.MESSAGE_STORED, EndTransactionOutcome.WAITING)
         between_writes = self._broker.transactional_message_service.ends_between_writes
         if step.outcome is EndTransactionOutcome.MESSAGE_STORED:
             between_writes.append(self)
@@ -171,6 +167,7 @@ class EndTransaction:
         if half is None:
             return self._refuse(SYSTEM_ERROR, "Find prepared transaction message failed")
         if self._broker.settled_transactions.knows(half.record) and self._check_prepare_message(half) is None:
+            self._broker.recorder.record_end("end_refused", header, half)
             return EndTransactionStep(EndTransactionOutcome.IGNORED, RemotingResponse(SUCCESS))
         if self._reject_commit_or_rollback(half):
             return self._refuse(ILLEGAL_OPERATION, NOT_SET_REMARK)

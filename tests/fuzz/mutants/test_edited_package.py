@@ -21,7 +21,7 @@ from spec.chapters import broker
 from spec.chapters import putting_back as spec_putting_back
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-EDIT = Edit("reference.broker.transaction.check_round", "half.record.store_timestamp >= self.start_time", "False")
+EDIT = Edit("reference.broker.transaction.half_judge", "half.record.store_timestamp >= self.start_time", "False")
 
 
 def test_the_edited_module_and_those_that_lean_on_it_are_loaded_anew_and_the_others_are_shared() -> None:

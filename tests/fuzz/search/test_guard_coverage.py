@@ -61,19 +61,6 @@ def test_a_step_that_was_tried_is_counted() -> None:
     assert ("begin_round", "the check interval is over since the last round") in coverage.never_false
 
 
-@pytest.mark.parametrize(
-    ("profile", "faults", "complaint"),
-    [
-        ("fixed", (), "no reference broker of the profile 'fixed'; there are 4.5.1, 4.9.7, 5.3.3, 5.4.0, 5.5.0, 5.5.1"),
-    ],
-)
-def test_a_world_that_no_broker_has_is_refused_with_the_reason(
-    profile: str, faults: tuple[str, ...], complaint: str
-) -> None:
-    with pytest.raises(ModelCheckError, match=complaint):
-        Pairing.of(profile, faults)
-
-
 @pytest.mark.parametrize("profile", ["4.5.1", "5.4.0"])
 def test_without_its_faults_nothing_that_is_excluded_is_possible(profile: str) -> None:
     """Each excluded action is closed, state by state, on schedules that reach what the lockstep reaches."""
