@@ -14,7 +14,6 @@ from fuzz.search.campaign import run_campaign
 from fuzz.search.coverage import EXCLUDED_RULES, LISTED, GuardCoverage, Guards, count_states, states_along
 from fuzz.search.workloads import MoveTable
 from model_check.counterexample.steps import read_path
-from model_check.errors import ModelCheckError
 from model_check.world import Profile
 from spec.constants import FAULTS, SWITCHES
 from spec.language import Refused

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from reference.broker.transaction.settled_transactions import SettledTransactions
 from reference.format.record import TRANSACTION_COMMIT, QueueOffset
@@ -11,6 +11,9 @@ from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.store.get_message import GetMessageStatus
 from tests.reference.broker.test_escape import Elsewhere, acting
 from tests.reference.one_broker import OneBroker
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def start_again(one: OneBroker) -> None:
