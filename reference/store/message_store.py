@@ -321,7 +321,7 @@ class MessageStore:
         return QueueOffset(0 if queue is None else queue.end)
 
     def get_commit_log_offset_in_queue(self, topic: str, queue_id: int, offset: QueueOffset) -> CommitLogOffset:
-        """Where the message of an entry begins (``DefaultMessageStore#getCommitLogOffsetInQueue``); 0 without one."""
+        """Where in the log the message of a queue entry begins, kept or not; 0 without an entry."""
         queue = self._queue_to_read(topic, queue_id)
         has_entry = queue is not None and 0 <= offset < queue.end
         return CommitLogOffset(queue.entry(offset)[0] if queue is not None and has_entry else 0)

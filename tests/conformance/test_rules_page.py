@@ -24,7 +24,7 @@ def test_the_page_is_what_the_sources_say() -> None:
 
 def test_a_rule_is_found_on_both_sides() -> None:
     found = {place.name for place in rules()["TransactionalMessageServiceImpl", "needDiscard"]}
-    assert {"discard_half", "CheckRound._need_discard"} <= found
+    assert {"discard_half", "HalfJudge.need_discard"} <= found
 
 
 def test_each_line_that_names_rocketmq_is_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

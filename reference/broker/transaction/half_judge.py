@@ -1,4 +1,4 @@
-"""What a check round asks of a half itself: its checks, its age, its immunity (``TransactionalMessageServiceImpl``)."""
+"""What a check round asks of a half itself: its checks, its age, its immunity."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ class HalfJudge:
         self.start_time = start_time
 
     def need_discard(self, half: MessageExt) -> bool:
-        """Count the half's checks up in memory, unless they have reached the maximum (``#needDiscard``)."""
+        """Count the half's checks up in memory, unless they have reached the maximum.
+
+        ``TransactionalMessageServiceImpl#needDiscard``
+        """
         text = half.properties.get(CHECK_TIMES)
         check_times = 0 if text is None else get_int(text)
         if text is not None and check_times >= self._settings.transaction_check_max:
@@ -39,7 +42,10 @@ class HalfJudge:
         return get_int(half.record.properties.get(CHECK_TIMES, "0")) >= self._settings.transaction_check_max
 
     def need_skip(self, half: MessageExt, now: int) -> bool:
-        """Whether the half was born too long ago (``#needSkip``); repaired, only while nobody can be asked (B45)."""
+        """Whether the half was born too long ago; repaired, only while nobody can be asked (B45).
+
+        ``TransactionalMessageServiceImpl#needSkip``
+        """
         is_old = now - half.record.born_timestamp > self._settings.file_reserved_time_ms
         return is_old and not (self._switches.asks_the_old and self._check_listener.can_ask(half))
 
@@ -52,7 +58,10 @@ class HalfJudge:
         return half.record.store_timestamp >= self.start_time
 
     def immunity_time(self, text: str) -> int:
-        """For how many ms a half is left alone (``#getImmunityTime``); repaired, as END_TRANSACTION has it (B25)."""
+        """For how many milliseconds a half is left alone; repaired, as END_TRANSACTION has it (B25).
+
+        ``TransactionalMessageServiceImpl#getImmunityTime``
+        """
         of = end_transaction_immunity_time if self._switches.one_immunity else check_immunity_time
         return of(text, self._settings.transaction_timeout_ms)
 
