@@ -33,9 +33,10 @@ def compiled_harness(jars: Sequence[Path]) -> Path:
     """
     sources = sorted(SOURCES.rglob("*.java"))
     seen = hashlib.sha256()
-    for path in (*sources, *jars):
+    classes = [file for path in jars if path.is_dir() for file in sorted(path.rglob("*.class"))]
+    for path in (*sources, *jars, *classes):
         seen.update(path.name.encode())
-        seen.update(read_bytes(path) if path.suffix == ".java" else str(path.stat().st_size).encode())
+        seen.update(read_bytes(path) if path.suffix == ".java" else f"{path.stat().st_size} {path.stat().st_mtime_ns}".encode())
     folder = cache_folder() / "java"
     jar = folder / f"harness-{seen.hexdigest()[:16]}.jar"
     if not jar.is_file():
@@ -59,7 +60,7 @@ def _compile(sources: Sequence[Path], jars: Sequence[Path], folder: Path) -> Pat
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_MOST_SECONDS)
     if done.returncode:
         first = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr[:200])
-        message = f"{jars[0].parent}: the harness can't be compiled for these jars: {first}"
+        message = f"{jars[0]}: the harness can't be compiled for it and the jars behind it: {first}"
         raise JavaError(message)
     made = folder / "harness.jar"
     with ZipFile(made, "w") as archive:

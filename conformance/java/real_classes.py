@@ -21,7 +21,10 @@ from conformance.releases.jvm import java_command
 from files.reading import read_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import TracebackType
+
+    from conformance.java.given_jar import GivenJar
 
 REWRITTEN: Final = {
     "stop: next half": 1,
@@ -50,7 +53,8 @@ class RealDifference:
     given: str
     where: Any
     """What the order was given with."""
-    release: str
+    whose: str
+    """What the classes are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +64,17 @@ class _Asked:
     where: Any
 
 
+def _line_of(order: str, fields: Mapping[str, object]) -> str:
+    return "\t".join((order, *(f"{field}={value}" for field, value in fields.items())))
+
+
 class RealClasses:
     """The classes of a release in a JVM of their own, which ends with the `with` block.
+
+    Parameters
+    ----------
+    given
+        Classes that stand before those of the release, whose behaviour is asked for instead.
 
     Raises
     ------
@@ -71,9 +84,12 @@ class RealClasses:
         There is no JDK, or the harness does not fit the jars.
     """
 
-    def __init__(self, release: str) -> None:
+    def __init__(self, release: str, given: GivenJar | None = None) -> None:
         self.release = release
-        jars = sorted((*fetched_jars(release_called(release)).glob("*.jar"), *fetched_jars(ASM).glob("*.jar")))
+        self.name = f"RocketMQ {release}" if given is None else given.name
+        """What the classes are called."""
+        published = sorted((*fetched_jars(release_called(release)).glob("*.jar"), *fetched_jars(ASM).glob("*.jar")))
+        jars = [*(() if given is None else given.class_path), *published]
         harness = compiled_harness(jars)
         self._folder = TemporaryDirectory(
             prefix="halfcheck-real-", dir=_MEMORY_DISK if _MEMORY_DISK.is_dir() else None, ignore_cleanup_errors=True
@@ -147,10 +163,16 @@ class RealClasses:
         self, name: str, predicted: tuple[str, ...], where: Any = None, **fields: object
     ) -> RealDifference | None:
         """Give an order with its fields; gives the first difference in the answers that have come so far."""
-        line = "\t".join((name, *(f"{field}={value}" for field, value in fields.items())))
-        self._write(line)
+        self._write(_line_of(name, fields))
         self._asked.append(_Asked(name, predicted, where))
         return self._collect(_MOST_UNREAD // 2) if len(self._asked) == _MOST_UNREAD else None
+
+    def ask(self, name: str, **fields: object) -> tuple[str, ...]:
+        """Give an order and wait for its answer, which nobody has predicted: all of `PARTS`, or what was thrown."""
+        self.collect()
+        self._write(_line_of(name, fields))
+        self._flush()
+        return tuple(self._line().split("|"))
 
     def collect(self) -> RealDifference | None:
         """Read all answers; gives the first difference."""
@@ -177,7 +199,7 @@ class RealClasses:
         wrong = {name: found.get(name, 0) for name, count in REWRITTEN.items() if found.get(name, 0) != count}
         if wrong:
             said = ", ".join(f"{name} {count} times, not {REWRITTEN[name]}" for name, count in wrong.items())
-            message = f"RocketMQ {self.release}: these classes are built otherwise than those the agent knows: {said}"
+            message = f"{self.name}: these classes are built otherwise than those the agent knows: {said}"
             raise JavaError(message)
 
     def _write(self, line: str) -> None:
@@ -200,9 +222,9 @@ class RealClasses:
         if parts == asked.predicted:
             return None
         if len(parts) != len(asked.predicted):
-            return RealDifference(asked.order, PARTS[0], asked.predicted[0], given, asked.where, self.release)
+            return RealDifference(asked.order, PARTS[0], asked.predicted[0], given, asked.where, self.name)
         part = next(i for i, value in enumerate(parts) if value != asked.predicted[i])
-        return RealDifference(asked.order, PARTS[part], asked.predicted[part], parts[part], asked.where, self.release)
+        return RealDifference(asked.order, PARTS[part], asked.predicted[part], parts[part], asked.where, self.name)
 
     def _line(self) -> str:
         line = b"" if self._jvm.stdout is None else self._jvm.stdout.readline()
@@ -215,4 +237,4 @@ class RealClasses:
         self._errors.flush()
         told = read_bytes(Path(self._errors.name)).decode(errors="replace").splitlines()
         last = next((line for line in reversed(told) if line.strip()), "it said nothing")
-        return JavaError(f"the JVM with RocketMQ {self.release} has ended with {self._jvm.returncode}: {last}")
+        return JavaError(f"the JVM with {self.name} has ended with {self._jvm.returncode}: {last}")

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.errors import JavaError
 from conformance.java.digest import Digest
 from fuzz.broker_side.broker_process import BrokerProcess, MakeProcess
+from fuzz.broker_side.order_fields import opening, sending
 from fuzz.broker_side.producers import CHANNEL, TOPIC
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.transaction.check_outcome import CheckBranch
-from reference.format.properties import PRODUCER_GROUP, message_properties_to_string
+from reference.format.properties import PRODUCER_GROUP
 from reference.store.get_message import GetMessageResult, GetMessageStatus
 
 if TYPE_CHECKING:
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 
 _STOPS: Final = {True: "over", False: "next half"}
 """Where a pass has stopped, by whether it ended the round."""
-
-_HOUR_MS: Final = 3_600_000
 
 _STORED: Final = "message stored"
 
@@ -124,7 +123,7 @@ class TwinProcesses:
         if is_first:
             twin.collect()
             if twin.difference is not None:
-                message = f"RocketMQ {self.real.release}: a broker can't be opened: {twin.difference.given}"
+                message = f"{self.real.name}: a broker can't be opened: {twin.difference.given}"
                 raise JavaError(message)
             self.real.require_rewritten()
         return twin
@@ -154,25 +153,7 @@ class TwinProcess(BrokerProcess):
         self._has_left = False
         real.collect()  # Of a schedule that ended at a difference, the rest is nobody's.
         settings, config = broker.settings, broker.message_store.config
-        reserved_unit = 1 if settings.file_reserved_time_ms % _HOUR_MS else _HOUR_MS // 1_000
-        self._order(
-            "open",
-            "",
-            root=real.folder,
-            topic=TOPIC,
-            now=self.clock.now,
-            checkInterval=settings.transaction_check_interval_ms,
-            timeout=settings.transaction_timeout_ms,
-            checkMax=settings.transaction_check_max,
-            batchInterval=settings.op_batch_interval_ms,
-            batchSize=settings.op_msg_max_size,
-            timeLimit=settings.max_process_time_limit_ms,
-            pullNums=settings.op_msg_pull_nums,
-            reservedTime=settings.file_reserved_time_ms // (reserved_unit * 1_000),
-            reservedUnit=reserved_unit,
-            logFile=config.mapped_file_size_commit_log,
-            queueFile=config.mapped_file_size_consume_queue,
-        )
+        self._order("open", "", **opening(real.folder, self.clock.now, settings, config))
 
     def collect(self) -> None:
         """See `BrokerProcess`."""
@@ -215,16 +196,7 @@ class TwinProcess(BrokerProcess):
         self._order(
             "send",
             code if answer.record is None else f"{code} {answer.queue_offset} {answer.msg_id}",
-            group=request.properties[PRODUCER_GROUP],
-            topic=request.topic,
-            queue=request.queue_id,
-            sysFlag=request.sys_flag,
-            born=request.born_timestamp,
-            flag=request.flag,
-            properties=message_properties_to_string(request.properties, self.broker.switches),
-            reconsumeTimes=request.reconsume_times,
-            body=request.body.decode(),
-            client=request.born_host,
+            **sending(request, self.broker.switches),
         )
         return answer
 

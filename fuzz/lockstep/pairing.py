@@ -242,7 +242,7 @@ class Pair:
         doing = found.where
         del self.taken[doing.number :]
         self.asked = doing.asked
-        sides = ("the reference broker", f"RocketMQ {found.release}")
+        sides = ("the reference broker", found.whose)
         raise Mismatch(doing.number, doing.what, found.part, found.predicted, found.given, sides)
 
     def disagree(self, doing: str, variable: str, spec: str, broker: str) -> None:

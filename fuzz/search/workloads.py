@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from fuzz.actions.check_round import pull_more_ops
 from fuzz.actions.record import MOVES, Move
-from fuzz.lockstep.pairing import DRIVEN, Pair, Pairing
+from fuzz.lockstep.pairing import DRIVEN, Pairing
 from spec.constants import FAULTS, Constants
 
 if TYPE_CHECKING:
     from spec.language import Refused, Step
+    from spec.state import State
 
 USUAL_FAULTS: Final = (
     "slow_local", "lose_end", "lose_check", "duplicate_end", "wrong_end", "late_end", "slow_round", "slow_dispatch",
@@ -26,6 +27,16 @@ USUAL_FAULTS: Final = (
 
 Note = Callable[["Step", "Refused | None"], None]
 """Called with each step that was tried, and the rule that refused it."""
+
+class TakesSteps(Protocol):
+    """A pair, or whoever else takes steps of the specification."""
+
+    state: State
+    taken: list[Step]
+
+    def take(self, step: Step) -> Refused | None:
+        """Take a step; gives the conjunct that refuses it."""
+
 
 CHOICES: Final = 64
 """How many numbers stand for one kind of move: they choose where in its steps the search begins."""
@@ -193,18 +204,21 @@ class MoveTable:
         draws = self.draws[workload % len(self.draws)]
         return draws[draw // CHOICES % len(draws)]
 
-    def move(self, pair: Pair, workload: int, draw: int, note: Note) -> int:
+    def move(self, pair: TakesSteps, workload: int, draw: int, note: Note) -> int:
         """Make the move that a draw stands for; how many steps were taken, none where the move is not possible."""
-        kind = self.kind_of(workload, draw)
+        return self.move_of(pair, self.kind_of(workload, draw), draw % CHOICES, note)
+
+    def move_of(self, pair: TakesSteps, kind: Move, begin: int, note: Note) -> int:
+        """Make a move of a kind; the search for a step begins with the one of that number."""
         passes = _PASSES if kind == "whole round" else 1
         taken = 0
-        while taken < passes and self._first_allowed(pair, kind, draw % CHOICES, note):
+        while taken < passes and self._first_allowed(pair, kind, begin, note):
             taken += 1
             if not pair.state.round.running or DRIVEN[pair.taken[-1].action.name] is pull_more_ops:
                 break
         return taken
 
-    def _first_allowed(self, pair: Pair, kind: Move, begin: int, note: Note) -> bool:
+    def _first_allowed(self, pair: TakesSteps, kind: Move, begin: int, note: Note) -> bool:
         half_length = pair.state.half_length
         for step in _rotated(self.steps[kind], begin):
             if "h" in step.action.parameters and step.arguments[0] >= half_length:

@@ -1,0 +1,7 @@
+"""RocketMQ's own classes alone, in two builds: the same schedules are played on both, and what each does is judged.
+
+Nobody predicts an answer here. `lone_broker.py` is a store of one build with its producers and network,
+`staging.py` says what each action is to them, `seen.py` what producers, consumers and the log see, `guarantees.py`
+what of that breaks a property. `schedules.py` has the schedules, `duel.py` plays them on both builds,
+`findings.py` counts what comes of it and makes schedules short.
+"""
