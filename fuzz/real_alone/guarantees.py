@@ -138,7 +138,7 @@ def broken(seen: Seen, constants: Constants) -> Iterator[SeenBroken]:
             what = says(of, seen, constants) if seen.has_settled or identifier not in IN_THE_END else ""
             if what:
                 yield SeenBroken(identifier, number, f"transaction {number}: {what}")
-    if seen.has_settled and seen.op_offset < seen.op_end and seen.half_offset >= seen.half_end:
+    if seen.has_settled and max(seen.op_offset, 0) < seen.op_end and max(seen.half_offset, 0) >= seen.half_end:
         left = f"the op offset stays at {seen.op_offset}, the op queue ends at {seen.op_end}"
         yield SeenBroken("L4", -1, f"all halves are passed, and {left}")
     if seen.spun:

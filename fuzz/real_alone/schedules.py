@@ -164,13 +164,6 @@ def drawn(profile: Profile, steps: int, chance: Random) -> Schedule:
     return walk.as_schedule("drawn")
 
 
-def shorter(schedule: Schedule, length: int) -> Iterator[Schedule]:
-    """The schedule without so many steps in a row, from each place on."""
-    steps = schedule.steps
-    for at in range(0, len(steps), length):
-        yield schedule_of(schedule.world, steps[:at] + steps[at + length :], schedule.origin)
-
-
 def unnoted(_: Step, __: Refused | None) -> None:
     """Nobody counts what was refused."""
 

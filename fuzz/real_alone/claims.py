@@ -1,0 +1,205 @@
+"""The clauses that a release breaks, one counterexample after the other, on a jar: broken still, in part, or no more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from random import Random
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from fuzz.lockstep.real_replays import RealOutcome, replay_on
+from fuzz.real_alone.builds import AT_A_TIME
+from fuzz.real_alone.guarantees import IN_THE_END
+from fuzz.real_alone.neighbours import neighbours
+from fuzz.real_alone.schedules import as_played, texts_of
+from fuzz.real_alone.shrinking import shortest
+from model_check.clauses import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, Sequence
+
+    from fuzz.real_alone.builds import Builds
+    from fuzz.real_alone.schedules import Schedule
+    from model_check.verdicts.counterexamples import MinimalCounterexample
+    from model_check.world import Profile
+
+_QUIET_COUNTS: Final = 3
+"""What needs no fault is looked at so much longer."""
+_TIMELESS: Final = frozenset({"tick", "persist_offsets", "flush_log"})
+_SHRINKING: Final = 0.3
+"""The share of a clause's time that is kept for making a schedule short."""
+
+
+class ClauseOutcome(StrEnum):
+    """What has become of a clause that the release breaks."""
+
+    STILL = "still broken"
+    """The jar breaks it by the same steps."""
+    PART = "mended in part"
+    """Not by these steps, but by others by which the release breaks it, too."""
+    MENDED = "not broken any more"
+    """By none of the schedules that were played."""
+    OPEN = "does otherwise"
+    """The jar does otherwise, and nothing that clients or the log show says whether the clause is broken."""
+    LEFT_OUT = "not played"
+    """A step of it can't be done to real classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseVerdict:
+    """A counterexample of the release, and what the jar does with it."""
+
+    one: MinimalCounterexample
+    outcome: ClauseOutcome
+    is_as_released: bool = False
+    """Every answer is the release's."""
+    difference: str = ""
+    """The first answer that is not, or why nothing was played."""
+    schedule: Schedule | None = None
+    """The shortest schedule that shows the outcome; None where it is the counterexample itself."""
+    what: str = ""
+    """What was seen on it."""
+    played: int = 0
+    """How many schedules that break the clause in the release were played on the jar."""
+    broken: int = 0
+    """In how many of them it breaks the property."""
+
+    @property
+    def name(self) -> str:
+        """The clause: ``S1.immune_half``."""
+        return name_of(self.one.clause)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The clause and the faults."""
+        return self.name, self.one.environment.name
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        return {
+            "clause": self.name,
+            "faults": list(self.one.environment),
+            "outcome": self.outcome.value,
+            "as_released": self.is_as_released,
+            "difference": self.difference,
+            "played": self.played,
+            "broken": self.broken,
+            "what": self.what,
+            "counterexample": self.one.steps,
+            "steps": "" if self.schedule is None else texts_of(self.schedule.steps),
+        }
+
+
+def first_verdicts(
+    builds: Builds, profile: Profile, counterexamples: Sequence[MinimalCounterexample]
+) -> Iterator[ClauseVerdict]:
+    """What the jar does with the counterexamples themselves; `MENDED` means by no more than this one schedule."""
+    for one in counterexamples:
+        replay = replay_on(builds.jar, one.world(profile), one.path(profile), one.clause)
+        if replay.outcome is RealOutcome.LEFT_OUT:
+            yield ClauseVerdict(one, ClauseOutcome.LEFT_OUT, difference=replay.reason)
+        elif replay.outcome is RealOutcome.TAKEN:
+            yield ClauseVerdict(one, ClauseOutcome.STILL, is_as_released=True, played=1, broken=1)
+        else:
+            yield _alone(builds, profile, one, replay.reason)
+
+
+def _alone(builds: Builds, profile: Profile, one: MinimalCounterexample, difference: str) -> ClauseVerdict:
+    """The counterexample on each build alone, where the jar does otherwise in some answer."""
+    schedule, identifier = as_played(one, profile), one.clause.identifier
+    if schedule is None:
+        return ClauseVerdict(one, ClauseOutcome.OPEN, difference=difference)
+    jar, release = builds.on_both(schedule)
+    if not release.how(identifier):
+        return ClauseVerdict(one, ClauseOutcome.OPEN, difference=difference)
+    how = jar.how(identifier)
+    outcome = ClauseOutcome.STILL if how else ClauseOutcome.MENDED
+    return ClauseVerdict(one, outcome, difference=difference, what=how, played=1, broken=int(bool(how)))
+
+
+def with_neighbours(
+    builds: Builds,
+    profile: Profile,
+    verdicts: Sequence[ClauseVerdict],
+    seconds: float,
+    seed: int,
+    tell: Callable[[str], None],
+) -> list[ClauseVerdict]:
+    """The verdicts, where those that seem mended have stood against the neighbours of their counterexamples.
+
+    Parameters
+    ----------
+    seconds
+        For all of them; those that need no fault get the most.
+    tell
+        Is told which clause is looked at.
+    """
+    seem_mended = [each for each in verdicts if each.outcome is ClauseOutcome.MENDED]
+    parts = sum(_weight(each) for each in seem_mended)
+    done: dict[tuple[str, str], ClauseVerdict] = {}
+    ends = monotonic() + seconds
+    for number, each in enumerate(seem_mended, start=1):
+        tell(f"neighbours of {each.name} ({number} of {len(seem_mended)})")
+        share = max(ends - monotonic(), 0) * _weight(each) / parts
+        parts -= _weight(each)
+        done[each.key] = _against_neighbours(builds, profile, each, share, seed)
+    return [done.get(each.key, each) for each in verdicts]
+
+
+def _weight(verdict: ClauseVerdict) -> int:
+    return 1 if len(verdict.one.environment) else _QUIET_COUNTS
+
+
+def _against_neighbours(
+    builds: Builds, profile: Profile, verdict: ClauseVerdict, seconds: float, seed: int
+) -> ClauseVerdict:
+    first, clause = as_played(verdict.one, profile), verdict.one.clause
+    if first is None:
+        return verdict
+    began, identifier, name = monotonic(), clause.identifier, verdict.name
+    settles = identifier in IN_THE_END
+    played = broken = 0
+    found: Schedule | None = None
+    seen: set[Hashable] = {_shape(first)}
+    waiting: list[Schedule] = []
+    for schedule in neighbours(first, clause, Random(seed)):
+        if monotonic() - began > seconds * (1 - _SHRINKING):
+            break
+        if _shape(schedule) in seen or not _breaks_alone(schedule, identifier, name):
+            continue
+        seen.add(_shape(schedule))
+        waiting.append(schedule)
+        if len(waiting) == AT_A_TIME:
+            for each, did in zip(waiting, builds.on_jar(waiting, settles=settles), strict=True):
+                played += 1
+                if did.how(identifier):
+                    broken += 1
+                    found = each if found is None or len(each.staged) < len(found.staged) else found
+            waiting.clear()
+    if found is None:
+        return replace(verdict, played=verdict.played + played)
+
+    def shows(tried: Schedule) -> bool:
+        return _breaks_alone(tried, identifier, name) and bool(
+            builds.on_jar([tried], settles=settles)[0].how(identifier)
+        )
+
+    short = shortest(found, shows, may_go_on=lambda: monotonic() - began < seconds)
+    what = builds.on_jar([short], settles=settles)[0].how(identifier)
+    part = replace(verdict, outcome=ClauseOutcome.PART, schedule=short, what=what)
+    return replace(part, played=verdict.played + played, broken=verdict.broken + broken)
+
+
+def _shape(schedule: Schedule) -> Hashable:
+    """A schedule but for the times at which things happen."""
+    return tuple(
+        (each.step.action.name, each.transaction, each.nth)
+        for each in schedule.staged
+        if each.step.action.name not in _TIMELESS
+    )
+
+
+def _breaks_alone(schedule: Schedule, identifier: str, name: str) -> bool:
+    """The release breaks this clause of the property by the schedule, and no other one of it."""
+    return {clause for clause in schedule.broken if clause.startswith(f"{identifier}.")} == {name}
