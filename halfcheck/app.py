@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 GROUPS: dict[str, tuple[str, ...]] = {
     "Run RocketMQ": ("check", "conf", "compare", "audit", "defects"),
     "Change it": ("faults", "repairs", "liveness", "replay", "switches", "diff"),
-    "Test with it": ("broker", "probe", "fuzz"),
+    "Test with it": ("broker", "probe", "fuzz", "judge-jar"),
     "Study": ("instances", "simulate", "analyze", "export", "coverage", "verdicts", "verify"),
 }
 """The commands by who needs them, in the order of the overview."""
 
-COMMANDS: dict[str, str] = {name: f"halfcheck.commands.{name}" for names in GROUPS.values() for name in names}
+COMMANDS: dict[str, str] = {
+    name: f"halfcheck.commands.{name.replace('-', '_')}" for names in GROUPS.values() for name in names
+}
 """Command name to the module that holds it."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -13,6 +14,7 @@ from halfcheck.errors import CommandLineError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from conformance.java.given_jar import GivenJar
     from model_check.answers.counterexample_files import WrittenFiles
     from model_check.world import Asked, Environment
     from spec.constants import Instance
@@ -75,6 +77,15 @@ Conf = Annotated[
     ),
 ]
 
+GivenJarOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--jar",
+        metavar="FILE",
+        help="Its classes (or those of a folder) stand before those of --real, which it may say itself (wants Maven).",
+    ),
+]
+
 _FORMS: Final = {".itf.json": "itf", ".svg": "svg", ".mmd": "mermaid", ".py": "pytest"}
 
 
@@ -92,6 +103,30 @@ def names_in(text: str) -> list[str]:
     (['crash', 'lose_end'], [])
     """
     return [name for name in map(str.strip, text.split(",")) if name]
+
+
+def given_by(jar: Path | None, release: str) -> GivenJar | None:
+    """The jar that `--jar` names, built upon what `--real` names or what it says itself, which is said on stderr.
+
+    Raises `JarsError`.
+    """
+    if jar is None:
+        return None
+    from conformance.java.given_jar import given_jar
+
+    given = given_jar(jar, release)
+    if not release:
+        typer.echo(f"halfcheck: no --real is given: {given.name} says that it is of {given.release}", err=True)
+    return given
+
+
+def refuse_a_file(out: Path | None) -> None:
+    """Say before a long run that nothing could be written into a folder after it; raises `NotADirectoryError`."""
+    for folder in () if out is None else (out, *out.parents):
+        if folder.exists() and not folder.is_dir():
+            raise NotADirectoryError(
+                errno.ENOTDIR, "not a folder; --out takes one that is there, or can be made", folder
+            )
 
 
 def environment_of(faults: str) -> Environment:

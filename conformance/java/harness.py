@@ -36,7 +36,9 @@ def compiled_harness(jars: Sequence[Path]) -> Path:
     classes = [file for path in jars if path.is_dir() for file in sorted(path.rglob("*.class"))]
     for path in (*sources, *jars, *classes):
         seen.update(path.name.encode())
-        seen.update(read_bytes(path) if path.suffix == ".java" else f"{path.stat().st_size} {path.stat().st_mtime_ns}".encode())
+        seen.update(
+            read_bytes(path) if path.suffix == ".java" else f"{path.stat().st_size} {path.stat().st_mtime_ns}".encode()
+        )
     folder = cache_folder() / "java"
     jar = folder / f"harness-{seen.hexdigest()[:16]}.jar"
     if not jar.is_file():

@@ -86,6 +86,7 @@ class RealClasses:
 
     def __init__(self, release: str, given: GivenJar | None = None) -> None:
         self.release = release
+        self.given = given
         self.name = f"RocketMQ {release}" if given is None else given.name
         """What the classes are called."""
         published = sorted((*fetched_jars(release_called(release)).glob("*.jar"), *fetched_jars(ASM).glob("*.jar")))

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 _HOUR_MS: Final = 3_600_000
 
 
-def opening(
-    root: Path, now: int, settings: BrokerSettings, config: MessageStoreConfig
-) -> dict[str, object]:
+def opening(root: Path, now: int, settings: BrokerSettings, config: MessageStoreConfig) -> dict[str, object]:
     """Those of ``open``: the folder of the stores, the clock in milliseconds, and the broker's settings."""
     reserved_unit = 1 if settings.file_reserved_time_ms % _HOUR_MS else _HOUR_MS // 1_000
     return {

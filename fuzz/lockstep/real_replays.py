@@ -42,6 +42,8 @@ class RealReplay:
     """A schedule on the real classes."""
 
     release: str
+    whose: str
+    """What the classes are called."""
     outcome: RealOutcome
     steps: int
     """How many were taken."""
@@ -74,18 +76,24 @@ def replay_on(real: RealClasses, world: World, steps: Iterable[Step], clause: Pr
         for step in steps:
             why = _why_not(pair, step)
             if why:
-                return RealReplay(real.release, RealOutcome.LEFT_OUT, len(pair.taken), why)
+                return RealReplay(real.release, real.name, RealOutcome.LEFT_OUT, len(pair.taken), why)
             refused = pair.take(step)
             if refused is not None:
-                return RealReplay(real.release, RealOutcome.LEFT_OUT, len(pair.taken), f"{step}: {refused.rule}")
+                return RealReplay(
+                    real.release, real.name, RealOutcome.LEFT_OUT, len(pair.taken), f"{step}: {refused.rule}"
+                )
         pair.collect()
     except Mismatch as mismatch:
-        return RealReplay(real.release, RealOutcome.DIFFERENT, mismatch.number, str(mismatch))
+        return RealReplay(real.release, real.name, RealOutcome.DIFFERENT, mismatch.number, str(mismatch))
     if twins.left_at:
-        return RealReplay(real.release, RealOutcome.LEFT_OUT, len(pair.taken), f"it has {next(iter(twins.left_at))}")
+        return RealReplay(
+            real.release, real.name, RealOutcome.LEFT_OUT, len(pair.taken), f"it has {next(iter(twins.left_at))}"
+        )
     if clause is not None and holds(pair.state, pair.constants, clause):
-        return RealReplay(real.release, RealOutcome.DIFFERENT, len(pair.taken), f"{name_of(clause)} holds at its end")
-    return RealReplay(real.release, RealOutcome.TAKEN, len(pair.taken), delivered=_delivered_twice(pair))
+        return RealReplay(
+            real.release, real.name, RealOutcome.DIFFERENT, len(pair.taken), f"{name_of(clause)} holds at its end"
+        )
+    return RealReplay(real.release, real.name, RealOutcome.TAKEN, len(pair.taken), delivered=_delivered_twice(pair))
 
 
 def _why_not(pair: Pair, step: Step) -> str:

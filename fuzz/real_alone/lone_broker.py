@@ -275,7 +275,9 @@ class LoneBroker:
                 self.is_in_round = False
             return
         seen = self.seen
-        seen.half_offset, seen.op_offset = (int(parts[_PART[f"the offset of the {which} queue"]]) for which in ("half", "op"))
+        seen.half_offset, seen.op_offset = (
+            int(parts[_PART[f"the offset of the {which} queue"]]) for which in ("half", "op")
+        )
         seen.half_end, seen.op_end = (int(parts[_PART[f"the end of the {which} queue"]]) for which in ("half", "op"))
         seen.batch = parts[_PART["the op batch"]]
         self._read(int(parts[_PART["the end of the log"]]))

@@ -42,8 +42,8 @@ def test_the_broker_does_what_the_specification_says() -> None:
 _TEMPLATE_OF_REAL = '''"""The reference broker and RocketMQ's own classes disagreed here: {mismatch}."""
 
 from dataclasses import replace
-
-from conformance.java.real_classes import RealClasses
+{of_path}
+{of_jar}from conformance.java.real_classes import RealClasses
 from fuzz.broker_side.twin_process import TwinProcesses, twins_of
 from fuzz.lockstep.pairing import Pairing
 from fuzz.lockstep.script import run_text
@@ -54,7 +54,7 @@ STEPS = """
 
 
 def test_the_broker_does_what_rocketmq_does() -> None:
-    with RealClasses({release}) as real:
+    with RealClasses({classes}) as real:
         pairing = replace(Pairing.of_release({release}, {faults}, {instance}), make_process=TwinProcesses(real))
         pair = run_text(pairing, STEPS{question})
     assert len(pair.taken) == {length}
@@ -83,8 +83,11 @@ class Campaign:
     def command(self) -> str:
         """The command that fuzzes the profile again, with every fault."""
         numbers = f"--examples {self.examples} --steps {self.steps} --seed {self.random_seed}"
-        what = f"--profile {self.pairing.world.profile}" if self.twins is None else f"--real {self.pairing.release}"
-        return f"halfcheck fuzz {what} {numbers}"
+        if self.twins is None:
+            return f"halfcheck fuzz --profile {self.pairing.world.profile} {numbers}"
+        given = self.twins.real.given
+        jar = "" if given is None else f" --jar {given.path}"
+        return f"halfcheck fuzz --real {self.pairing.release}{jar} {numbers}"
 
     def to_json(self) -> dict[str, Any]:
         """The run as the plain data of `halfcheck fuzz --json`."""
@@ -183,7 +186,13 @@ def write_test(directory: Path, pairing: Pairing, failure: FuzzFailure) -> Path:
     listed = ", ".join(json.dumps(fault) for fault in world.environment)
     directory.mkdir(parents=True, exist_ok=True)
     target = directory / NAME
-    text = (_TEMPLATE if twins_of(pairing.make_process) is None else _TEMPLATE_OF_REAL).format(
+    twins = twins_of(pairing.make_process)
+    given = None if twins is None else twins.real.given
+    classes = json.dumps(pairing.release)
+    text = (_TEMPLATE if twins is None else _TEMPLATE_OF_REAL).format(
+        classes=classes if given is None else f"{classes}, given_jar(Path({json.dumps(str(given.path))}), {classes})",
+        of_path="" if given is None else "from pathlib import Path\n",
+        of_jar="" if given is None else "from conformance.java.given_jar import given_jar\n",
         release=json.dumps(pairing.release),
         mismatch=failure.mismatch,
         steps=steps.replace("; ", ";\n"),

@@ -28,6 +28,7 @@ USUAL_FAULTS: Final = (
 Note = Callable[["Step", "Refused | None"], None]
 """Called with each step that was tried, and the rule that refused it."""
 
+
 class TakesSteps(Protocol):
     """A pair, or whoever else takes steps of the specification."""
 

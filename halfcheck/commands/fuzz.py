@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +13,25 @@ from document.console import show
 from document.parts import Names, Paragraph, Part, Tone, tabulated
 from document.words import counted
 from halfcheck.errors import ExitCode
-from halfcheck.options import USUAL_PROFILE, AsJson, ProfileName, Seed, names_in, print_json
+from halfcheck.options import (
+    USUAL_PROFILE,
+    AsJson,
+    GivenJarOption,
+    ProfileName,
+    Seed,
+    given_by,
+    names_in,
+    print_json,
+    refuse_a_file,
+)
 from halfcheck.printing.counterexample import counterexample_table
 from halfcheck.printing.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
+    from conformance.java.given_jar import GivenJar
     from fuzz.broker_side.twin_process import TwinProcesses
     from fuzz.lockstep.pairing import Pairing
     from fuzz.mutants.kill_table import HuntResult
@@ -56,6 +67,7 @@ def command(
         str,
         typer.Option(metavar="RELEASE", help="Run RocketMQ's own classes of a release as a third side (wants Maven)."),
     ] = "",
+    jar: GivenJarOption = None,
     every_transition: Annotated[
         bool,
         typer.Option("--every-transition", help="Take each transition of an --instance as small as tiny."),
@@ -74,19 +86,25 @@ def command(
     halfcheck fuzz --profile 4.9.7 --faults crash,lose_end --examples 5000 --seed 11
     halfcheck fuzz --profile 4.9.7 --steps 100 --visit-all
     halfcheck fuzz --real 5.5.1 --examples 1000 --steps 150
+    halfcheck fuzz --jar broker/target/rocketmq-broker-5.5.1-SNAPSHOT.jar
     halfcheck fuzz --real 4.9.7 --every-transition --instance tiny --faults ''
     halfcheck fuzz --mutants --json
     """
     from fuzz.search.campaign import run_campaign
     from spec.constants import FAULTS
 
-    _refuse_a_file(out)
+    refuse_a_file(out)
     if mutants:
         return _hunt(seed, as_json=as_json)
+    given = given_by(jar, real)
+    release = real if given is None else given.release
     chosen = FAULTS if faults == EVERY_FAULT else tuple(names_in(faults))
     if every_transition:
-        return _take_every_transition(profile, real, chosen, instance, out, as_json=as_json)
-    with _pairing(profile, real, chosen, instance) as pairing, _progress_line(examples, wanted=not as_json) as report:
+        return _take_every_transition(_pairing(profile, release, given, chosen, instance), out, as_json=as_json)
+    with (
+        _pairing(profile, release, given, chosen, instance) as pairing,
+        _progress_line(examples, wanted=not as_json) as report,
+    ):
         campaign = run_campaign(
             pairing, examples=examples, steps=steps, random_seed=seed, visits_all=visit_all, report=report
         )
@@ -103,16 +121,14 @@ def _conclude(failure: FuzzFailure | None, out: Path | None, pairing: Pairing) -
     return ExitCode.of_verdict(is_broken=failure is not None, is_complete=True)
 
 
-def _take_every_transition(
-    profile: str, release: str, faults: tuple[str, ...], instance: str, out: Path | None, *, as_json: bool
-) -> ExitCode:
+def _take_every_transition(made: AbstractContextManager[Pairing], out: Path | None, *, as_json: bool) -> ExitCode:
     from fuzz.broker_side.twin_process import twins_of
     from fuzz.lockstep.script import shortest
     from fuzz.search.transition_tour import tour
 
     words = "{task.completed:,} of {task.total:,} transitions"
     with (
-        _pairing(profile, release, faults, instance) as pairing,
+        made as pairing,
         progress_bar("touring", words, wanted=not as_json, total=1) as update,
     ):
         done = tour(pairing, update and (lambda so_far: update(completed=so_far.taken, total=so_far.transitions)))
@@ -149,8 +165,10 @@ def _tour(done: TransitionTour, pairing: Pairing, twins: TwinProcesses | None) -
 
 
 @contextmanager
-def _pairing(profile: str, release: str, faults: tuple[str, ...], instance: str) -> Iterator[Pairing]:
-    """The pair of a profile, or that of a release with its own classes beside the broker."""
+def _pairing(
+    profile: str, release: str, given: GivenJar | None, faults: tuple[str, ...], instance: str
+) -> Iterator[Pairing]:
+    """The pair of a profile, or that of a release with its own classes, or those of a jar, beside the broker."""
     from fuzz.lockstep.pairing import Pairing
 
     if not release:
@@ -160,7 +178,7 @@ def _pairing(profile: str, release: str, faults: tuple[str, ...], instance: str)
     from fuzz.broker_side.twin_process import TwinProcesses
 
     pairing = Pairing.of_release(release, faults, instance)
-    with RealClasses(release) as real:
+    with RealClasses(release, given) as real:
         yield replace(pairing, make_process=TwinProcesses(real))
 
 
@@ -169,15 +187,6 @@ def _print(campaign: Campaign, *, visited_all: bool, as_json: bool) -> None:
         print_json(campaign.to_json())
     else:
         show(_outcome(campaign, visited_all=visited_all))
-
-
-def _refuse_a_file(out: Path | None) -> None:
-    """Say before a long run that its test could not be written after it."""
-    for folder in () if out is None else (out, *out.parents):
-        if folder.exists() and not folder.is_dir():
-            raise NotADirectoryError(
-                errno.ENOTDIR, "not a folder; --out takes one that is there, or can be made", folder
-            )
 
 
 def _hunt(seed: int, *, as_json: bool) -> ExitCode:
@@ -246,13 +255,14 @@ def _outcome(campaign: Campaign, *, visited_all: bool) -> Iterator[Part]:
 def _agreement(twins: TwinProcesses | None) -> str:
     if twins is None:
         return "specification and broker agree"
-    return f"specification, reference broker and RocketMQ's own classes of {twins.real.release} agree"
+    whose = f"RocketMQ's own classes of {twins.real.release}" if twins.real.given is None else twins.real.name
+    return f"specification, reference broker and {whose} agree"
 
 
 def _of_the_real_classes(twins: TwinProcesses) -> Iterator[Part]:
     """What was compared with them, and which schedules only up to a point."""
     yield Paragraph(
-        f"{sum(twins.real.compared.values()):,} answers of RocketMQ {twins.real.release} compared, each with the new "
+        f"{sum(twins.real.compared.values()):,} answers of {twins.real.name} compared, each with the new "
         "bytes of the log, the offsets, the ends of the queues, the op batch and the check requests"
     )
     if twins.real.borrowed:

@@ -11,12 +11,13 @@ from document.console import show
 from document.parts import Paragraph, Tone
 from document.words import counted
 from halfcheck.errors import CommandLineError, ExitCode
-from halfcheck.options import USUAL_PROFILE, AsJson, names_in, print_json, say_choice
+from halfcheck.options import USUAL_PROFILE, AsJson, GivenJarOption, given_by, names_in, print_json, say_choice
 from halfcheck.printing.counterexample import counterexample_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from conformance.java.given_jar import GivenJar
     from document.parts import Part
     from fuzz.lockstep.real_replays import RealReplay
     from model_check.counterexample.steps import Replay
@@ -50,6 +51,7 @@ def command(
             metavar="RELEASE", help="Take the steps on RocketMQ's own classes of a release, too (wants Maven)."
         ),
     ] = "",
+    jar: GivenJarOption = None,
     as_json: AsJson = False,
 ) -> ExitCode:
     """Replay a counterexample and show, step by step, what changed and what is violated at its end.
@@ -64,6 +66,7 @@ def command(
     halfcheck replay counterexample.json --property S10
     halfcheck replay --instance tiny --faults crash --steps "send_half t=0 immunity=-1; roll_back_locally t=0; crash"
     halfcheck replay counterexample.json --property S1.immune_half --real 5.5.1
+    halfcheck replay counterexample.json --jar broker/target/rocketmq-broker-5.5.1-SNAPSHOT.jar
     """
     from model_check.counterexample.steps import read_path, replay
     from model_check.counterexample.trace_file import read_trace_file
@@ -74,15 +77,18 @@ def command(
         message = "give either FILE or --steps; see halfcheck replay --help"
         raise CommandLineError(message)
     given = None if file is None else read_trace_file(file, wanted)
+    on_given = given_by(jar, real)
+    release = real if on_given is None else on_given.release
     text = steps or "" if given is None else given.path
-    if real and profile is None:
-        profile = profile_for(real, with_switches=True)[0]
+    if release and profile is None:
+        profile = profile_for(release, with_switches=True)[0]
     world = _world(None if given is None else given.world, profile, instance, faults, text)
     constants = world.on(with_room_for(world.instance, text)).constants
     path = read_path(world.machine, constants, text)
     replayed = replay(world.machine, constants, path)
     _require_closed(file, constants, path, None if given is None else given.loop)
-    on_classes = _on_real_classes(real, world.on(with_room_for(world.instance, text)), path) if real else None
+    roomy = world.on(with_room_for(world.instance, text))
+    on_classes = _on_real_classes(release, on_given, roomy, path) if release else None
     if as_json:
         content: dict[str, object] = {
             "profile": world.profile.name,
@@ -101,25 +107,30 @@ def command(
     return ExitCode.SAFETY_VIOLATED if replayed.violated or does_otherwise else ExitCode.OK
 
 
-def _on_real_classes(release: str, world: World, path: Sequence[Step]) -> RealReplay:
+def _on_real_classes(release: str, given: GivenJar | None, world: World, path: Sequence[Step]) -> RealReplay:
     from conformance.java.real_classes import RealClasses
     from fuzz.lockstep.real_replays import replay_on
 
-    with RealClasses(release) as classes:
+    with RealClasses(release, given) as classes:
         return replay_on(classes, world, path)
 
 
 def _in_words(replay: RealReplay, steps: int) -> Iterator[Part]:
     """What the real classes did with the steps."""
     if replay.is_different:
-        yield Paragraph(f"RocketMQ {replay.release} does otherwise: {replay.reason}", Tone.BAD)
+        yield Paragraph(f"{replay.whose} does otherwise: {replay.reason}", Tone.BAD)
     elif replay.steps < steps or replay.reason:
-        yield Paragraph(f"RocketMQ {replay.release}: {replay.steps} of {counted(steps, 'step')} taken; {replay.reason}")
+        yield Paragraph(f"{replay.whose}: {replay.steps} of {counted(steps, 'step')} taken; {replay.reason}")
     else:
-        yield Paragraph(f"RocketMQ's own classes of {replay.release} take all of it: {counted(steps, 'step')}")
+        yield Paragraph(f"{_in_full(replay)} take all of it: {counted(steps, 'step')}")
     for transaction, places in replay.delivered:
         listed = ", ".join(map(str, places))
         yield Paragraph(f"transaction {transaction} is delivered {len(places)} times: at {listed} in the commit log")
+
+
+def _in_full(replay: RealReplay) -> str:
+    is_published = replay.whose.endswith(replay.release)
+    return f"RocketMQ's own classes of {replay.release}" if is_published else f"the classes of {replay.whose}"
 
 
 def _world(given: World | None, profile: str | None, instance: str | None, faults: str | None, text: str) -> World:
