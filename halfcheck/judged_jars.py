@@ -1,4 +1,4 @@
-"""The files of a verdict on a jar: a page, the JSON, and the instance of each schedule, so that it can be taken again."""
+"""The files of a verdict on a jar: a page, the JSON, and the instances in which its schedules can be taken again."""
 
 from __future__ import annotations
 

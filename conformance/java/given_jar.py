@@ -1,4 +1,4 @@
-"""A jar that is not published, such as a pull request's: its classes stand before those of the release it is built upon.
+"""A jar that is not published, such as a pull request's: its classes stand before those of a release.
 
 ``mvn package`` leaves it in ``broker/target``; a folder of jars, or of classes, will do as well.
 """

@@ -153,7 +153,7 @@ class TwinProcess(BrokerProcess):
         self._has_left = False
         real.collect()  # Of a schedule that ended at a difference, the rest is nobody's.
         settings, config = broker.settings, broker.message_store.config
-        self._order("open", "", **opening(real.folder, self.clock.now, settings, config))
+        self._order("open", "", (), **opening(real.folder, self.clock.now, settings, config))
 
     def collect(self) -> None:
         """See `BrokerProcess`."""
@@ -196,6 +196,7 @@ class TwinProcess(BrokerProcess):
         self._order(
             "send",
             code if answer.record is None else f"{code} {answer.queue_offset} {answer.msg_id}",
+            (),
             **sending(request, self.broker.switches),
         )
         return answer

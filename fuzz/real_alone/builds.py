@@ -1,4 +1,4 @@
-"""The two builds that are held against each other: the classes of a jar, and those of the release as it was published."""
+"""The two builds that are held against each other: the classes of a jar, and those of its release as published."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from fuzz.real_alone.playing import play
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Future
     from types import TracebackType
 
     from conformance.java.given_jar import GivenJar
@@ -54,10 +55,9 @@ class Builds:
         of_release = self._workers.submit(play, self._published, schedule)
         return of_jar.result(), of_release.result()
 
-    def on_jar(self, schedules: Sequence[Schedule], *, settles: bool) -> list[Played]:
-        """Some schedules on the jar, `AT_A_TIME` at most."""
-        jobs = [
+    def on_jar(self, schedules: Sequence[Schedule], *, settles: bool) -> list[Future[Played]]:
+        """Some schedules on the jar, `AT_A_TIME` at most, when those before are done."""
+        return [
             self._workers.submit(play, real, schedule, settles=settles)
             for real, schedule in zip(self._jars, schedules, strict=False)
         ]
-        return [job.result() for job in jobs]

@@ -1,4 +1,4 @@
-"""The clauses that a release breaks, one counterexample after the other, on a jar: broken still, in part, or no more."""
+"""The clauses that a release breaks, counterexample by counterexample, on a jar: broken still, in part, or no more."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from model_check.clauses import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from fuzz.real_alone.builds import Builds
+    from fuzz.real_alone.playing import Played
     from fuzz.real_alone.schedules import Schedule
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from model_check.world import Profile
+    from spec.language import Property
 
 _QUIET_COUNTS: Final = 3
 """What needs no fault is looked at so much longer."""
@@ -154,41 +157,51 @@ def _weight(verdict: ClauseVerdict) -> int:
 def _against_neighbours(
     builds: Builds, profile: Profile, verdict: ClauseVerdict, seconds: float, seed: int
 ) -> ClauseVerdict:
-    first, clause = as_played(verdict.one, profile), verdict.one.clause
+    first = as_played(verdict.one, profile)
     if first is None:
         return verdict
-    began, identifier, name = monotonic(), clause.identifier, verdict.name
-    settles = identifier in IN_THE_END
-    played = broken = 0
-    found: Schedule | None = None
+    began, clause = monotonic(), verdict.one.clause
+    played, breaking = _played_neighbours(builds, first, clause, began + seconds * (1 - _SHRINKING), Random(seed))
+    counted = replace(verdict, played=verdict.played + played, broken=verdict.broken + len(breaking))
+    if not breaking:
+        return counted
+
+    def how(tried: Schedule) -> str:
+        (job,) = builds.on_jar([tried], settles=clause.identifier in IN_THE_END)
+        return job.result().how(clause.identifier)
+
+    short = shortest(
+        min(breaking, key=lambda each: len(each.staged)),
+        lambda tried: _breaks_alone(tried, clause) and bool(how(tried)),
+        may_go_on=lambda: monotonic() - began < seconds,
+    )
+    return replace(counted, outcome=ClauseOutcome.PART, schedule=short, what=how(short))
+
+
+def _played_neighbours(
+    builds: Builds, first: Schedule, clause: Property, until: float, chance: Random
+) -> tuple[int, list[Schedule]]:
+    """How many were played on the jar, and those of them by which it breaks the property."""
+    identifier, settles = clause.identifier, clause.identifier in IN_THE_END
     seen: set[Hashable] = {_shape(first)}
     waiting: list[Schedule] = []
-    for schedule in neighbours(first, clause, Random(seed)):
-        if monotonic() - began > seconds * (1 - _SHRINKING):
-            break
-        if _shape(schedule) in seen or not _breaks_alone(schedule, identifier, name):
+    playing: list[tuple[Schedule, Future[Played]]] = []
+    played, breaking = 0, []
+    for schedule in neighbours(first, clause, chance):
+        is_over = monotonic() > until
+        if not is_over and (_shape(schedule) in seen or not _breaks_alone(schedule, clause)):
             continue
+        if is_over or len(waiting) == AT_A_TIME:
+            breaking += [each for each, job in playing if job.result().how(identifier)]
+            played += len(playing)
+            playing = list(zip(waiting, builds.on_jar(waiting, settles=settles), strict=True))
+            waiting = []
+        if is_over:
+            break
         seen.add(_shape(schedule))
         waiting.append(schedule)
-        if len(waiting) == AT_A_TIME:
-            for each, did in zip(waiting, builds.on_jar(waiting, settles=settles), strict=True):
-                played += 1
-                if did.how(identifier):
-                    broken += 1
-                    found = each if found is None or len(each.staged) < len(found.staged) else found
-            waiting.clear()
-    if found is None:
-        return replace(verdict, played=verdict.played + played)
-
-    def shows(tried: Schedule) -> bool:
-        return _breaks_alone(tried, identifier, name) and bool(
-            builds.on_jar([tried], settles=settles)[0].how(identifier)
-        )
-
-    short = shortest(found, shows, may_go_on=lambda: monotonic() - began < seconds)
-    what = builds.on_jar([short], settles=settles)[0].how(identifier)
-    part = replace(verdict, outcome=ClauseOutcome.PART, schedule=short, what=what)
-    return replace(part, played=verdict.played + played, broken=verdict.broken + broken)
+    breaking += [each for each, job in playing if job.result().how(identifier)]
+    return played + len(playing), breaking
 
 
 def _shape(schedule: Schedule) -> Hashable:
@@ -200,6 +213,6 @@ def _shape(schedule: Schedule) -> Hashable:
     )
 
 
-def _breaks_alone(schedule: Schedule, identifier: str, name: str) -> bool:
+def _breaks_alone(schedule: Schedule, clause: Property) -> bool:
     """The release breaks this clause of the property by the schedule, and no other one of it."""
-    return {clause for clause in schedule.broken if clause.startswith(f"{identifier}.")} == {name}
+    return schedule.broken(clause.identifier) == {name_of(clause)}

@@ -39,6 +39,8 @@ class Insertion:
 
 
 _ROUND: Final[tuple[Move, ...]] = ("whole round", "whole round")
+_ROUNDS: Final[tuple[tuple[Move, ...], ...]] = (_ROUND, ("time", *_ROUND), ("time", "time", *_ROUND))
+"""One more round, at once or later."""
 _KINDS: Final[tuple[tuple[Move, ...], ...]] = (
     ("send",), ("send",), _ROUND, ("time", *_ROUND), ("time",), ("time", "time"), ("end", "end", "batch"), ("save",),
     ("decide",), ("die",), ("check", "end", "end"), ("wrong",), ("again",), ("lose",),
@@ -48,14 +50,13 @@ _LIFE: Final[tuple[Move, ...]] = ("end", "end", "time", "batch", *_ROUND, "check
 
 
 def neighbours(schedule: Schedule, clause: Property, chance: Random) -> Iterator[Schedule]:
-    """Schedules like another that break the same clause, each of another shape; those nearest come first, in any order.
+    """Schedules like another, until the release breaks the clause by them; some end without that.
 
-    The first ones have one more send and one more round, in all places; then there is no end of others. None is given
-    for a neighbour that does not break the clause, so that the caller can look at its clock.
+    The first ones have one more send and one more round, in all places and in any order; then there are ever more.
     """
     places = range(len(schedule.staged) + 1)
     sends = [None, *(Insertion(at, ("send",), choice) for at, choice in product(places, (0, 1)))]
-    rounds = [None, *(Insertion(at, ("time",) * ticks + _ROUND) for at, ticks in product(places, (0, 1, 2)))]
+    rounds = [None, *(Insertion(at, moves) for at, moves in product(places, _ROUNDS))]
     near = [tuple(each for each in pair if each is not None) for pair in product(sends, rounds)]
     chance.shuffle(near)
     for insertions in near:

@@ -6,9 +6,8 @@ and from the workloads of the fuzzer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from random import Random
 from typing import TYPE_CHECKING, Final, cast
 
 from fuzz.lockstep.fuzzed_instances import FUZZED, fuzzed_world
@@ -20,7 +19,8 @@ from spec.language import NONE, Refused, Step, holds, take
 from spec.state import Producer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
+    from random import Random
 
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from model_check.world import Profile, World
@@ -44,19 +44,17 @@ class Schedule:
     staged: tuple[StagedStep, ...]
     origin: str
     """Where it comes from, in words."""
+    walk: SpecificationWalk = field(repr=False, compare=False)
+    """Who took the steps, and takes no more."""
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """The steps."""
         return tuple(each.step for each in self.staged)
 
-    @property
-    def broken(self) -> frozenset[str]:
-        """The clauses that the specification breaks at its end, by their names."""
-        walk = SpecificationWalk(self.world)
-        for step in self.steps:
-            walk.take(step)
-        return walk.broken
+    def broken(self, identifier: str) -> set[str]:
+        """The clauses of a property that the specification of the release breaks at its end, by their names."""
+        return self.walk.broken(identifier)
 
 
 class SpecificationWalk:
@@ -94,15 +92,14 @@ class SpecificationWalk:
         self.staged.append(StagedStep(step, transaction, half, nth, ends, state.producer == Producer.ONLINE))
         return None
 
-    @property
-    def broken(self) -> frozenset[str]:
-        """The clauses that are broken in its state, by their names."""
-        clauses = self.pairing.machine.clauses
-        return frozenset(name_of(clause) for clause in clauses if not holds(self.state, self.constants, clause))
+    def broken(self, identifier: str) -> set[str]:
+        """The clauses of a property that are broken in its state, by their names."""
+        clauses = (clause for clause in self.pairing.machine.clauses if clause.identifier == identifier)
+        return {name_of(clause) for clause in clauses if not holds(self.state, self.constants, clause)}
 
     def as_schedule(self, origin: str) -> Schedule:
         """What it has taken."""
-        return Schedule(self.pairing.world, tuple(self.staged), origin)
+        return Schedule(self.pairing.world, tuple(self.staged), origin, self)
 
 
 @cache
@@ -113,6 +110,7 @@ def pairing_of(world: World) -> Pairing:
 
 @cache
 def moves_of(world: World) -> MoveTable:
+    """The kinds of moves of a world with their steps, which are listed once, too."""
     return MoveTable.of(pairing_of(world))
 
 

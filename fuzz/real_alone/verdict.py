@@ -1,4 +1,4 @@
-"""The verdict on a jar: what it breaks that its release does not, what it mends, in part or whole, and what it leaves."""
+"""The verdict on a jar: what it breaks that its release does not, what it mends, in part or whole, what it leaves."""
 
 from __future__ import annotations
 

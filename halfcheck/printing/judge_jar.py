@@ -80,7 +80,7 @@ def _sentences(verdict: JarVerdict) -> Iterator[Part]:
     if mended:
         least = min(each.played for each in mended)
         yield Paragraph(
-            f"{name} mends {_names(mended)}: not broken any more in all schedules that were played, {least} or more each",
+            f"{name} mends {_names(mended)}: broken in no schedule that was played, {least} or more each",
             Tone.GOOD if verdict.is_good else Tone.PLAIN,
         )
     for found in verdict.otherwise_broken:
@@ -115,9 +115,9 @@ def _numbers(verdict: JarVerdict) -> str:
     as_released = sum(each.is_as_released for each in verdict.clauses)
     hunted = verdict.hunted
     return (
-        f"of {counted(len(verdict.clauses), 'counterexample')} of {verdict.given.release}: {counts}; {as_released} with "
-        f"every answer as released. {hunted.played:,} schedules on both builds, {hunted.alike:,} of them break the "
-        f"same in both; {about(verdict.seconds)}"
+        f"of {counted(len(verdict.clauses), 'counterexample')} of {verdict.given.release}: {counts}; {as_released} "
+        f"with every answer as released. {hunted.played:,} schedules on both builds, {hunted.alike:,} of them break "
+        f"the same in both; {about(verdict.seconds)}"
     )
 
 
