@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _QUIET_COUNTS: Final = 3
 """What needs no fault is looked at so much longer."""
 _TIMELESS: Final = frozenset({"tick", "persist_offsets", "flush_log"})
+_ENOUGH: Final = 3
+"""So many schedules that still break a clause are enough."""
 _SHRINKING: Final = 0.3
 """The share of a clause's time that is kept for making a schedule short."""
 
@@ -59,6 +61,8 @@ class ClauseVerdict:
     """Every answer is the release's."""
     difference: str = ""
     """The first answer that is not, or why nothing was played."""
+    differs_at: int = 0
+    """At which step that is."""
     schedule: Schedule | None = None
     """The shortest schedule that shows the outcome; None where it is the counterexample itself."""
     what: str = ""
@@ -105,7 +109,7 @@ def first_verdicts(
         elif replay.outcome is RealOutcome.TAKEN:
             yield ClauseVerdict(one, ClauseOutcome.STILL, is_as_released=True, played=1, broken=1)
         else:
-            yield _alone(builds, profile, one, replay.reason)
+            yield replace(_alone(builds, profile, one, replay.reason), differs_at=replay.steps)
 
 
 def _alone(builds: Builds, profile: Profile, one: MinimalCounterexample, difference: str) -> ClauseVerdict:
@@ -191,6 +195,7 @@ def _played_neighbours(
         is_over = monotonic() > until
         if not is_over and (_shape(schedule) in seen or not _breaks_alone(schedule, clause)):
             continue
+        is_over = is_over or len(breaking) >= _ENOUGH
         if is_over or len(waiting) == AT_A_TIME:
             breaking += [each for each, job in playing if job.result().how(identifier)]
             played += len(playing)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from fuzz.real_alone.neighbours import neighbours
+from fuzz.real_alone.neighbours import decided_otherwise, neighbours
 from fuzz.real_alone.schedules import as_played, drawn, schedule_of, texts_of
 from fuzz.real_alone.shrinking import shortest
 from model_check.world import Environment, World
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from fuzz.real_alone.builds import Builds
+    from fuzz.real_alone.claims import ClauseVerdict
     from fuzz.real_alone.schedules import Schedule
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from model_check.world import Profile
@@ -72,22 +74,27 @@ class Hunted:
 def hunt(
     builds: Builds,
     profile: Profile,
-    counterexamples: Sequence[MinimalCounterexample],
+    verdicts: Sequence[ClauseVerdict],
     seconds: float,
     seed: int,
     tell: Callable[[str], None],
 ) -> Hunted:
     """Play neighbours of all counterexamples and workloads of the fuzzer on both, until time is up.
 
+    What differs comes first: those on which the jar does otherwise, with other outcomes of their local transactions.
+
     Parameters
     ----------
+    verdicts
+        What the jar does with the counterexamples.
     tell
         Is told how many were played.
     """
     ends, chance = monotonic() + seconds, Random(seed)
     kept: dict[str, list[Schedule]] = {}
+    counterexamples = [each.one for each in verdicts]
     played = alike = 0
-    for schedule in _schedules(profile, counterexamples, chance):
+    for schedule in chain(_where_it_differs(profile, verdicts), _schedules(profile, counterexamples, chance)):
         if monotonic() > ends - seconds * _SHRINKING:
             break
         jar, release = (did.broken_in_the_end for did in builds.on_both(schedule))
@@ -102,6 +109,14 @@ def hunt(
         until = monotonic() + (ends - monotonic()) / (len(kept) - left)
         found.append(_shortened(builds, profile, counterexamples, identifier, schedules, until))
     return Hunted(played, alike, tuple(sorted(found, key=lambda one: (one.is_known, len(one.schedule.staged)))))
+
+
+def _where_it_differs(profile: Profile, verdicts: Sequence[ClauseVerdict]) -> Iterator[Schedule]:
+    """Those with other outcomes, the shortest first, whole and up to the step in which the jar does otherwise."""
+    for each in sorted((each for each in verdicts if each.differs_at), key=lambda each: each.one.depth):
+        schedule = as_played(each.one, profile)
+        if schedule is not None:
+            yield from decided_otherwise(schedule, each.differs_at)
 
 
 def _schedules(

@@ -6,7 +6,7 @@ more transaction is before its half, or one more round between its commit and it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fuzz.actions.record import Move
     from fuzz.real_alone.schedules import Schedule
     from fuzz.real_alone.staging import StagedStep
-    from spec.language import Property
+    from spec.language import Property, Step
 
 _MOST_CYCLES: Final = 3
 """So often goes on what goes on by itself, until the clause is broken."""
@@ -45,6 +45,7 @@ _KINDS: Final[tuple[tuple[Move, ...], ...]] = (
     ("send",), ("send",), _ROUND, ("time", *_ROUND), ("time",), ("time", "time"), ("end", "end", "batch"), ("save",),
     ("decide",), ("die",), ("check", "end", "end"), ("wrong",), ("again",), ("lose",),
 )  # fmt: skip
+_OUTCOMES: Final = ("leave_it_unknown", "commit_locally", "roll_back_locally")
 _LIFE: Final[tuple[Move, ...]] = ("end", "end", "time", "batch", *_ROUND, "check", "end")
 """What goes on by itself: time and rounds, and what producers answer to them."""
 
@@ -74,15 +75,33 @@ def neighbours(schedule: Schedule, clause: Property, chance: Random) -> Iterator
         yield varied(schedule, steps, some, clause)
 
 
+def decided_otherwise(schedule: Schedule, up_to: int) -> Iterator[Schedule]:
+    """A schedule with each other outcome of its local transactions, whole and up to a step."""
+    pairing = schedule.walk.pairing
+    for outcome in ("", *_OUTCOMES):
+        steps = [
+            replace(each, step=_with_outcome(each.step, pairing.steps_of[outcome]))
+            if outcome and each.step.action.name in _OUTCOMES
+            else each
+            for each in schedule.staged
+        ]
+        yield varied(schedule, steps[:up_to], ())
+        yield varied(schedule, steps, ())
+
+
+def _with_outcome(step: Step, of_outcome: Sequence[Step]) -> Step:
+    return next((each for each in of_outcome if each.arguments == step.arguments), step)
+
+
 def varied(
-    schedule: Schedule, steps: Sequence[StagedStep], insertions: Sequence[Insertion], clause: Property
+    schedule: Schedule,
+    steps: Sequence[StagedStep],
+    insertions: Sequence[Insertion],
+    clause: Property | None = None,
 ) -> Schedule:
-    """Steps of a schedule with some inserted, until the clause is broken; it may not be."""
+    """Steps of a schedule with some inserted; with a clause, until it is broken, which it need not be."""
     walk = SpecificationWalk(schedule.world)
     table = moves_of(schedule.world)
-
-    def is_broken() -> bool:
-        return not holds(walk.state, walk.constants, clause)
 
     for at, staged in enumerate((*steps, None)):
         for insertion in insertions:
@@ -91,8 +110,8 @@ def varied(
                     _leave_unknown(walk)
         if staged is not None:
             _take_alike(walk, staged)
-    for _ in range(_MOST_CYCLES):
-        if is_broken():
+    for _ in range(0 if clause is None else _MOST_CYCLES):
+        if clause is None or not holds(walk.state, walk.constants, clause):
             break
         for move in _LIFE:
             table.move_of(walk, move, 0, unnoted)

@@ -115,7 +115,7 @@ def judge_jar(
         first_difference = _first_difference(verdicts) or _difference_by_chance(builds, seed, tell)
         for_neighbours = seconds * _NEIGHBOURS if seem_mended else 0
         whole = with_neighbours(builds, profile, verdicts, for_neighbours, seed, tell)
-        hunted = hunt(builds, profile, counterexamples, seconds - for_neighbours, seed, tell)
+        hunted = hunt(builds, profile, verdicts, seconds - for_neighbours, seed, tell)
     return JarVerdict(given, tuple(whole), hunted, first_difference, monotonic() - began)
 
 

@@ -1,0 +1,150 @@
+"""Three pull requests as jars: is the right repair told from one that mends half, and from one that loses messages?
+
+Maven must be there, which brings the jars and the source of 4.9.7 once.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.errors import JavaError
+from conformance.java import real_classes
+from conformance.java.given_jar import given_jar
+from conformance.java.real_classes import RealClasses
+from fuzz.real_alone.builds import Builds
+from fuzz.real_alone.claims import ClauseOutcome, first_verdicts, with_neighbours
+from fuzz.real_alone.playing import play
+from fuzz.real_alone.schedules import as_played
+from fuzz.real_alone.verdict import JarVerdict, judge_jar
+from halfcheck.app import run
+from halfcheck.commands import judge_jar as of_command
+from model_check.clauses import name_of
+from tests.conformance.java.made_jars import HALF, LOSING, RIGHT, made_jar
+from tests.conformance.java.wanting_maven import MARKS, RELEASE
+from tests.fuzz.real_alone.counterexamples import PROFILE, counterexamples_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from model_check.verdicts.counterexamples import MinimalCounterexample
+
+pytestmark = MARKS
+
+IMMUNE = counterexamples_of("S1.immune_half", "S9.immune_half")
+SOME = [*IMMUNE, *counterexamples_of("S1.lost_op", "S8.copy_lost", "L1.discarded_without_a_record")]
+
+
+@pytest.fixture(scope="module")
+def jars(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("jars")
+    return {patch: made_jar(patch, folder) for patch in (RIGHT, HALF, LOSING)}
+
+
+def judged(jar: Path, counterexamples: list[MinimalCounterexample], seconds: float) -> JarVerdict:
+    return judge_jar(given_jar(jar), counterexamples, seconds=seconds, seed=7, tell=lambda _: None)
+
+
+def outcomes(verdict: JarVerdict) -> dict[str, str]:
+    return {each.name: each.outcome.value for each in verdict.clauses}
+
+
+def test_the_right_repair_mends_its_clauses_and_breaks_nothing(jars: dict[str, Path]) -> None:
+    verdict = judged(jars[RIGHT], SOME, 8)
+    assert given_jar(jars[RIGHT]).release == RELEASE
+    assert {each.name for each in verdict.of(ClauseOutcome.MENDED)} == {"S1.immune_half", "S9.immune_half"}
+    assert all(each.played > 5 and not each.broken for each in verdict.of(ClauseOutcome.MENDED))
+    assert all(each.is_as_released for each in verdict.of(ClauseOutcome.STILL))
+    assert {each.name for each in verdict.of(ClauseOutcome.STILL)} == {
+        "S1.lost_op", "S8.copy_lost", "L1.discarded_without_a_record",
+    }  # fmt: skip
+    assert verdict.is_good
+    assert verdict.hunted.played > 10
+
+
+def test_half_a_repair_is_told_by_the_neighbours_and_not_by_the_counterexample(jars: dict[str, Path]) -> None:
+    (settled,) = counterexamples_of("S9.immune_half")
+    with Builds(given_jar(jars[HALF])) as builds:
+        at_once = list(first_verdicts(builds, PROFILE, [settled]))
+        assert [each.outcome for each in at_once] == [ClauseOutcome.MENDED]
+        (part,) = with_neighbours(builds, PROFILE, at_once, 60, 7, lambda _: None)
+    assert part.outcome is ClauseOutcome.PART
+    assert 0 < part.broken < part.played
+    assert part.schedule is not None
+    assert {"t=1"} & {str(step).split(" ", 1)[-1] for step in part.schedule.steps}
+    assert len(part.schedule.steps) < 22
+    assert part.what.startswith("transaction 0: its producer is checked although")
+
+
+def test_a_repair_that_loses_messages_breaks_what_the_release_does_not(jars: dict[str, Path]) -> None:
+    verdict = judged(jars[LOSING], IMMUNE, 12)
+    assert set(outcomes(verdict).values()) == {"not broken any more"}
+    (lost,) = (found for found in verdict.newly_broken if found.identifier == "L1")
+    assert not len(lost.environment)
+    assert lost.schedule.steps[0].action.name == "send_half"
+    assert len(lost.schedule.steps) <= 5
+    assert "no round will ask for it" in lost.what
+    assert not verdict.is_good
+
+
+def test_the_release_itself_is_seen_to_break_what_the_specification_says(jars: dict[str, Path]) -> None:
+    """Whatever a client or the log shows of a clause: the observer says it of the published classes, too."""
+    seen_of = {"S1", "S2", "S3", "S6", "S9", "S10", "L2"}
+    clauses = {name_of(one.clause) for one in counterexamples_of_all() if one.clause.identifier in seen_of}
+    with RealClasses(RELEASE) as real:
+        for one in counterexamples_of(*clauses)[::3]:
+            schedule = as_played(one, PROFILE)
+            if schedule is not None:
+                assert play(real, schedule).how(one.clause.identifier), (name_of(one.clause), one.environment.name)
+
+
+def counterexamples_of_all() -> list[MinimalCounterexample]:
+    from model_check.clauses import clause_names
+
+    return counterexamples_of(*clause_names())
+
+
+def test_the_command_writes_a_page_and_the_schedules(
+    jars: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(of_command, "_counterexamples_of", lambda _: IMMUNE)
+    out = tmp_path / "verdict"
+    assert run(["judge-jar", str(jars[LOSING]), "--minutes", "0.2", "--out", str(out), "--json"]) == 12
+    told = json.loads(capsys.readouterr().out)
+    assert (told["release"], told["good"]) == (RELEASE, False)
+    assert json.loads((out / "verdict.json").read_text()) == told
+    page = (out / "verdict.md").read_text()
+    assert "rocketmq-broker.jar breaks what 4.9.7 does not: L1 (no transaction is lost for good), " in page
+    (steps,) = (found["steps"] for found in told["newly_broken"] if found["property"] == "L1")
+    assert f'--instance {out}/L1.toml --steps "{steps}"' in page
+    assert run(["replay", "--profile", RELEASE, "--instance", str(out / "L1.toml"), "--steps", steps]) in (0, 12)
+
+
+def test_replay_and_fuzz_take_a_jar(jars: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    one = IMMUNE[0]
+    words = ["--instance", one.instance.name, "--steps", one.steps]
+    assert run(["replay", "--jar", str(jars[RIGHT]), *words]) == 12
+    told = capsys.readouterr()
+    assert "no --real is given: rocketmq-broker.jar says that it is of 4.9.7" in told.err
+    assert "rocketmq-broker.jar does otherwise: step " in told.out
+    quiet = ["--faults", "lose_end", "--steps", "30", "--seed", "3"]
+    assert run(["fuzz", "--jar", str(jars[LOSING]), "--examples", "60", *quiet]) == 12
+    assert "in the reference broker, " in capsys.readouterr().out
+
+
+def test_classes_with_other_stops_are_refused(jars: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(real_classes, "REWRITTEN", real_classes.REWRITTEN | {"stop: next half": 2})
+    with pytest.raises(JavaError, match=r"rocketmq-broker\.jar: these classes are built otherwise"):
+        judged(jars[RIGHT], IMMUNE[:1], 0)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("patch", "is_good"), [(RIGHT, True), (HALF, False), (LOSING, False)])
+def test_the_whole_table_of_verdicts_on_each(jars: dict[str, Path], patch: str, is_good: bool) -> None:
+    verdict = judged(jars[patch], of_command._counterexamples_of(RELEASE), 180)
+    assert verdict.is_good is is_good
+    assert verdict.seconds < 300
+    assert bool(verdict.of(ClauseOutcome.PART)) is (patch == HALF)
+    assert bool(verdict.newly_broken) is (patch == LOSING)
