@@ -190,7 +190,8 @@ def _played_neighbours(
     seen: set[Hashable] = {_shape(first)}
     waiting: list[Schedule] = []
     playing: list[tuple[Schedule, Future[Played]]] = []
-    played, breaking = 0, []
+    played = 0
+    breaking: list[Schedule] = []
     for schedule in neighbours(first, clause, chance):
         is_over = monotonic() > until
         if not is_over and (_shape(schedule) in seen or not _breaks_alone(schedule, clause)):

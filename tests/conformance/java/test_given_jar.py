@@ -51,7 +51,7 @@ def test_a_folder_has_jars_or_classes(tmp_path: Path) -> None:
 
 
 def test_who_does_not_say_its_release_is_asked_for_it(tmp_path: Path) -> None:
-    with pytest.raises(JarsError, match="does not say of which release it is; name the release .* by --real") as error:
+    with pytest.raises(JarsError, match=r"does not say of which release it is; name the release .* by --real") as error:
         given_jar(jar(tmp_path / "a.jar"))
     assert error.value.exit_code == 151
     with pytest.raises(JarsError, match=r"says that it is of 9\.0\.0, whose jars are not known"):
