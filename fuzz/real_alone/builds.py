@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from conformance.java.given_jar import GivenJar
-    from fuzz.real_alone.playing import Played
-    from fuzz.real_alone.schedules import Schedule
+    from fuzz.real_alone.playing import PlayedAlone
+    from fuzz.real_alone.schedules import StagedSchedule
 
 AT_A_TIME: Final = 2
 """So many schedules are played on the jar at a time."""
@@ -49,13 +49,13 @@ class Builds:
         """The classes of the jar."""
         return self._jars[0]
 
-    def on_both(self, schedule: Schedule) -> tuple[Played, Played]:
+    def on_both(self, schedule: StagedSchedule) -> tuple[PlayedAlone, PlayedAlone]:
         """A schedule on the jar and on its release."""
         of_jar = self._workers.submit(play, self.jar, schedule)
         of_release = self._workers.submit(play, self._published, schedule)
         return of_jar.result(), of_release.result()
 
-    def on_jar(self, schedules: Sequence[Schedule], *, settles: bool) -> list[Future[Played]]:
+    def on_jar(self, schedules: Sequence[StagedSchedule], *, settles: bool) -> list[Future[PlayedAlone]]:
         """Some schedules on the jar, `AT_A_TIME` at most, when those before are done."""
         return [
             self._workers.submit(play, real, schedule, settles=settles)

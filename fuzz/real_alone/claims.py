@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from fuzz.real_alone.builds import Builds
-    from fuzz.real_alone.playing import Played
-    from fuzz.real_alone.schedules import Schedule
+    from fuzz.real_alone.playing import PlayedAlone
+    from fuzz.real_alone.schedules import StagedSchedule
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from model_check.world import Profile
     from spec.language import Property
@@ -52,7 +52,7 @@ class ClauseOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ClauseVerdict:
+class ClauseOnJar:
     """A counterexample of the release, and what the jar does with it."""
 
     one: MinimalCounterexample
@@ -63,7 +63,7 @@ class ClauseVerdict:
     """The first answer that is not, or why nothing was played."""
     differs_at: int = 0
     """At which step that is."""
-    schedule: Schedule | None = None
+    schedule: StagedSchedule | None = None
     """The shortest schedule that shows the outcome; None where it is the counterexample itself."""
     what: str = ""
     """What was seen on it."""
@@ -100,39 +100,39 @@ class ClauseVerdict:
 
 def first_verdicts(
     builds: Builds, profile: Profile, counterexamples: Sequence[MinimalCounterexample]
-) -> Iterator[ClauseVerdict]:
+) -> Iterator[ClauseOnJar]:
     """What the jar does with the counterexamples themselves; `MENDED` means by no more than this one schedule."""
     for one in counterexamples:
         replay = replay_on(builds.jar, one.world(profile), one.path(profile), one.clause)
         if replay.outcome is RealOutcome.LEFT_OUT:
-            yield ClauseVerdict(one, ClauseOutcome.LEFT_OUT, difference=replay.reason)
+            yield ClauseOnJar(one, ClauseOutcome.LEFT_OUT, difference=replay.reason)
         elif replay.outcome is RealOutcome.TAKEN:
-            yield ClauseVerdict(one, ClauseOutcome.STILL, is_as_released=True, played=1, broken=1)
+            yield ClauseOnJar(one, ClauseOutcome.STILL, is_as_released=True, played=1, broken=1)
         else:
             yield replace(_alone(builds, profile, one, replay.reason), differs_at=replay.steps)
 
 
-def _alone(builds: Builds, profile: Profile, one: MinimalCounterexample, difference: str) -> ClauseVerdict:
+def _alone(builds: Builds, profile: Profile, one: MinimalCounterexample, difference: str) -> ClauseOnJar:
     """The counterexample on each build alone, where the jar does otherwise in some answer."""
     schedule, identifier = as_played(one, profile), one.clause.identifier
     if schedule is None:
-        return ClauseVerdict(one, ClauseOutcome.OPEN, difference=difference)
+        return ClauseOnJar(one, ClauseOutcome.OPEN, difference=difference)
     jar, release = builds.on_both(schedule)
     if not release.how(identifier):
-        return ClauseVerdict(one, ClauseOutcome.OPEN, difference=difference)
+        return ClauseOnJar(one, ClauseOutcome.OPEN, difference=difference)
     how = jar.how(identifier)
     outcome = ClauseOutcome.STILL if how else ClauseOutcome.MENDED
-    return ClauseVerdict(one, outcome, difference=difference, what=how, played=1, broken=int(bool(how)))
+    return ClauseOnJar(one, outcome, difference=difference, what=how, played=1, broken=int(bool(how)))
 
 
 def with_neighbours(
     builds: Builds,
     profile: Profile,
-    verdicts: Sequence[ClauseVerdict],
+    verdicts: Sequence[ClauseOnJar],
     seconds: float,
     seed: int,
     tell: Callable[[str], None],
-) -> list[ClauseVerdict]:
+) -> list[ClauseOnJar]:
     """The verdicts, where those that seem mended have stood against the neighbours of their counterexamples.
 
     Parameters
@@ -144,7 +144,7 @@ def with_neighbours(
     """
     seem_mended = [each for each in verdicts if each.outcome is ClauseOutcome.MENDED]
     parts = sum(_weight(each) for each in seem_mended)
-    done: dict[tuple[str, str], ClauseVerdict] = {}
+    done: dict[tuple[str, str], ClauseOnJar] = {}
     ends = monotonic() + seconds
     for number, each in enumerate(seem_mended, start=1):
         tell(f"neighbours of {each.name} ({number} of {len(seem_mended)})")
@@ -154,13 +154,13 @@ def with_neighbours(
     return [done.get(each.key, each) for each in verdicts]
 
 
-def _weight(verdict: ClauseVerdict) -> int:
+def _weight(verdict: ClauseOnJar) -> int:
     return 1 if len(verdict.one.environment) else _QUIET_COUNTS
 
 
 def _against_neighbours(
-    builds: Builds, profile: Profile, verdict: ClauseVerdict, seconds: float, seed: int
-) -> ClauseVerdict:
+    builds: Builds, profile: Profile, verdict: ClauseOnJar, seconds: float, seed: int
+) -> ClauseOnJar:
     first = as_played(verdict.one, profile)
     if first is None:
         return verdict
@@ -170,7 +170,7 @@ def _against_neighbours(
     if not breaking:
         return counted
 
-    def how(tried: Schedule) -> str:
+    def how(tried: StagedSchedule) -> str:
         (job,) = builds.on_jar([tried], settles=clause.identifier in IN_THE_END)
         return job.result().how(clause.identifier)
 
@@ -183,15 +183,15 @@ def _against_neighbours(
 
 
 def _played_neighbours(
-    builds: Builds, first: Schedule, clause: Property, until: float, chance: Random
-) -> tuple[int, list[Schedule]]:
+    builds: Builds, first: StagedSchedule, clause: Property, until: float, chance: Random
+) -> tuple[int, list[StagedSchedule]]:
     """How many were played on the jar, and those of them by which it breaks the property."""
     identifier, settles = clause.identifier, clause.identifier in IN_THE_END
     seen: set[Hashable] = {_shape(first)}
-    waiting: list[Schedule] = []
-    playing: list[tuple[Schedule, Future[Played]]] = []
+    waiting: list[StagedSchedule] = []
+    playing: list[tuple[StagedSchedule, Future[PlayedAlone]]] = []
     played = 0
-    breaking: list[Schedule] = []
+    breaking: list[StagedSchedule] = []
     for schedule in neighbours(first, clause, chance):
         is_over = monotonic() > until
         if not is_over and (_shape(schedule) in seen or not _breaks_alone(schedule, clause)):
@@ -210,7 +210,7 @@ def _played_neighbours(
     return played + len(playing), breaking
 
 
-def _shape(schedule: Schedule) -> Hashable:
+def _shape(schedule: StagedSchedule) -> Hashable:
     """A schedule but for the times at which things happen."""
     return tuple(
         (each.step.action.name, each.transaction, each.nth)
@@ -219,6 +219,6 @@ def _shape(schedule: Schedule) -> Hashable:
     )
 
 
-def _breaks_alone(schedule: Schedule, clause: Property) -> bool:
+def _breaks_alone(schedule: StagedSchedule, clause: Property) -> bool:
     """The release breaks this clause of the property by the schedule, and no other one of it."""
     return schedule.broken(clause.identifier) == {name_of(clause)}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from spec.state import End, Local
 
 if TYPE_CHECKING:
-    from fuzz.real_alone.seen import Seen, SeenTransaction
+    from fuzz.real_alone.seen import SeenBroker, SeenTransaction
     from spec.constants import Constants
 
 
@@ -28,15 +28,15 @@ class SeenBroken:
     """In words, for people."""
 
 
-_OfOne = Callable[["SeenTransaction", "Seen", "Constants"], str]
+_OfOne = Callable[["SeenTransaction", "SeenBroker", "Constants"], str]
 
 
-def _delivered_twice(of: SeenTransaction, _: Seen, __: Constants) -> str:
+def _delivered_twice(of: SeenTransaction, _: SeenBroker, __: Constants) -> str:
     places = ", ".join(str(record.physical_offset) for _, record, _ in of.delivered)
     return f"delivered {len(of.delivered)} times, at {places} in the commit log" if len(of.delivered) > 1 else ""
 
 
-def _delivered_and_rolled_back(of: SeenTransaction, _: Seen, __: Constants) -> str:
+def _delivered_and_rolled_back(of: SeenTransaction, _: SeenBroker, __: Constants) -> str:
     if not of.delivered:
         return ""
     if any(end.says is End.ROLLBACK for end in of.acknowledged):
@@ -46,22 +46,22 @@ def _delivered_and_rolled_back(of: SeenTransaction, _: Seen, __: Constants) -> s
     return ""
 
 
-def _not_decided(of: SeenTransaction, _: Seen, __: Constants) -> str:
+def _not_decided(of: SeenTransaction, _: SeenBroker, __: Constants) -> str:
     wrong = any(local is not Local.COMMIT for _, _, local in of.delivered)
     return "delivered although its producer had not committed it" if wrong else ""
 
 
-def _unasked_delivery(of: SeenTransaction, _: Seen, __: Constants) -> str:
+def _unasked_delivery(of: SeenTransaction, _: SeenBroker, __: Constants) -> str:
     return "delivered without a commit" if len(of.delivered) > of.commits_begun else ""
 
 
-def _other_content(of: SeenTransaction, _: Seen, __: Constants) -> str:
+def _other_content(of: SeenTransaction, _: SeenBroker, __: Constants) -> str:
     sent = of.request
     wrong = any((record.body, record.flag) != (sent.body, sent.flag) for _, record, _ in of.delivered)
     return "delivered with another body or flag than it was sent with" if wrong else ""
 
 
-def _checked_though_settled(of: SeenTransaction, _: Seen, __: Constants) -> str:
+def _checked_though_settled(of: SeenTransaction, _: SeenBroker, __: Constants) -> str:
     first = next(iter(of.acknowledged), None)
     if first is None or not first.is_in_time or any(at < first.at for at in of.checked_at):
         return ""
@@ -69,14 +69,14 @@ def _checked_though_settled(of: SeenTransaction, _: Seen, __: Constants) -> str:
     return "its producer is checked although its END_TRANSACTION was answered SUCCESS in time" if late else ""
 
 
-def _op_lost(of: SeenTransaction, seen: Seen, _: Constants) -> str:
+def _op_lost(of: SeenTransaction, seen: SeenBroker, _: Constants) -> str:
     named = set().union(*seen.op_names.values())
     waiting = {int(name) for name in seen.batch.rpartition(" ")[2].split(",") if name.isdigit()}
     lost = [end.half for end in of.acknowledged if end.half not in named | waiting]
     return f"SUCCESS was answered for half {lost[0]}, and no op message names it" if lost else ""
 
 
-def _lost_for_good(of: SeenTransaction, seen: Seen, _: Constants) -> str:
+def _lost_for_good(of: SeenTransaction, seen: SeenBroker, _: Constants) -> str:
     if of.is_resolved or of.local in (Local.EXECUTING, Local.NEVER_RUN) or not of.halves:
         return ""
     if all(half.queue_offset < seen.half_offset for half in of.halves):
@@ -84,21 +84,21 @@ def _lost_for_good(of: SeenTransaction, seen: Seen, _: Constants) -> str:
     return ""
 
 
-def _discarded_too_early(of: SeenTransaction, _: Seen, constants: Constants) -> str:
+def _discarded_too_early(of: SeenTransaction, _: SeenBroker, constants: Constants) -> str:
     if not of.discarded_at:
         return ""
     checks = sum(at < of.discarded_at[0] for at in of.checked_at)
     return f"discarded after {checks} of {constants.check_max} checks" if checks < constants.check_max else ""
 
 
-def _held_up(of: SeenTransaction, seen: Seen, _: Constants) -> str:
+def _held_up(of: SeenTransaction, seen: SeenBroker, _: Constants) -> str:
     if of.is_resolved or of.checked_at or not of.halves or of.local is Local.NEVER_RUN:
         return ""
     is_ahead = any(half.queue_offset >= seen.half_offset for half in of.halves)
     return "no round asked for it, though one after the other came" if is_ahead else ""
 
 
-def _commit_refused(of: SeenTransaction, _: Seen, __: Constants) -> str:
+def _commit_refused(of: SeenTransaction, _: SeenBroker, __: Constants) -> str:
     own = [end for end in of.ends if end.is_own and end.says is End.COMMIT]
     refused = next((end.code for end in own if end.code != "0"), "")
     if refused:
@@ -106,7 +106,7 @@ def _commit_refused(of: SeenTransaction, _: Seen, __: Constants) -> str:
     return "its commit was answered SUCCESS, and it was never delivered" if own and not of.delivered else ""
 
 
-def _too_many_halves(of: SeenTransaction, _: Seen, constants: Constants) -> str:
+def _too_many_halves(of: SeenTransaction, _: SeenBroker, constants: Constants) -> str:
     most = constants.check_max + 1
     return f"{len(of.halves)} halves of it were stored, {most} at most are wanted" if len(of.halves) > most else ""
 
@@ -131,7 +131,7 @@ IN_THE_END: Final = frozenset({"S10", "L1", "L3", "L4"})
 """Those that are judged when a broker has had all the rounds that it may need."""
 
 
-def broken(seen: Seen, constants: Constants) -> Iterator[SeenBroken]:
+def broken(seen: SeenBroker, constants: Constants) -> Iterator[SeenBroken]:
     """All guarantees that a broker was seen to break, a transaction at a time."""
     for number, of in sorted(seen.transactions.items()):
         for identifier, says in OF_ONE.items():

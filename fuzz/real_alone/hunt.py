@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from fuzz.real_alone.builds import Builds
-    from fuzz.real_alone.claims import ClauseVerdict
-    from fuzz.real_alone.schedules import Schedule
+    from fuzz.real_alone.claims import ClauseOnJar
+    from fuzz.real_alone.schedules import StagedSchedule
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from model_check.world import Profile
 
@@ -37,7 +37,7 @@ class NewlyBroken:
     """A property that the jar breaks by a schedule by which the release does not."""
 
     identifier: str
-    schedule: Schedule
+    schedule: StagedSchedule
     """The shortest that was found, in the smallest set of faults that has its steps."""
     what: str
     """What was seen on it."""
@@ -74,7 +74,7 @@ class Hunted:
 def hunt(
     builds: Builds,
     profile: Profile,
-    verdicts: Sequence[ClauseVerdict],
+    verdicts: Sequence[ClauseOnJar],
     seconds: float,
     seed: int,
     tell: Callable[[str], None],
@@ -91,7 +91,7 @@ def hunt(
         Is told how many were played.
     """
     ends, chance = monotonic() + seconds, Random(seed)
-    kept: dict[str, list[Schedule]] = {}
+    kept: dict[str, list[StagedSchedule]] = {}
     counterexamples = [each.one for each in verdicts]
     played = alike = 0
     for schedule in chain(_where_it_differs(profile, verdicts), _schedules(profile, counterexamples, chance)):
@@ -111,7 +111,7 @@ def hunt(
     return Hunted(played, alike, tuple(sorted(found, key=lambda one: (one.is_known, len(one.schedule.staged)))))
 
 
-def _where_it_differs(profile: Profile, verdicts: Sequence[ClauseVerdict]) -> Iterator[Schedule]:
+def _where_it_differs(profile: Profile, verdicts: Sequence[ClauseOnJar]) -> Iterator[StagedSchedule]:
     """Those with other outcomes, the shortest first, whole and up to the step in which the jar does otherwise."""
     for each in sorted((each for each in verdicts if each.differs_at), key=lambda each: each.one.depth):
         schedule = as_played(each.one, profile)
@@ -121,7 +121,7 @@ def _where_it_differs(profile: Profile, verdicts: Sequence[ClauseVerdict]) -> It
 
 def _schedules(
     profile: Profile, counterexamples: Sequence[MinimalCounterexample], chance: Random
-) -> Iterator[Schedule]:
+) -> Iterator[StagedSchedule]:
     """Neighbours of each counterexample in turn, and as many drawn ones."""
     around = [
         neighbours(schedule, one.clause, Random(chance.random()))
@@ -140,12 +140,12 @@ def _shortened(
     profile: Profile,
     counterexamples: Sequence[MinimalCounterexample],
     identifier: str,
-    schedules: Sequence[Schedule],
+    schedules: Sequence[StagedSchedule],
     until: float,
 ) -> NewlyBroken:
     """The one of some schedules that takes the fewest faults, made short."""
 
-    def shows(tried: Schedule) -> bool:
+    def shows(tried: StagedSchedule) -> bool:
         jar, release = (did.broken_in_the_end for did in builds.on_both(tried))
         return identifier in jar - release
 
@@ -158,7 +158,7 @@ def _shortened(
     return NewlyBroken(identifier, best, what, _is_known(profile, counterexamples, identifier, best))
 
 
-def _of_fewest_faults(schedule: Schedule) -> Schedule:
+def _of_fewest_faults(schedule: StagedSchedule) -> StagedSchedule:
     """The same steps in a world that has no fault too many."""
     world = schedule.world
     for fault in world.environment:
@@ -170,7 +170,7 @@ def _of_fewest_faults(schedule: Schedule) -> Schedule:
 
 
 def _is_known(
-    profile: Profile, counterexamples: Sequence[MinimalCounterexample], identifier: str, schedule: Schedule
+    profile: Profile, counterexamples: Sequence[MinimalCounterexample], identifier: str, schedule: StagedSchedule
 ) -> bool:
     faults = set(schedule.world.environment)
     same = _SEEN_AS.get(identifier, (identifier,))

@@ -13,7 +13,7 @@ from fuzz.broker_side.broker_records import TICK_MS
 from fuzz.broker_side.broker_side import SMALL_FILES, settings_for
 from fuzz.broker_side.order_fields import opening, sending
 from fuzz.broker_side.producers import CHANNEL, GROUP, end_transaction, transaction_of_key
-from fuzz.real_alone.seen import Seen, SeenEnd, SeenTransaction
+from fuzz.real_alone.seen import SeenBroker, SeenEnd, SeenTransaction
 from reference.format.properties import IMMUNITY_SECONDS
 from reference.format.record import CommitLogOffset
 from reference.format.stored_message import decode_message, decode_message_id
@@ -72,7 +72,7 @@ class LoneBroker:
     """
 
     def __init__(self, real: RealClasses, constants: Constants) -> None:
-        self.seen = Seen()
+        self.seen = SeenBroker()
         self.ends: defaultdict[int, list[EndUnderWay]] = defaultdict(list)
         self.checks: list[CheckUnderWay] = []
         self.constants = constants

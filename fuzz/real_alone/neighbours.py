@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from fuzz.actions.record import Move
-    from fuzz.real_alone.schedules import Schedule
+    from fuzz.real_alone.schedules import StagedSchedule
     from fuzz.real_alone.staging import StagedStep
     from spec.language import Property, Step
 
@@ -50,7 +50,7 @@ _LIFE: Final[tuple[Move, ...]] = ("end", "end", "time", "batch", *_ROUND, "check
 """What goes on by itself: time and rounds, and what producers answer to them."""
 
 
-def neighbours(schedule: Schedule, clause: Property, chance: Random) -> Iterator[Schedule]:
+def neighbours(schedule: StagedSchedule, clause: Property, chance: Random) -> Iterator[StagedSchedule]:
     """Schedules like another, until the release breaks the clause by them; some end without that.
 
     The first ones have one more send and one more round, in all places and in any order; then there are ever more.
@@ -75,7 +75,7 @@ def neighbours(schedule: Schedule, clause: Property, chance: Random) -> Iterator
         yield varied(schedule, steps, some, clause)
 
 
-def decided_otherwise(schedule: Schedule, up_to: int) -> Iterator[Schedule]:
+def decided_otherwise(schedule: StagedSchedule, up_to: int) -> Iterator[StagedSchedule]:
     """A schedule with each other outcome of its local transactions, whole and up to a step."""
     pairing = schedule.walk.pairing
     for outcome in ("", *_OUTCOMES):
@@ -94,11 +94,11 @@ def _with_outcome(step: Step, of_outcome: Sequence[Step]) -> Step:
 
 
 def varied(
-    schedule: Schedule,
+    schedule: StagedSchedule,
     steps: Sequence[StagedStep],
     insertions: Sequence[Insertion],
     clause: Property | None = None,
-) -> Schedule:
+) -> StagedSchedule:
     """Steps of a schedule with some inserted; with a clause, until it is broken, which it need not be."""
     walk = SpecificationWalk(schedule.world)
     table = moves_of(schedule.world)

@@ -13,11 +13,11 @@ from fuzz.real_alone.staging import STAGED, settle
 
 if TYPE_CHECKING:
     from conformance.java.real_classes import RealClasses
-    from fuzz.real_alone.schedules import Schedule
+    from fuzz.real_alone.schedules import StagedSchedule
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedAlone:
     """What a build did with a schedule."""
 
     during: tuple[SeenBroken, ...]
@@ -36,7 +36,7 @@ class Played:
         return next((each.what for each in judged if each.identifier == identifier), "")
 
 
-def play(real: RealClasses, schedule: Schedule, *, settles: bool = True) -> Played:
+def play(real: RealClasses, schedule: StagedSchedule, *, settles: bool = True) -> PlayedAlone:
     """Play a schedule on a build.
 
     Parameters
@@ -58,6 +58,6 @@ def play(real: RealClasses, schedule: Schedule, *, settles: bool = True) -> Play
         STAGED[staged.step.action.name](broker, staged)
     during = tuple(broken(broker.seen, constants))
     if not settles:
-        return Played(during, ())
+        return PlayedAlone(during, ())
     settle(broker)
-    return Played(during, tuple(broken(broker.seen, constants)))
+    return PlayedAlone(during, tuple(broken(broker.seen, constants)))

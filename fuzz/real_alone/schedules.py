@@ -37,7 +37,7 @@ _PLAYED_FAULTS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class StagedSchedule:
     """Steps that the specification of a release takes, with what a lone broker has to know of them."""
 
     world: World
@@ -97,9 +97,9 @@ class SpecificationWalk:
         clauses = (clause for clause in self.pairing.machine.clauses if clause.identifier == identifier)
         return {name_of(clause) for clause in clauses if not holds(self.state, self.constants, clause)}
 
-    def as_schedule(self, origin: str) -> Schedule:
+    def as_schedule(self, origin: str) -> StagedSchedule:
         """What it has taken."""
-        return Schedule(self.pairing.world, tuple(self.staged), origin, self)
+        return StagedSchedule(self.pairing.world, tuple(self.staged), origin, self)
 
 
 @cache
@@ -114,7 +114,7 @@ def moves_of(world: World) -> MoveTable:
     return MoveTable.of(pairing_of(world))
 
 
-def schedule_of(world: World, steps: Iterable[Step], origin: str) -> Schedule:
+def schedule_of(world: World, steps: Iterable[Step], origin: str) -> StagedSchedule:
     """The schedule of steps; those that are refused are passed over."""
     walk = SpecificationWalk(world)
     for step in steps:
@@ -122,7 +122,7 @@ def schedule_of(world: World, steps: Iterable[Step], origin: str) -> Schedule:
     return walk.as_schedule(origin)
 
 
-def as_played(one: MinimalCounterexample, profile: Profile) -> Schedule | None:
+def as_played(one: MinimalCounterexample, profile: Profile) -> StagedSchedule | None:
     """A counterexample of the table of verdicts; None where a step of it can't be played on a lone broker."""
     world = _with_more_room(one.world(profile))
     known = {str(step): step for step in pairing_of(world).steps}
@@ -148,7 +148,7 @@ def _with_more_room(world: World) -> World:
     )
 
 
-def drawn(profile: Profile, steps: int, chance: Random) -> Schedule:
+def drawn(profile: Profile, steps: int, chance: Random) -> StagedSchedule:
     """A schedule of one of the fuzzer's workloads."""
     world = fuzzed_world(profile, _PLAYED_FAULTS, FUZZED.name)
     walk, table = SpecificationWalk(world), moves_of(world)

@@ -63,7 +63,7 @@ class SeenTransaction:
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenBroker:
     """All that was seen of one broker."""
 
     transactions: dict[int, SeenTransaction] = field(default_factory=dict)

@@ -9,10 +9,12 @@ from fuzz.real_alone.schedules import schedule_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fuzz.real_alone.schedules import Schedule
+    from fuzz.real_alone.schedules import StagedSchedule
 
 
-def shortest(schedule: Schedule, shows: Callable[[Schedule], bool], *, may_go_on: Callable[[], bool]) -> Schedule:
+def shortest(
+    schedule: StagedSchedule, shows: Callable[[StagedSchedule], bool], *, may_go_on: Callable[[], bool]
+) -> StagedSchedule:
     """Take steps out, larger parts first, until no single one can go, or time is up.
 
     Parameters

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from conformance.java.given_jar import GivenJar
-    from fuzz.real_alone.claims import ClauseVerdict
+    from fuzz.real_alone.claims import ClauseOnJar
     from fuzz.real_alone.hunt import Hunted, NewlyBroken
     from model_check.verdicts.counterexamples import MinimalCounterexample
 
@@ -35,7 +35,7 @@ class JarVerdict:
     """The verdict."""
 
     given: GivenJar
-    clauses: tuple[ClauseVerdict, ...]
+    clauses: tuple[ClauseOnJar, ...]
     """One for each counterexample of the release."""
     hunted: Hunted
     first_difference: str
@@ -52,7 +52,7 @@ class JarVerdict:
         """What the release breaks under the same faults, too, but not by that schedule."""
         return tuple(found for found in self.hunted.found if found.is_known)
 
-    def of(self, outcome: ClauseOutcome) -> tuple[ClauseVerdict, ...]:
+    def of(self, outcome: ClauseOutcome) -> tuple[ClauseOnJar, ...]:
         """The clauses of which that has become."""
         return tuple(each for each in self.clauses if each.outcome is outcome)
 
@@ -119,7 +119,7 @@ def judge_jar(
     return JarVerdict(given, tuple(whole), hunted, first_difference, monotonic() - began)
 
 
-def _first_difference(verdicts: Sequence[ClauseVerdict]) -> str:
+def _first_difference(verdicts: Sequence[ClauseOnJar]) -> str:
     """That of the shortest counterexample on which the jar does otherwise."""
     differ = [each for each in verdicts if each.difference and each.outcome is not ClauseOutcome.LEFT_OUT]
     return min(differ, key=lambda each: each.one.depth).difference if differ else ""

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from document.parts import Part
-    from fuzz.real_alone.claims import ClauseVerdict
+    from fuzz.real_alone.claims import ClauseOnJar
     from fuzz.real_alone.hunt import NewlyBroken
-    from fuzz.real_alone.schedules import Schedule
+    from fuzz.real_alone.schedules import StagedSchedule
     from fuzz.real_alone.verdict import JarVerdict
 
 _ORDER: Final = (
@@ -48,7 +48,7 @@ def verdict_parts(verdict: JarVerdict, files: Mapping[str, str], *, every_row: b
             yield Code(files[name])
 
 
-def schedules_of(verdict: JarVerdict) -> dict[str, tuple[Schedule, str]]:
+def schedules_of(verdict: JarVerdict) -> dict[str, tuple[StagedSchedule, str]]:
     """The shortest schedules by their names, with what was seen on each."""
     new = {found.identifier: (found.schedule, found.what) for found in verdict.newly_broken}
     parts = {
@@ -60,7 +60,7 @@ def schedules_of(verdict: JarVerdict) -> dict[str, tuple[Schedule, str]]:
     return new | parts | other
 
 
-def numbered(schedule: Schedule) -> str:
+def numbered(schedule: StagedSchedule) -> str:
     """The steps, one a line, with the ticks since the start."""
     lines, tick = [], 0
     for number, step in enumerate(schedule.steps, start=1):
@@ -102,7 +102,7 @@ def _in_words(found: NewlyBroken) -> str:
     return f"{what}; in {counted(len(found.schedule.steps), 'step')}, {found.environment.in_words()}"
 
 
-def _names(verdicts: Iterable[ClauseVerdict]) -> str:
+def _names(verdicts: Iterable[ClauseOnJar]) -> str:
     """The clauses, with the faults that they take."""
     by_name: dict[str, list[str]] = {}
     for each in verdicts:

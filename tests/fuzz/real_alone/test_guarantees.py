@@ -9,7 +9,7 @@ import pytest
 
 from fuzz.broker_side.producers import half_message
 from fuzz.real_alone.guarantees import OF_ONE, broken
-from fuzz.real_alone.seen import Seen, SeenEnd, SeenTransaction
+from fuzz.real_alone.seen import SeenBroker, SeenEnd, SeenTransaction
 from model_check.world import World
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
@@ -49,58 +49,58 @@ def unanswered() -> SeenTransaction:
     return SeenTransaction(SENT, Local.UNKNOWN, halves=[HALF])
 
 
-def seen_with(of: SeenTransaction) -> Seen:
-    seen = Seen(transactions={0: of}, half_offset=1, half_end=1, op_offset=1, op_end=1, has_settled=True)
+def seen_with(of: SeenTransaction) -> SeenBroker:
+    seen = SeenBroker(transactions={0: of}, half_offset=1, half_end=1, op_offset=1, op_end=1, has_settled=True)
     seen.op_names[0] = {0}
     return seen
 
 
-def twice(of: SeenTransaction, _: Seen) -> None:
+def twice(of: SeenTransaction, _: SeenBroker) -> None:
     of.delivered.append(DELIVERED)
     of.commits_begun = 2
 
 
-def rolled_back(of: SeenTransaction, _: Seen) -> None:
+def rolled_back(of: SeenTransaction, _: SeenBroker) -> None:
     of.ends.append(replace(ACKNOWLEDGED, says=End.ROLLBACK))
 
 
-def delivered_undecided(of: SeenTransaction, _: Seen) -> None:
+def delivered_undecided(of: SeenTransaction, _: SeenBroker) -> None:
     of.delivered = [(6, HALF, Local.EXECUTING)]
 
 
-def never_asked_for(of: SeenTransaction, _: Seen) -> None:
+def never_asked_for(of: SeenTransaction, _: SeenBroker) -> None:
     of.commits_begun = 0
 
 
-def other_flag(of: SeenTransaction, _: Seen) -> None:
+def other_flag(of: SeenTransaction, _: SeenBroker) -> None:
     of.delivered = [(6, replace(HALF, flag=HALF.flag + 1), Local.COMMIT)]
 
 
-def checked_late(of: SeenTransaction, _: Seen) -> None:
+def checked_late(of: SeenTransaction, _: SeenBroker) -> None:
     of.checked_at.append(9)
 
 
-def no_op(_: SeenTransaction, seen: Seen) -> None:
+def no_op(_: SeenTransaction, seen: SeenBroker) -> None:
     seen.op_names.clear()
 
 
-def refused(of: SeenTransaction, _: Seen) -> None:
+def refused(of: SeenTransaction, _: SeenBroker) -> None:
     of.ends[0] = replace(ACKNOWLEDGED, code="1")
 
 
-def never_delivered(of: SeenTransaction, _: Seen) -> None:
+def never_delivered(of: SeenTransaction, _: SeenBroker) -> None:
     of.delivered.clear()
 
 
-def many_halves(of: SeenTransaction, _: Seen) -> None:
+def many_halves(of: SeenTransaction, _: SeenBroker) -> None:
     of.halves = [HALF] * (CONSTANTS.check_max + 2)
 
 
-def op_left(_: SeenTransaction, seen: Seen) -> None:
+def op_left(_: SeenTransaction, seen: SeenBroker) -> None:
     seen.op_end = 2
 
 
-def spun(_: SeenTransaction, seen: Seen) -> None:
+def spun(_: SeenTransaction, seen: SeenBroker) -> None:
     seen.spun = True
 
 
@@ -112,7 +112,7 @@ def spun(_: SeenTransaction, seen: Seen) -> None:
         (op_left, "L4"), (spun, "R1"),
     ],
 )  # fmt: skip
-def test_what_breaks_a_commit(breaks: Callable[[SeenTransaction, Seen], None], identifier: str) -> None:
+def test_what_breaks_a_commit(breaks: Callable[[SeenTransaction, SeenBroker], None], identifier: str) -> None:
     of = committed()
     seen = seen_with(of)
     assert not list(broken(seen, CONSTANTS))
