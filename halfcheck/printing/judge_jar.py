@@ -76,7 +76,12 @@ def _sentences(verdict: JarVerdict) -> Iterator[Part]:
         yield Paragraph(f"{name} breaks what {release} does not: {_in_words(found)}", Tone.BAD)
     part, mended = verdict.of(ClauseOutcome.PART), verdict.of(ClauseOutcome.MENDED)
     if part:
-        yield Paragraph(f"{name} mends only a part of {_names(part)}: other schedules still break it", Tone.BAD)
+        least = min(len(each.schedule.steps) for each in part if each.schedule is not None)
+        yield Paragraph(
+            f"{name} mends only a part of {_names(part)}: others than the counterexample still break it, the shortest "
+            f"in {counted(least, 'step')}",
+            Tone.BAD,
+        )
     if mended:
         least = min(each.played for each in mended)
         yield Paragraph(

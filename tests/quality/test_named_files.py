@@ -41,6 +41,7 @@ STANDS_FOR_ANOTHER: Final = {
     "mine.toml": "an instance of the reader's own",
     "pylock.toml": "a standard's name for a lock file",
     "test_lockstep_mismatch.py": "written by a lockstep run",
+    "verdict.md": "written by halfcheck judge-jar",
 }
 
 
