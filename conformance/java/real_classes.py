@@ -5,6 +5,7 @@ The reference broker has predicted each answer when its order is given, so that 
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from collections import Counter, deque
 from contextlib import suppress
@@ -14,8 +15,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from conformance.errors import JavaError
+from conformance.java import watch
 from conformance.java.digest import PARTS
 from conformance.java.harness import compiled_harness
+from conformance.java.watch import Watch
 from conformance.releases.jars import ASM, fetched_jars, release_called
 from conformance.releases.jvm import java_command
 from files.reading import read_bytes
@@ -113,6 +116,7 @@ class RealClasses:
             stdout=subprocess.PIPE,
             stderr=self._errors,
         )
+        self._watch = Watch(self._jvm, watch.MOST_SECONDS)
         self._asked: deque[_Asked] = deque()
         self.compared: Counter[str] = Counter()
         """How many answers to each order were compared."""
@@ -137,8 +141,13 @@ class RealClasses:
         self._jvm.kill()
         self._jvm.wait()
 
+    def stop(self) -> None:
+        """Let the JVM stand still, as one that loops for ever."""
+        self._jvm.send_signal(signal.SIGSTOP)
+
     def close(self) -> None:
         """End the JVM, and remove its stores."""
+        self._watch.end()
         with suppress(BrokenPipeError):
             self._pipe.close()
         try:
@@ -228,13 +237,17 @@ class RealClasses:
         return RealDifference(asked.order, PARTS[part], asked.predicted[part], parts[part], asked.where, self.name)
 
     def _line(self) -> str:
-        line = b"" if self._jvm.stdout is None else self._jvm.stdout.readline()
+        with self._watch.waiting():
+            line = b"" if self._jvm.stdout is None else self._jvm.stdout.readline()
         if not line:
             raise self._gone()
         return line.decode().rstrip("\n")
 
     def _gone(self) -> JavaError:
         self._jvm.wait()
+        if self._watch.has_killed:
+            message = f"the JVM with {self.name} gave no answer for {self._watch.most_seconds:g} s, and was killed"
+            return JavaError(message)
         self._errors.flush()
         told = read_bytes(Path(self._errors.name)).decode(errors="replace").splitlines()
         last = next((line for line in reversed(told) if line.strip()), "it said nothing")

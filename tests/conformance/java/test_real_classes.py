@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.errors import JavaError
-from conformance.java import real_classes
+from conformance.java import real_classes, watch
 from conformance.java.real_classes import RealClasses
 from fuzz.broker_side.broker_side import SMALL_FILES, settings_for
 from fuzz.broker_side.producers import end_transaction, half_message
@@ -131,6 +131,15 @@ def test_a_jvm_that_dies_is_told_in_one_line() -> None:
         classes.kill()
         with pytest.raises(JavaError, match=r"the JVM with RocketMQ 4\.9\.7 has ended with -9"):
             run_text(twins, "tick")
+
+
+def test_a_jvm_that_gives_no_answer_is_killed_and_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "MOST_SECONDS", 4)
+    with RealClasses(RELEASE) as classes:
+        classes.ask("advance", ms=0)
+        classes.stop()
+        with pytest.raises(JavaError, match=r"the JVM with RocketMQ 4\.9\.7 gave no answer for 4 s, and was killed"):
+            classes.ask("advance", ms=0)
 
 
 # --- what the specification has no word for ---------------------------------------------------------------------------
