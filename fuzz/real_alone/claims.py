@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fuzz.lockstep.real_replays import RealOutcome, replay_on
 from fuzz.real_alone.builds import AT_A_TIME
 from fuzz.real_alone.guarantees import IN_THE_END
-from fuzz.real_alone.neighbours import neighbours
+from fuzz.real_alone.neighbours import decided_otherwise, neighbours
 from fuzz.real_alone.schedules import as_played, texts_of
 from fuzz.real_alone.shrinking import shortest
 from model_check.clauses import name_of
@@ -151,11 +151,48 @@ def with_neighbours(
         share = max(ends - monotonic(), 0) * _weight(each) / parts
         parts -= _weight(each)
         done[each.key] = _against_neighbours(builds, profile, each, share, seed)
+    found = [each.schedule for each in done.values() if each.schedule is not None]
+    for each in [each for each in done.values() if each.outcome is ClauseOutcome.MENDED]:
+        done[each.key] = _against_found(builds, each, found)
     return [done.get(each.key, each) for each in verdicts]
 
 
 def _weight(verdict: ClauseOnJar) -> int:
     return 1 if len(verdict.one.environment) else _QUIET_COUNTS
+
+
+def _against_found(builds: Builds, verdict: ClauseOnJar, found: Sequence[StagedSchedule]) -> ClauseOnJar:
+    """What shows half a repair of one clause may show it of another, with another outcome of its local transaction."""
+    clause, faults = verdict.one.clause, set(verdict.one.environment)
+    tried = [
+        schedule
+        for base in found
+        if faults >= set(base.world.environment)
+        for schedule in decided_otherwise(base, clause=clause)
+        if _breaks_alone(schedule, clause)
+    ]
+    breaking = [schedule for schedule in tried if _how(builds, clause, schedule)]
+    counted = replace(verdict, played=verdict.played + len(tried), broken=verdict.broken + len(breaking))
+    return _in_part(builds, counted, breaking, lambda: True) if breaking else counted
+
+
+def _how(builds: Builds, clause: Property, schedule: StagedSchedule) -> str:
+    """How the jar breaks the property of a clause by a schedule; '' if it does not."""
+    (job,) = builds.on_jar([schedule], settles=clause.identifier in IN_THE_END)
+    return job.result().how(clause.identifier)
+
+
+def _in_part(
+    builds: Builds, verdict: ClauseOnJar, breaking: Sequence[StagedSchedule], may_go_on: Callable[[], bool]
+) -> ClauseOnJar:
+    """The verdict with the shortest of some schedules by which the jar breaks the clause, made short."""
+    clause = verdict.one.clause
+    short = shortest(
+        min(breaking, key=lambda each: len(each.staged)),
+        lambda tried: _breaks_alone(tried, clause) and bool(_how(builds, clause, tried)),
+        may_go_on=may_go_on,
+    )
+    return replace(verdict, outcome=ClauseOutcome.PART, schedule=short, what=_how(builds, clause, short))
 
 
 def _against_neighbours(
@@ -167,19 +204,7 @@ def _against_neighbours(
     began, clause = monotonic(), verdict.one.clause
     played, breaking = _played_neighbours(builds, first, clause, began + seconds * (1 - _SHRINKING), Random(seed))
     counted = replace(verdict, played=verdict.played + played, broken=verdict.broken + len(breaking))
-    if not breaking:
-        return counted
-
-    def how(tried: StagedSchedule) -> str:
-        (job,) = builds.on_jar([tried], settles=clause.identifier in IN_THE_END)
-        return job.result().how(clause.identifier)
-
-    short = shortest(
-        min(breaking, key=lambda each: len(each.staged)),
-        lambda tried: _breaks_alone(tried, clause) and bool(how(tried)),
-        may_go_on=lambda: monotonic() - began < seconds,
-    )
-    return replace(counted, outcome=ClauseOutcome.PART, schedule=short, what=how(short))
+    return _in_part(builds, counted, breaking, lambda: monotonic() - began < seconds) if breaking else counted
 
 
 def _played_neighbours(

@@ -45,8 +45,9 @@ _KINDS: Final[tuple[tuple[Move, ...], ...]] = (
     ("send",), ("send",), _ROUND, ("time", *_ROUND), ("time",), ("time", "time"), ("end", "end", "batch"), ("save",),
     ("decide",), ("die",), ("check", "end", "end"), ("wrong",), ("again",), ("lose",),
 )  # fmt: skip
+_STEPS_OF_A_COMMIT: Final = 2
 _OUTCOMES: Final = ("leave_it_unknown", "commit_locally", "roll_back_locally")
-_LIFE: Final[tuple[Move, ...]] = ("end", "end", "time", "batch", *_ROUND, "check", "end")
+_LIFE: Final[tuple[Move, ...]] = ("check", "end", "end", "time", "batch", *_ROUND)
 """What goes on by itself: time and rounds, and what producers answer to them."""
 
 
@@ -75,18 +76,22 @@ def neighbours(schedule: StagedSchedule, clause: Property, chance: Random) -> It
         yield varied(schedule, steps, some, clause)
 
 
-def decided_otherwise(schedule: StagedSchedule, up_to: int) -> Iterator[StagedSchedule]:
-    """A schedule with each other outcome of its local transactions, whole and up to a step."""
+def decided_otherwise(
+    schedule: StagedSchedule, up_to: int | None = None, clause: Property | None = None
+) -> Iterator[StagedSchedule]:
+    """A schedule with each outcome of each local transaction, whole and up to a step; see `varied` of the clause."""
     pairing = schedule.walk.pairing
-    for outcome in ("", *_OUTCOMES):
+    whose = sorted({each.transaction for each in schedule.staged if each.step.action.name in _OUTCOMES})
+    for outcome, transaction in ((None, None), *product(_OUTCOMES, whose)):
         steps = [
             replace(each, step=_with_outcome(each.step, pairing.steps_of[outcome]))
-            if outcome and each.step.action.name in _OUTCOMES
+            if outcome is not None and each.transaction == transaction and each.step.action.name in _OUTCOMES
             else each
             for each in schedule.staged
         ]
-        yield varied(schedule, steps[:up_to], ())
-        yield varied(schedule, steps, ())
+        if up_to is not None:
+            yield varied(schedule, steps[:up_to], (), clause)
+        yield varied(schedule, steps, (), clause)
 
 
 def _with_outcome(step: Step, of_outcome: Sequence[Step]) -> Step:
@@ -138,6 +143,9 @@ def _take_alike(walk: SpecificationWalk, staged: StagedStep) -> None:
         )
         step = next((each for each in pairing.steps_of[action.name] if each.arguments == arguments), step)
     refused = walk.take(step)
-    if refused is not None and DRIVEN[action.name].part == "pass" and walk.state.round.running:
-        table = moves_of(pairing.world)
+    table = moves_of(pairing.world)
+    if refused is not None and DRIVEN[action.name].part == "end":
+        for _ in range(_STEPS_OF_A_COMMIT):
+            table.move_of(walk, "end", 0, unnoted)
+    elif refused is not None and DRIVEN[action.name].part == "pass" and walk.state.round.running:
         table.move_of(walk, "whole round" if staged.ends_round else "round", 0, unnoted)
