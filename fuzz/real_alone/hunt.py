@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, cycle, islice
 from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
@@ -123,16 +123,14 @@ def _schedules(
     profile: Profile, counterexamples: Sequence[MinimalCounterexample], chance: Random
 ) -> Iterator[StagedSchedule]:
     """Neighbours of each counterexample in turn, and as many drawn ones."""
-    around = [
-        neighbours(schedule, one.clause, Random(chance.random()))
-        for one in counterexamples
-        if (schedule := as_played(one, profile)) is not None
-    ]
-    chance.shuffle(around)
-    while True:
-        for each in around:
-            yield next(each)
-            yield drawn(profile, chance.randrange(*_LENGTHS), chance)
+    around: dict[int, Iterator[StagedSchedule]] = {}
+    for number in cycle(chance.sample(range(len(counterexamples)), len(counterexamples))):
+        if number not in around:
+            one = counterexamples[number]
+            schedule = as_played(one, profile)
+            around[number] = iter(()) if schedule is None else neighbours(schedule, one.clause, Random(chance.random()))
+        yield from islice(around[number], 1)
+        yield drawn(profile, chance.randrange(*_LENGTHS), chance)
 
 
 def _shortened(
@@ -154,7 +152,8 @@ def _shortened(
         key=lambda one: (_is_known(profile, counterexamples, identifier, _of_fewest_faults(one)), len(one.staged)),
     )
     best = _of_fewest_faults(best)
-    what = next(each.what for each in builds.on_both(best)[0].in_the_end if each.identifier == identifier)
+    did = builds.on_both(best)[0].in_the_end
+    what = next((each.what for each in did if each.identifier == identifier), "")
     return NewlyBroken(identifier, best, what, _is_known(profile, counterexamples, identifier, best))
 
 
