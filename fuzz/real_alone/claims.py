@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 _QUIET_COUNTS: Final = 3
 """What needs no fault is looked at so much longer."""
 _TIMELESS: Final = frozenset({"tick", "persist_offsets", "flush_log"})
-_ENOUGH: Final = 3
-"""So many schedules that still break a clause are enough."""
 _SHRINKING: Final = 0.3
 """The share of a clause's time that is kept for making a schedule short."""
 
@@ -210,7 +208,7 @@ def _against_neighbours(
 def _played_neighbours(
     builds: Builds, first: StagedSchedule, clause: Property, until: float, chance: Random
 ) -> tuple[int, list[StagedSchedule]]:
-    """How many were played on the jar, and those of them by which it breaks the property."""
+    """How many were played on the jar, and those of them by which it breaks the property; some are enough."""
     identifier, settles = clause.identifier, clause.identifier in IN_THE_END
     seen: set[Hashable] = {_shape(first)}
     waiting: list[StagedSchedule] = []
@@ -221,7 +219,7 @@ def _played_neighbours(
         is_over = monotonic() > until
         if not is_over and (_shape(schedule) in seen or not _breaks_alone(schedule, clause)):
             continue
-        is_over = is_over or len(breaking) >= _ENOUGH
+        is_over = is_over or bool(breaking)
         if is_over or len(waiting) == AT_A_TIME:
             breaking += [each for each, job in playing if job.result().how(identifier)]
             played += len(playing)

@@ -74,7 +74,9 @@ def _sentences(verdict: JarVerdict) -> Iterator[Part]:
     name, release = verdict.given.name, verdict.given.release
     for found in verdict.newly_broken:
         yield Paragraph(f"{name} breaks what {release} does not: {_in_words(found)}", Tone.BAD)
-    part, mended = verdict.of(ClauseOutcome.PART), verdict.of(ClauseOutcome.MENDED)
+    part = verdict.of(ClauseOutcome.PART)
+    in_part = {each.name for each in part}
+    mended = [each for each in verdict.of(ClauseOutcome.MENDED) if each.name not in in_part]
     if part:
         least = min(len(each.schedule.steps) for each in part if each.schedule is not None)
         yield Paragraph(
