@@ -92,8 +92,7 @@ def _sentences(verdict: JarVerdict) -> Iterator[Part]:
         )
     for found in verdict.otherwise_broken:
         yield Paragraph(
-            f"{found.identifier} is broken as {release} breaks it elsewhere with the same faults, but by another "
-            f"schedule: {_in_words(found)}"
+            f"not new, as {release} breaks it with the same faults by other schedules: {_in_words(found)}"
         )
     if not (part or mended or verdict.hunted.found):
         same = (
