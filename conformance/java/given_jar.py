@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import re
+import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from zipfile import BadZipFile, ZipFile
 
 from conformance.errors import JarsError
 from conformance.releases.jars import RELEASES, release_called
+from files.reading import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,11 +81,14 @@ def _names_in(place: Path) -> Iterator[str]:
             yield from archive.namelist()
 
 
-def _opened(jar: Path) -> ZipFile:
+@contextmanager
+def _opened(jar: Path) -> Iterator[ZipFile]:
     try:
-        return ZipFile(jar)
-    except (BadZipFile, OSError) as error:
-        message = f"{jar}: not a jar ({error}); build it again, or name another"
+        with open_file(jar) as file, ZipFile(file) as archive:
+            yield archive
+    except (BadZipFile, OSError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        message = f"{jar}: not a jar ({reason}); build it again, or name another"
         raise JarsError(message) from error
 
 

@@ -91,9 +91,7 @@ def _sentences(verdict: JarVerdict) -> Iterator[Part]:
             Tone.GOOD if verdict.is_good else Tone.PLAIN,
         )
     for found in verdict.otherwise_broken:
-        yield Paragraph(
-            f"not new, as {release} breaks it with the same faults by other schedules: {_in_words(found)}"
-        )
+        yield Paragraph(f"not new, as {release} breaks it with the same faults by other schedules: {_in_words(found)}")
     if not (part or mended or verdict.hunted.found):
         same = (
             "does otherwise, but breaks and mends nothing that was seen"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
@@ -64,12 +65,14 @@ def test_what_is_no_jar_is_refused_in_one_line(
 ) -> None:
     broken, empty = tmp_path / "broken.jar", tmp_path / "empty.jar"
     broken.write_bytes(b"PK no jar")
+    os.mkfifo(tmp_path / "pipe.jar")
     with ZipFile(empty, "w") as archive:
         archive.writestr("com/example/Some.class", b"")
     for path, said in (
         (broken, "not a jar"),
         (empty, "no class of org.apache.rocketmq is in it"),
         (tmp_path / "missing.jar", "no such file or folder"),
+        (tmp_path / "pipe.jar", "not a jar (a pipe"),
     ):
         assert run([*command, str(path)]) == 150
         told = capsys.readouterr().err
