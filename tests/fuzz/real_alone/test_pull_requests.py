@@ -6,6 +6,8 @@ Maven must be there, which brings the jars and the source of 4.9.7 once.
 from __future__ import annotations
 
 import json
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +16,7 @@ from conformance.errors import JavaError
 from conformance.java import real_classes
 from conformance.java.given_jar import given_jar
 from conformance.java.real_classes import RealClasses
+from conformance.releases.jvm import found_java
 from fuzz.real_alone.builds import Builds
 from fuzz.real_alone.claims import ClauseOutcome, first_verdicts, with_neighbours
 from fuzz.real_alone.playing import play
@@ -27,8 +30,6 @@ from tests.conformance.java.wanting_maven import MARKS, RELEASE
 from tests.fuzz.real_alone.counterexamples import PROFILE, counterexamples_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from model_check.verdicts.counterexamples import MinimalCounterexample
 
 pytestmark = MARKS
@@ -138,6 +139,19 @@ def test_classes_with_other_stops_are_refused(jars: dict[str, Path], monkeypatch
     monkeypatch.setattr(real_classes, "REWRITTEN", real_classes.REWRITTEN | {"stop: next half": 2})
     with pytest.raises(JavaError, match=r"rocketmq-broker\.jar: these classes are built otherwise"):
         judged(jars[RIGHT], IMMUNE[:1], 0)
+
+
+def test_classes_that_the_harness_does_not_fit_are_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "BrokerController.java"
+    source.write_text("package org.apache.rocketmq.broker; public class BrokerController {}")
+    javac = str(Path(found_java()).with_name("javac"))
+    subprocess.run([javac, "-d", str(tmp_path / "classes"), str(source)], check=True)
+    assert run(["judge-jar", str(tmp_path / "classes"), "--real", RELEASE]) == 150
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert "the harness can't be compiled for it and the jars behind it: " in told
+    assert "constructor BrokerController" in told
 
 
 @pytest.mark.sweep
