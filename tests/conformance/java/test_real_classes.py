@@ -57,7 +57,7 @@ def test_random_schedules_agree_in_every_answer_and_byte(real: RealClasses) -> N
     done = fuzz(pairing, examples=40, steps=60, random_seed=7)
     assert done.failure is None
     assert done.steps > 1_000
-    assert sum(real.compared.values()) - before > 2 * done.steps
+    assert sum(real.compared.values()) - before > 1.5 * done.steps
     assert {"pass", "go on with end", "restart", "lose power", "delete files", "damage", "miss read"} <= set(
         real.compared
     )
