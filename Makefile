@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -175,6 +175,9 @@ bench-guided: setup ## what guided walks meet against weighted ones, and what th
 
 bench-audit: export PYTHONDONTWRITEBYTECODE :=
 bench-audit: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
+bench-real-classes: setup ## steps a second of the lockstep with RocketMQ's own classes; writes benchmarks/real_classes/RESULTS.md (ARGS=SCHEDULES; wants Maven)
+	$(BIN)/python -m benchmarks.real_classes $(ARGS)
+
 bench-audit: setup ## audit stores of 1, 2 and 4 GB on two cores; writes benchmarks/audit/RESULTS.md (ARGS="4" for one)
 	$(BIN)/python -m benchmarks.audit $(ARGS)
 

@@ -1,5 +1,4 @@
-"""``python -m benchmarks.real_classes [SCHEDULES]``: steps a second of the lockstep, without and with RocketMQ's own
-classes, on one processor core; writes RESULTS.md.
+"""``python -m benchmarks.real_classes [SCHEDULES]``: steps a second, without and with the classes; writes RESULTS.md.
 
 Each run is a fresh process, which stays on one core together with its JVM. The first schedules are not measured.
 """
@@ -68,8 +67,8 @@ def report(schedules: int) -> str:
         "Written by `make bench-real-classes`.",
         "",
         computer("Hypothesis"),
-        f"{schedules:,} schedules of up to {STEPS} draws each, all faults, on one core, the JVM on the same; {WARM} schedules before",
-        "them are not measured. A step is one that all sides took; between two there is a question about what is",
+        f"{schedules:,} schedules of up to {STEPS} draws each, all faults, on one core, the JVM on the same;",
+        f"{WARM} schedules before them are not measured. A step is one that all sides took; between two there is a question about what is",
         "forbidden, which counts as none. An order goes to the real classes, and its answer is compared.",
         "",
         "| Release | Steps | Steps/s without the classes | with them | Orders/s |",

@@ -81,7 +81,7 @@ class PlayedPair(Pair):
         self.state.memory.values[self.clock] += milliseconds
         self.side.clock.advance(milliseconds)
         self.side.roll()
-        self.compare(f"{milliseconds} ms pass")
+        self.compare()
 
     def leap_if_allowed(self, moment: int) -> None:
         """Let time pass to an instant, if nothing is overdue in the millisecond before it; else by a millisecond."""
