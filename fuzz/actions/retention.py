@@ -28,15 +28,15 @@ def _splits_a_file(side: BrokerSide, step: Step) -> bool:
     return not side.broker.message_store.cleaning.begins_file(_end_of(side, step.arguments[0]))
 
 
-def _begins_at_the_lower_end(side: BrokerSide, _: Step) -> bool:
-    """Lower ends that move in a round which began at one, for want of an offset.
+def _follow_otherwise(side: BrokerSide, _: Step) -> bool:
+    """Lower ends that move in a round which began at one, or follow a message that came since the queues were cleaned.
 
-    The round remembers where it began; the specification takes the lower end for it.
+    A round that began at a lower end, for want of an offset, remembers it; the specification takes the lower end for
+    it. A queue of which nothing was left stays where it was until the log loses another file, up to 4.9.8.
     """
-    offsets = side.broker.consumer_offset_manager
-    return side.broker.check_service.round is not None and any(
-        offsets.query_offset(topic, HALF_QUEUE_ID) == NO_OFFSET for topic in (HALF_TOPIC, OP_TOPIC)
-    )
+    offsets, store = side.broker.consumer_offset_manager, side.broker.message_store
+    has_no_offset = any(offsets.query_offset(topic, HALF_QUEUE_ID) == NO_OFFSET for topic in (HALF_TOPIC, OP_TOPIC))
+    return store.cleaning.has_cleaned_queues or (has_no_offset and side.broker.check_service.round is not None)
 
 
 def _delete_what_is_pending(side: BrokerSide, step: Step, refused: Refused) -> bool:
@@ -68,7 +68,7 @@ def delete_oldest_files(side: BrokerSide, step: Step) -> None:
     side.process.delete_files_before(_end_of(side, step.arguments[0]))
 
 
-move_lower_ends = drives("retain", needs=("retention",), unless=_begins_at_the_lower_end, dispatches=True)(
+move_lower_ends = drives("retain", needs=("retention",), unless=_follow_otherwise, dispatches=True)(
     lambda side, _: side.process.move_lower_ends()
 )
 truncate_all = Excluded("the reference broker has no controller mode, in which a running broker truncates its log")

@@ -25,6 +25,7 @@ class CleaningService:
         self._passes_all = passes_all
         self.keeps_from: Callable[[], CommitLogOffset] | None = None
         """Says from where on nothing is deleted, where a repair asks for that."""
+        self._last_physical_min_offset = 0
 
     @property
     def min_phy_offset(self) -> CommitLogOffset:
@@ -51,8 +52,16 @@ class CleaningService:
         while len(files.files) > 1 and files.start + files.file_size <= end:
             files.delete_first_file()
 
+    @property
+    def has_cleaned_queues(self) -> bool:
+        """Whether the queues were cleaned since the log lost a file; one that had nothing left then stays."""
+        return self._log.min_offset <= self._last_physical_min_offset
+
     def clean_consume_queues(self) -> None:
-        """Let the queues follow what the log has lost (``DefaultMessageStore.CleanConsumeQueueService``)."""
+        """Let the queues follow what the log has lost since (``CleanConsumeQueueService#deleteExpiredFiles``)."""
+        if self.has_cleaned_queues:
+            return
+        self._last_physical_min_offset = self._log.min_offset
         self._queues.delete_expired_files(self._log.min_offset)
         self.correct_min_offsets()
 

@@ -77,6 +77,9 @@ def test_up_to_4_9_the_lower_end_of_a_queue_stays_where_nothing_is_left(version:
     assert subject.cleaning.get_min_offset_in_queue("T", 0) == lower_end
     subject.put_message(MessageExtBrokerInner("T", 0, b"body", "K\x01V\x02", 5, HOST, HOST))
     assert found(subject, 0) == (("OFFSET_TOO_SMALL", 2, []) if lower_end else ("FOUND", 3, [2]))
+    subject.cleaning.clean_consume_queues()  # The log has lost no other file.
+    assert subject.cleaning.get_min_offset_in_queue("T", 0) == lower_end
+    assert subject.reopen().cleaning.get_min_offset_in_queue("T", 0) == 2
 
 
 def test_a_queue_that_follows_begins_with_what_is_left_and_loses_its_old_files() -> None:
