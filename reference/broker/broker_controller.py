@@ -201,7 +201,7 @@ class BrokerController:
 
         What waits in the pools is handled all the same: an END_TRANSACTION that comes now joins a batch that nobody
         writes (B53). From 5.1.0 to 5.1.3 ``TransactionalMessageServiceImpl#close`` does not stop the op batch service,
-        and all batches are lost (A43). From 5.4.0 on the check service is woken for one more round (B52),
+        and all batches are lost (A43). From 5.3.4 on the check service is woken for one more round (B52),
         unless whoever plays its thread does that.
         """
         self.require_running()

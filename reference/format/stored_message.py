@@ -204,15 +204,17 @@ def _decode_v6(source: Source, at: int, sys_flag: int) -> tuple[bytes, int, byte
     return hosts[0], store_timestamp, hosts[1], reconsume_times, prepared, body_length, store_end + _TAIL.size
 
 
-def decompressed(record: LogRecord) -> LogRecord | None:
-    """A record as ``MessageDecoder#decode`` gives it if it is to decompress the body: the flag stays (A06, B30).
+def decompressed(record: LogRecord, *, clears_flag: bool = False) -> LogRecord | None:
+    """A record as ``MessageDecoder#decode`` gives it if it is to decompress the body.
 
-    None where the body is not what its flag says: the exception is swallowed.
+    Up to 5.3.1 the flag stays that says compressed (A06, B30). None where the body is not what its flag says: the
+    exception is swallowed.
     """
     if not record.sys_flag & COMPRESSED_FLAG:
         return record
     try:
-        return replace(record, body=zlib.decompress(record.body), _map={})
+        sys_flag = record.sys_flag & ~COMPRESSED_FLAG if clears_flag else record.sys_flag
+        return replace(record, body=zlib.decompress(record.body), sys_flag=sys_flag, _map={})
     except zlib.error:
         return None
 

@@ -50,10 +50,14 @@ def light_queues(topic: str, properties: Mapping[str, str], switches: ReleaseSwi
 def wrap_lmq_dispatch(
     message: MessageExtBrokerInner, switches: ReleaseSwitches, next_offset: Callable[[str], int]
 ) -> None:
-    """Write the message's offset in each light queue into its properties, and leave WAIT out (``#wrapLmqDispatch``)."""
+    """Write the message's offset in each light queue into its properties (``#wrapLmqDispatch``).
+
+    WAIT is left out; from 5.2.0 on it is put in again where the log appends it.
+    """
     properties = message.properties
     names = light_queues(message.topic, properties, switches)
     if names:
         properties[MULTI_QUEUE_OFFSET] = _SEPARATOR.join(str(next_offset(name)) for name in names)
-        stored = {key: value for key, value in properties.items() if key != WAIT_STORE_OK}
+        keeps_wait = switches.keeps_wait_of_light
+        stored = {key: value for key, value in properties.items() if keeps_wait or key != WAIT_STORE_OK}
         message.properties_text = message_properties_to_string(stored, switches)

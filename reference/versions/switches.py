@@ -135,7 +135,7 @@ class ReleaseSwitches(BrokerRepairs):
     refuses_late_end: bool = False
     """END_TRANSACTION of a half with an immunity is refused beyond it (5.1.1 and later; #6401)."""
     equal_age_is_young: bool = False
-    """An age that equals the timeout or the immunity is still young (5.4.0 and later; #9486, #9487)."""
+    """An age that equals the timeout or the immunity is still young (5.3.4 and later; #9486, #9487)."""
     rewinds_beyond_end: bool = False
     """A read beyond the end of a queue that begins at 0 is sent back to 0, not to the end (up to 4.9.3)."""
     undecodable_throws: bool = False
@@ -148,7 +148,7 @@ class ReleaseSwitches(BrokerRepairs):
     """A slave that acts for a dead master sends its halves to another one (5.1.0 and later; RIP-32)."""
     joins_round_first: bool = False
     """A stopping broker runs the check service once more, to its end and with no check sent, before its store closes
-    (5.4.0 and later)."""
+    (5.3.4 and later)."""
     sleeps_without_ops: bool = False
     """The check thread sleeps after a pull that found no op message (5.1.0 and later)."""
     stores_cluster: bool = False
@@ -163,6 +163,8 @@ class ReleaseSwitches(BrokerRepairs):
     """The properties are stored with their last separator (not from 4.9 to 5.1)."""
     reinserts_wait: bool = False
     """The broker takes WAIT out of a sent message's properties and puts it back as the last (4.9)."""
+    keeps_wait_of_light: bool = False
+    """A message that is entered in light queues is stored with its WAIT (5.2.0 and later)."""
     has_large_property_map: bool = False
     """The map that the properties are read into has 128 buckets from the beginning, not 16 (5.1.0 and later)."""
     stores_long_topics: bool = False
@@ -219,9 +221,9 @@ class ReleaseSwitches(BrokerRepairs):
     counts_halves: bool = False
     """The broker counts the open halves of each topic, and saves the counts (5.2.0 and later)."""
     counts_halves_only: bool = False
-    """The synchronous send counts halves only, as the asynchronous one does (5.4.0 and later; #9750, #9751)."""
+    """The synchronous send counts halves only, as the asynchronous one does (5.3.4 and later; #9750, #9751)."""
     forces_metrics_file: bool = False
-    """The file of those counts is forced to the disk (5.4.0 and later; #9412, #9705)."""
+    """The file of those counts is forced to the disk (5.3.4 and later; #9412, #9705)."""
     wakes_by_last_write: bool = False
     """The op batch service runs again an interval after the last write of a queue that it passed (5.5.0 and later;
     #10200)."""
@@ -249,3 +251,7 @@ class ReleaseSwitches(BrokerRepairs):
     it was; #8753)."""
     tolerates_null_op_pull: bool = False
     """A later pull of op messages that the store does not answer counts as one that found none (5.1.0 and later)."""
+    clears_compressed_flag: bool = False
+    """What decompresses a body takes the flag away that says compressed (5.3.2 and later)."""
+    resumes_as_stored: bool = False
+    """A discarded half is resumed with the bytes that are stored (5.5.0 and later; B30)."""

@@ -79,11 +79,12 @@ V5_2_0: Final = replace(
     V5_1_0,
     refuses_late_end=True,
     keeps_last_separator=True,
+    keeps_wait_of_light=True,
     closes_op_service=True,
     counts_halves=True,
 )
 
-V5_3_3: Final = replace(V5_2_0, trusts_what_is_dispatched=True)
+V5_3_3: Final = replace(V5_2_0, trusts_what_is_dispatched=True, clears_compressed_flag=True)
 
 V5_4_0: Final = replace(
     V5_3_3,
@@ -105,6 +106,7 @@ V5_5_0: Final = replace(
     counts_order_info=True,
     client_refuses_delays=True,
     wakes_by_last_write=True,
+    resumes_as_stored=True,
 )
 
 V5_5_1: Final = replace(V5_5_0, saves_pull_offsets=False, waits_before_saving_counts=True)

@@ -23,13 +23,14 @@ class AdminBrokerProcessor:
     def resume_check_half_message(self, msg_id: str) -> RemotingResponse:
         """``#resumeCheckHalfMessage``: put a message back into the half queue, with no check counted (4.5.2 and later).
 
-        Whatever lies at that offset is put there; nobody asks whether it was discarded, resumed or settled, and a body
-        that was compressed is stored decompressed under the flag that says that it is not (B30). The flag of the user
-        and the reconsume times are kept, other than by a put-back.
+        Whatever lies at that offset is put there; nobody asks whether it was discarded, resumed or settled. Up to 5.4.0
+        a body that was compressed is stored decompressed, up to 5.3.1 under the flag that says that it is not (B30).
+        The flag of the user and the reconsume times are kept, other than by a put-back.
         """
         record = self._broker.message_store.look_message_by_offset(decode_message_id(msg_id))
-        if record is not None and not self._broker.switches.resumes_as_stored:
-            record = decompressed(record)
+        switches = self._broker.switches
+        if record is not None and not switches.resumes_as_stored:
+            record = decompressed(record, clears_flag=switches.clears_compressed_flag)
         if record is None:
             failed = "Exception was thrown when putting message back to RMQ_SYS_TRANS_HALF_TOPIC."
             return RemotingResponse(SYSTEM_ERROR, failed)
