@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -56,6 +56,9 @@ lint: setup ## formatting, lint, types and the import rules between folders
 defects: setup ## search for the known defects and play them again; writes docs/generated/defects.md (ARGS=B01 for one of them)
 	$(BIN)/python -m fuzz.defects $(ARGS)
 	$(BIN)/python -m model_check.defects $(ARGS)
+
+defects-on-classes: setup ## ask RocketMQ's own classes for the known defects; writes docs/generated/defects.md (ARGS=B01 for one of them; wants Maven)
+	@$(BIN)/python -m fuzz.defects.on_classes $(ARGS)
 
 fuzz: setup ## 5,000 schedules of specification and broker a profile, every state of a small instance, the mutants
 	@for profile in 4.5.1 4.9.7 5.3.3 5.4.0 5.5.0 5.5.1; do \

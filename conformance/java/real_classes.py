@@ -184,6 +184,14 @@ class RealClasses:
         self._flush()
         return tuple(self._line().split("|"))
 
+    def ask_or_raise(self, name: str, **fields: object) -> tuple[str, ...]:
+        """The same; raises `JavaError` where something was thrown."""
+        answer = self.ask(name, **fields)
+        if answer[0].startswith("thrown: "):
+            message = f"{self.name}: {name}: {'|'.join(answer).removeprefix('thrown: ')}"
+            raise JavaError(message)
+        return answer
+
     def collect(self) -> RealDifference | None:
         """Read all answers; gives the first difference."""
         return self._collect(len(self._asked))

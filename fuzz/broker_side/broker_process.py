@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from reference.format.record import CommitLogOffset
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.get_message import GetMessageResult
+    from reference.store.memory_disk import MemoryDisk
     from reference.store.message_store_config import MessageStoreConfig
     from reference.versions.switches import ReleaseSwitches
     from spec.language import Step
@@ -125,6 +126,11 @@ class BrokerProcess:
         """The connection of a producer ends."""
         self.broker.producer_manager.do_channel_close_event(channel)
 
+    def set_channel(self, group: str, channel: str, *, is_active: bool = True, is_writable: bool = True) -> None:
+        """The connection of a producer of a group is gone, which nobody has noticed, or busy."""
+        known = self.broker.producer_manager.register_producer(group, channel)
+        known.is_active, known.is_writable = is_active, is_writable
+
     def send(self, request: SendMessageRequest) -> SendMessageResponse:
         """A producer sends a message, and is known from then on."""
         return self.broker.send_message(request)
@@ -140,6 +146,23 @@ class BrokerProcess:
     def resume_check(self, msg_id: str) -> int:
         """An operator sends RESUME_CHECK_HALF_MESSAGE; gives the code of the answer."""
         return self.broker.admin_broker_processor.resume_check_half_message(msg_id).code
+
+    def update_consumer_offset(self, topic: str, offset: int) -> int:
+        """A client sets an offset of the check service's group; gives the code of the answer."""
+        processor = self.broker.consumer_manage_processor
+        return processor.update_consumer_offset(CHECK_GROUP, topic, HALF_QUEUE_ID, QueueOffset(offset)).code
+
+    def delete_topic(self, topic: str) -> None:
+        """An operator deletes a topic."""
+        self.broker.admin_broker_processor.delete_topic(topic)
+
+    def update_topic(self, topic: str, queues: int) -> None:
+        """An operator gives a topic another number of queues."""
+        self.broker.admin_broker_processor.update_topic(topic, queues)
+
+    def map_topic(self, topic: str, begins_at: int) -> None:
+        """A topic is static, and this broker's part of its queue 0 begins at an offset."""
+        self.broker.topic_queue_mappings[topic] = begins_at
 
     def let_escape(self, other: OtherMaster) -> None:
         """Halves may escape to another master."""
@@ -170,6 +193,32 @@ class BrokerProcess:
     def write_op_batches(self) -> OpBatch:
         """The thread of the op batches runs once."""
         return self.broker.run_op_batch_service()
+
+    def deliver_delayed(self) -> None:
+        """The schedule service and the timer store bring what is due."""
+        self.broker.schedule_message_service.deliver_due()
+        self.broker.timer_message_store.deliver_due()
+
+    def stall_checks(self) -> None:
+        """From now on no thread of the pool that sends checks gets on: what it takes waits, as far as it has room."""
+        self.broker.check_listener.waits_for_channels = True
+
+    def drop_stalled_checks(self) -> None:
+        """What waits in that pool is gone, and there is room again."""
+        self.broker.check_listener.waiting.clear()
+
+    def save_counts(self) -> bool:
+        """The thread that saves the counts of halves does so, if that is due."""
+        return self.broker.persist_transaction_metrics()
+
+    def count_of_halves(self, topic: str) -> int:
+        """How many halves of a topic are open, as the broker counts them (5.2.0 and later)."""
+        counted = self.broker.transaction_metrics.transaction_counts.get(topic)
+        return 0 if counted is None else counted.count
+
+    def end_of_queue(self, topic: str) -> int:
+        """The end of a topic's queue 0."""
+        return int(self.broker.message_store.get_max_offset_in_queue(topic, HALF_QUEUE_ID))
 
     def begin_round(self) -> CheckRound | None:
         """The check thread begins a round, if it does."""
@@ -229,6 +278,14 @@ class BrokerProcess:
     def lose_power(self, end: CommitLogOffset) -> None:
         """The machine loses power, and the log what lies behind a place; `restart` gives the next process."""
         self.broker.lose_power(end)
+
+    def lose_unforced(self, disk: MemoryDisk) -> None:
+        """The machine loses power, and the disk all that it was not forced to keep; `restart` gives the next process.
+
+        Of the queues no more is lost than of the log: an entry may be there whose record is gone.
+        """
+        self.broker.crash()
+        disk.lose_power()
 
     def begin_shutdown(self) -> None:
         """The process begins to stop."""

@@ -42,7 +42,7 @@ def opening(root: Path, now: int, settings: BrokerSettings, config: MessageStore
 def sending(request: SendMessageRequest, switches: ReleaseSwitches) -> dict[str, object]:
     """Those of ``send``."""
     return {
-        "group": request.properties[PRODUCER_GROUP],
+        "group": request.properties.get(PRODUCER_GROUP) or "senders",
         "topic": request.topic,
         "queue": request.queue_id,
         "sysFlag": request.sys_flag,
@@ -50,6 +50,6 @@ def sending(request: SendMessageRequest, switches: ReleaseSwitches) -> dict[str,
         "flag": request.flag,
         "properties": message_properties_to_string(request.properties, switches),
         "reconsumeTimes": request.reconsume_times,
-        "body": request.body.decode(),
+        "body": request.body.hex(),
         "client": request.born_host,
     }

@@ -22,7 +22,7 @@ from reference.format.properties import PRODUCER_GROUP
 from reference.store.get_message import GetMessageResult, GetMessageStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from conformance.java.real_classes import RealClasses, RealDifference
     from fuzz.broker_side.network import OtherMaster
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 _STOPS: Final = {True: "over", False: "next half"}
 """Where a pass has stopped, by whether it ended the round."""
+
+_DEAD: Final = "over by an Error"
+"""Where a pass has ended its thread."""
 
 _STORED: Final = "message stored"
 
@@ -153,7 +156,17 @@ class TwinProcess(BrokerProcess):
         self._has_left = False
         real.collect()  # Of a schedule that ended at a difference, the rest is nobody's.
         settings, config = broker.settings, broker.message_store.config
-        self._order("open", "", (), **opening(real.folder, self.clock.now, settings, config))
+        self._order(
+            "open",
+            "",
+            (),
+            **opening(real.folder, self.clock.now, settings, config),
+            **self.more_settings(broker),
+        )
+
+    def more_settings(self, broker: BrokerController) -> Mapping[str, Any]:  # noqa: ARG002
+        """Settings of the real classes besides those that a lockstep needs."""
+        return {}
 
     def collect(self) -> None:
         """See `BrokerProcess`."""
@@ -190,7 +203,9 @@ class TwinProcess(BrokerProcess):
 
     def send(self, request: SendMessageRequest) -> SendMessageResponse:
         """See `BrokerProcess`."""
-        self.connect(request.properties[PRODUCER_GROUP], request.born_host)
+        group = request.properties.get(PRODUCER_GROUP)
+        if group:
+            self.connect(group, request.born_host)
         answer = super().send(request)
         code = str(answer.response.code)
         self._order(
@@ -274,7 +289,8 @@ class TwinProcess(BrokerProcess):
         if done is not None:
             checks = () if done.check_request is None else (done.check_request,)
             if self.broker.role is not BrokerRole.ACTING_MASTER:
-                self._order("pass", _STOPS[done.branch.is_end], checks)
+                died = not self.broker.check_service.is_alive
+                self._order("pass", _DEAD if died else _STOPS[done.branch.is_end], checks)
                 return done
             self._set_network()
             sleeps = done.branch is CheckBranch.ESCAPE_FAILED

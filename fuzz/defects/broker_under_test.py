@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
+from fuzz.broker_side.broker_process import BrokerProcess
 from fuzz.defects.scenario import BrokerProfile, ScenarioError
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole, BrokerSettings
@@ -23,6 +24,7 @@ from spec.releases.broker_defaults import defaults_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from reference.broker.producer_manager import ProducerManager
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.store.memory_disk import MemoryDisk
     from reference.store.message_store_config import MessageStoreConfig
@@ -68,8 +70,13 @@ class BrokerUnderTest:
         self._config = config
         self._keys = (f"K{number}" for number in count())
         self._settings = dict(settings)
-        store = MessageStore(self.profile.switches, self.clock, disk, config)
-        self.broker = BrokerController(self.profile.switches, self._settings_of_version(), self.clock, store)
+        self.process = self._process_on(MessageStore(self.profile.switches, self.clock, disk, config))
+        """What is done to it."""
+
+    @property
+    def broker(self) -> BrokerController:
+        """The reference broker of the running process; a restart replaces it."""
+        return self.process.broker
 
     # --- clients ------------------------------------------------------------------------------------------------------
 
@@ -85,9 +92,15 @@ class BrokerUnderTest:
     ) -> SendMessageResponse:
         """Send a message with a unique key of its own, as any client may."""
         own = {"UNIQ_KEY": next(self._keys), "WAIT": "true", **(properties or {})}
-        return self.broker.send_message(
+        return self.request(
             SendMessageRequest(topic, queue_id, body, self.clock.now, own, flag=flag, sys_flag=sys_flag)
         )
+
+    def request(self, request: SendMessageRequest) -> SendMessageResponse:
+        """A message as it came over the network."""
+        answer = self.process.send(request)
+        self.process.dispatch()
+        return answer
 
     def half(
         self,
@@ -144,16 +157,19 @@ class BrokerUnderTest:
 
     def end_request(self, header: EndTransactionRequestHeader) -> int | None:
         """An END_TRANSACTION as it came over the network, handled to its end; gives the answer's code."""
-        request = self.broker.end_transaction(header)
-        step = request.step()
+        request = self.process.begin_end(header)
+        step = self.process.step_end(request)
         while not request.is_over:
-            step = request.step()
+            step = self.process.step_end(request)
+        self.process.dispatch()
         return None if step.response is None else step.response.code
 
     def resume(self, discarded: LogRecord) -> int:
         """An operator resumes a discarded half; gives the answer's code."""
         msg_id = create_message_id(discarded.store_host, discarded.physical_offset)
-        return self.broker.admin_broker_processor.resume_check_half_message(msg_id).code
+        code = self.process.resume_check(msg_id)
+        self.process.dispatch()
+        return code
 
     # --- the broker's threads -----------------------------------------------------------------------------------------
 
@@ -161,11 +177,12 @@ class BrokerUnderTest:
         """Let time pass; the services that write op batches and bring delayed messages run each second of it."""
         left = round(seconds * SECOND_MS)
         while left > 0:
-            self.clock.advance(min(SECOND_MS, left))
+            self.process.advance(min(SECOND_MS, left))
             left -= SECOND_MS
-            self.broker.run_op_batch_service()
-            self.broker.schedule_message_service.deliver_due()
-            self.broker.timer_message_store.deliver_due()
+            self.process.write_op_batches()
+            self.process.dispatch()
+            self.process.deliver_delayed()
+            self.process.dispatch()
 
     def round(self, *, pass_ms: int = 0) -> list[CheckStep]:
         """One whole check round, see :meth:`steps`."""
@@ -178,14 +195,18 @@ class BrokerUnderTest:
         """
         if waits:
             self.wait(self.broker.settings.transaction_check_interval_ms / SECOND_MS)
-        check_round = self.broker.begin_check_round()
+        check_round = self.process.begin_round()
         passes = 0
         while check_round is not None and not check_round.is_over:
-            step = check_round.step()
+            step = self.process.step_round()
+            if step is None:
+                break
             if step.branch is CheckBranch.ASLEEP:
-                self.clock.advance(check_round.wakes_at - self.clock.elapsed)
+                self.process.advance(check_round.wakes_at - self.clock.elapsed)
                 continue
-            self.clock.advance(pass_ms)
+            self.process.dispatch()
+            if pass_ms:
+                self.process.advance(pass_ms)
             passes += 1
             if passes > _MOST_PASSES:
                 message = f"the round does not end: {_MOST_PASSES} passes, the last {step.branch.value} at {step.half}"
@@ -205,20 +226,27 @@ class BrokerUnderTest:
         A slave stands for another machine with the same messages and the offsets that were saved.
         """
         if kill:
-            self.broker.crash()
+            self.process.crash()
         else:
-            self.broker.shutdown()
-        if profile is not None:
+            self.process.begin_shutdown()
+            self.broker.check_service.join()
+            self.process.end_shutdown()
+        if profile is not None and profile != self.profile:
             self.profile = profile
-        self.start(role)
+            disk, producers = self.broker.message_store.disk, self.broker.producer_manager
+            store = MessageStore(profile.switches, self.clock, disk, self._config)
+            self.process = self._process_on(store, producers)
+        else:
+            self.start(role)
 
     def start(self, role: BrokerRole = BrokerRole.MASTER) -> None:
         """Start a process on what the last one left."""
-        disk, producers = self.broker.message_store.disk, self.broker.producer_manager
-        store = MessageStore(self.profile.switches, self.clock, disk, self._config)
-        self.broker = BrokerController(
-            self.profile.switches, self._settings_of_version(), self.clock, store, None, producers, role
-        )
+        self.process.restart(role)
+        self.process.dispatch()
+
+    def _process_on(self, store: MessageStore, producers: ProducerManager | None = None) -> BrokerProcess:
+        switches, settings = self.profile.switches, self._settings_of_version()
+        return self.profile.make_process(BrokerController(switches, settings, self.clock, store, None, producers))
 
     # --- what is seen -------------------------------------------------------------------------------------------------
 
@@ -243,4 +271,6 @@ class BrokerUnderTest:
     def _settings_of_version(self) -> BrokerSettings:
         defaults = defaults_of(self.profile.name)
         of_version = {setting: defaults[key] for setting, key in _OF_VERSION.items()}
+        if self.profile.make_process is not BrokerProcess:
+            of_version["sleep_while_no_op_ms"] = 0  # There, a sleep takes no time.
         return BrokerSettings(**{**of_version, **self._settings})  # type: ignore[arg-type]

@@ -37,11 +37,11 @@ def full_pool_for_checks(profile: BrokerProfile) -> Seen:
     under = BrokerUnderTest(profile, check_pool_length=_POOL)
     for _ in range(_HALVES):
         under.half()
-    under.broker.check_listener.waits_for_channels = True
+    under.process.stall_checks()
     ends, offsets, stored = [], [], []
     for _ in range(3):
         ends.append(under.round()[-1].branch.value)
-        under.broker.check_listener.waiting.clear()
+        under.process.drop_stalled_checks()
         offsets.append(under.half_offset)
         stored.append(len(under.stored(HALF_TOPIC)))
     return Seen(
@@ -66,7 +66,7 @@ def error_in_a_round(profile: BrokerProfile) -> Seen:
     for step in under.steps():
         steps.append(step.branch)
         if step.branch is CheckBranch.PUT_BACK_FOR_CHECK:
-            under.broker.message_store.miss_next_read(ErrorInCheckError("java.lang.OutOfMemoryError"))
+            under.process.miss_next_read(ErrorInCheckError("java.lang.OutOfMemoryError"))
     checks = under.checks(10)
     return Seen(
         symptom=not checks,
@@ -89,7 +89,7 @@ def end_of_an_immunity(profile: BrokerProfile) -> Seen:
         under = BrokerUnderTest(profile, clock=CreepingClock(START_MS))
         half = under.half({"CHECK_IMMUNITY_TIME_IN_SECONDS": str(_IMMUNITY_S)})
         born = half.born_timestamp
-        under.clock.advance(born + _IMMUNITY_S * 1_000 - _PHASES + phase - under.clock.elapsed)
+        under.process.advance(born + _IMMUNITY_S * 1_000 - _PHASES + phase - under.clock.elapsed)
         steps = list(under.steps(waits=False))
         checks = under.checks(2)
         if not checks and all(step.check_request is None for step in steps):
@@ -109,7 +109,7 @@ def batch_at_a_stop(profile: BrokerProfile) -> Seen:
     under = BrokerUnderTest(profile)
     half = under.half()
     code = under.commit(half)
-    under.clock.advance(under.broker.settings.op_batch_interval_ms)
+    under.process.advance(under.broker.settings.op_batch_interval_ms)
     under.restart()
     ops = len(under.stored(OP_TOPIC))
     for check in under.checks():
@@ -132,7 +132,7 @@ def busy_channel(profile: BrokerProfile) -> Seen:
     """
     under = BrokerUnderTest(profile)
     under.half()
-    under.broker.producer_manager.register_producer(GROUP, "127.0.0.1:4242").is_writable = False
+    under.process.set_channel(GROUP, "127.0.0.1:4242", is_writable=False)
     checks = under.checks(_ROUNDS)
     return Seen(
         symptom=not checks,
@@ -150,7 +150,7 @@ def one_live_channel_of_many(profile: BrokerProfile) -> Seen:
     under = BrokerUnderTest(profile)
     under.half()
     for port in range(7):
-        under.broker.producer_manager.register_producer(GROUP, f"127.0.0.1:{port}").is_active = False
+        under.process.set_channel(GROUP, f"127.0.0.1:{port}", is_active=False)
     checks = under.checks(8)
     return Seen(
         symptom=len(checks) < 8,
@@ -167,7 +167,7 @@ def round_of_a_broker_that_is_no_master_any_more(profile: BrokerProfile) -> Seen
     tries = 0
     for step in under.steps(pass_ms=1_000):
         if step.branch is CheckBranch.PUT_BACK_FOR_CHECK:
-            under.broker.change_to_slave()
+            under.process.change_to_slave()
         tries += step.branch is CheckBranch.PUT_BACK_FAILED
     return Seen(
         symptom=tries > 1,

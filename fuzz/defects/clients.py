@@ -5,8 +5,7 @@ from __future__ import annotations
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import BrokerProfile, Seen, scenario
 from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET, UNIQUE_KEY
-from reference.format.record import QueueOffset
-from reference.format.system_topics import CHECK_GROUP, DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from spec.releases.broker_defaults import defaults_of
 
 _CHECK_MAX = defaults_of(None)["transactionCheckMax"]
@@ -127,5 +126,4 @@ def offsets_of_the_check_service(profile: BrokerProfile) -> Seen:
 
 
 def _set_half_offset(under: BrokerUnderTest, offset: int) -> int:
-    processor = under.broker.consumer_manage_processor
-    return processor.update_consumer_offset(CHECK_GROUP, HALF_TOPIC, 0, QueueOffset(offset)).code
+    return under.process.update_consumer_offset(HALF_TOPIC, offset)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from contextlib import ExitStack
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import BrokerProfile, Seen, scenario
@@ -48,12 +49,12 @@ def discard_that_cannot_be_stored(profile: BrokerProfile) -> Seen:
     under.half()
     under.checks(_CHECK_MAX - 1)
     steps = []
-    for step in under.steps(pass_ms=1_000):
-        steps.append(step.branch)
-        if step.branch is CheckBranch.PUT_BACK_FOR_CHECK:
-            under.broker.message_store.is_writeable = False
-    passed = under.half_offset
-    under.broker.message_store.is_writeable = True
+    with ExitStack() as full_disk:
+        for step in under.steps(pass_ms=1_000):
+            steps.append(step.branch)
+            if step.branch is CheckBranch.PUT_BACK_FOR_CHECK:
+                full_disk.enter_context(under.process.puts_fail())
+        passed = under.half_offset
     under.checks(2)
     return Seen(
         symptom=not under.stored(DISCARD_TOPIC),
@@ -116,14 +117,14 @@ def flag_of_a_message(profile: BrokerProfile) -> Seen:
 def downgrade(profile: BrokerProfile) -> Seen:
     """A broker of 5.3.3 that settled three transactions is replaced by an older one.
 
-    5.3.3 settles three transactions, is stopped, and another version starts on its store.
+    5.3.3 settles three transactions, its process ends, and another version starts on its store.
     """
-    under = BrokerUnderTest(BrokerProfile.of("5.3.3"))
+    under = BrokerUnderTest(profile.of_release("5.3.3"))
     halves = [under.half() for _ in range(3)]
     for half in halves:
         under.commit(half)
     under.wait(5)
-    under.restart(profile)
+    under.restart(profile, kill=True)
     for check in under.checks():
         under.answer_commit(check)
     deliveries = tuple(under.deliveries(half.properties[UNIQUE_KEY]) for half in halves)
@@ -144,8 +145,8 @@ def half_whose_copy_is_too_long(profile: BrokerProfile) -> Seen:
     A half whose properties are ten bytes below the limit, and one behind it; a pass takes two seconds.
     """
     under = BrokerUnderTest(profile)
-    probe = BrokerUnderTest(profile).half({"x": ""})
-    length = _MOST_PROPERTIES_BYTES - 10 - len(probe.properties_text)
+    probe = BrokerUnderTest(profile).half({"x": "x"})
+    length = _MOST_PROPERTIES_BYTES - 10 - len(probe.properties_text) + 1
     poison, behind = under.half({"x": "x" * length}), under.half()
     rounds = [under.round(pass_ms=2_000) for _ in range(2)]
     checked = {step.check_request.msg_id for steps in rounds for step in steps if step.check_request is not None}
@@ -195,7 +196,7 @@ def compressed_half(profile: BrokerProfile) -> Seen:
     )
 
 
-@scenario("B30", "S6", affected="5.3.3", repaired_in="5.3.3+resumes_as_stored", also_in="4.9.7 5.4.0 5.5.1")
+@scenario("B30", "S6", affected="5.2.0", repaired_in="5.2.0+resumes_as_stored", also_in="4.9.7 5.1.0")
 def compressed_half_that_is_resumed(profile: BrokerProfile) -> Seen:
     """An operator resumes a discarded half whose body the client has compressed.
 

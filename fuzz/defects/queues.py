@@ -34,9 +34,9 @@ def op_queue_that_is_deleted(profile: BrokerProfile) -> Seen:
     for half in late:
         under.commit(half)
     under.wait(5)
-    before = under.broker.message_store.get_max_offset_in_queue(OP_TOPIC, 0)
-    under.broker.admin_broker_processor.delete_topic("Unused")
-    after = under.broker.message_store.get_max_offset_in_queue(OP_TOPIC, 0)
+    before = under.process.end_of_queue(OP_TOPIC)
+    under.process.delete_topic("Unused")
+    after = under.process.end_of_queue(OP_TOPIC)
     checks = under.checks()
     for check in checks:
         under.answer_commit(check)
@@ -59,8 +59,9 @@ def queue_that_nobody_reads(profile: BrokerProfile) -> Seen:
     Between the half for queue 3 and its commit, an operator leaves the topic one queue.
     """
     under = BrokerUnderTest(profile)
+    under.process.update_topic(TOPIC, 4)
     half = under.half(queue_id=3)
-    under.broker.admin_broker_processor.update_topic(TOPIC, 1)
+    under.process.update_topic(TOPIC, 1)
     code = under.commit(half)
     (delivered,) = under.stored(TOPIC)
     readable = under.broker.topic_config_manager.read_queues(TOPIC)
@@ -109,7 +110,7 @@ def half_of_a_static_topic(profile: BrokerProfile) -> Seen:
     The topic is static, and this broker's part of queue 0 begins at offset 1000; the producer commits.
     """
     under = BrokerUnderTest(profile)
-    under.broker.topic_queue_mappings[TOPIC] = 1_000
+    under.process.map_topic(TOPIC, 1_000)
     plain = under.send()
     half = under.send({"TRAN_MSG": "true", "PGROUP": GROUP})
     (record,) = under.stored(HALF_TOPIC)
@@ -202,7 +203,7 @@ def _retry(under: BrokerUnderTest, *, by_old_consumer: bool) -> Seen:
     under.commit(half)
     (delivered,) = under.stored(TOPIC)
     switches = V4_5_1 if by_old_consumer else under.profile.switches
-    sent = under.broker.send_message(send_back_by_send(delivered, _CONSUMERS, under.clock.now, switches))
+    sent = under.request(send_back_by_send(delivered, _CONSUMERS, under.clock.now, switches))
     under.wait(15)
     checks = under.checks(_ROUNDS)
     retries = under.stored(retry_topic(_CONSUMERS))

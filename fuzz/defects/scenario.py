@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final, Self
 
 from fuzz import defects
+from fuzz.broker_side.broker_process import BrokerProcess, MakeProcess
 from reference.versions.versions import switches_of
 
 if TYPE_CHECKING:
@@ -32,11 +34,27 @@ class BrokerProfile:
 
     name: str
     switches: ReleaseSwitches
+    makes: Callable[[str], MakeProcess] = field(default=lambda _: BrokerProcess, compare=False)
+    """Makes, for a release, what makes what is done to its brokers: perhaps with the real classes beside them."""
 
     @classmethod
     def of(cls, name: str) -> Self:
         """The profile of this name, see :func:`reference.versions.versions.switches_of`."""
         return cls(name, switches_of(name))
+
+    @property
+    def release(self) -> str:
+        """The version, without turned switches."""
+        return re.split(r"[+-]", self.name, maxsplit=1)[0]
+
+    @property
+    def make_process(self) -> MakeProcess:
+        """Makes what is done to its brokers."""
+        return self.makes(self.name)
+
+    def of_release(self, name: str) -> Self:
+        """The profile of another name, whose brokers are made in the same way."""
+        return replace(self, name=name, switches=switches_of(name))
 
     def __str__(self) -> str:
         return self.name

@@ -31,12 +31,11 @@ def power_loss(profile: BrokerProfile) -> Seen:
     for halves in (2, 1):
         for _ in range(halves):
             under.half()
-        under.clock.advance(_SOME_SECONDS * 1_000)
-        saved.append(int(under.broker.persist_transaction_metrics()))
+        under.process.advance(_SOME_SECONDS * 1_000)
+        saved.append(int(under.process.save_counts()))
     counted = _count(under)
-    under.broker.message_store.flush()
-    under.broker.crash()
-    disk.lose_power()
+    under.process.flush()
+    under.process.lose_unforced(disk)
     under.start()
     restored, halves = _count(under), len(under.stored(HALF_TOPIC))
     for check in under.checks():
@@ -89,8 +88,7 @@ def commits_that_come_twice(profile: BrokerProfile) -> Seen:
 
 
 def _count(under: BrokerUnderTest) -> int:
-    counted = under.broker.transaction_metrics.transaction_counts.get(TOPIC)
-    return 0 if counted is None else counted.count
+    return under.process.count_of_halves(TOPIC)
 
 
 @scenario(
@@ -105,11 +103,10 @@ def entries_without_records(profile: BrokerProfile) -> Seen:
     disk = MemoryDisk(loses_power=True)
     under = BrokerUnderTest(profile, disk=disk)
     under.half()
-    under.broker.message_store.flush()
+    under.process.flush()
     gone = [under.half() for _ in range(2)]
     disk.force(_HALF_QUEUE)
-    under.broker.crash()
-    disk.lose_power()
+    under.process.lose_unforced(disk)
     under.start()
     before = under.stored(HALF_TOPIC)
     ends = [_end_of_half_queue(under)]
@@ -117,7 +114,7 @@ def entries_without_records(profile: BrokerProfile) -> Seen:
     half = under.half()
     code = under.commit(half)
     under.wait(5)
-    under.restart()
+    under.restart(kill=True)
     ends.append(_end_of_half_queue(under))
     checks = [check for check in under.checks() if check.msg_id == half.properties[UNIQUE_KEY]]
     for check in checks:
@@ -143,4 +140,4 @@ def _padding(profile: BrokerProfile, half: LogRecord) -> int:
 
 
 def _end_of_half_queue(under: BrokerUnderTest) -> int:
-    return under.broker.message_store.get_max_offset_in_queue(HALF_TOPIC, 0)
+    return under.process.end_of_queue(HALF_TOPIC)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from fuzz.broker_side.producers import TOPIC, transaction_of_key
@@ -42,8 +43,6 @@ class RealReplay:
     """A schedule on the real classes."""
 
     release: str
-    whose: str
-    """What the classes are called."""
     outcome: RealOutcome
     steps: int
     """How many were taken."""
@@ -51,6 +50,8 @@ class RealReplay:
     """What was left out, or differs."""
     delivered: tuple[tuple[int, tuple[int, ...]], ...] = ()
     """Each transaction that was delivered more than once, with the places of its messages in the commit log."""
+    whose: str = ""
+    """What the classes are called, where they need not be the release's."""
 
     @property
     def is_different(self) -> bool:
@@ -72,28 +73,23 @@ def replay_on(real: RealClasses, world: World, steps: Iterable[Step], clause: Pr
     refuse_crowd(size, "no broker takes steps of theirs")
     roomy = world.on(replace(size, mishaps=size.mishaps + _MORE, stray_ends=size.stray_ends + _MORE))
     pair = Pair(Pairing(roomy, make_process=twins, release=real.release))
+    told = partial(RealReplay, real.release, whose=real.name)
     try:
         for step in steps:
             why = _why_not(pair, step)
             if why:
-                return RealReplay(real.release, real.name, RealOutcome.LEFT_OUT, len(pair.taken), why)
+                return told(RealOutcome.LEFT_OUT, len(pair.taken), why)
             refused = pair.take(step)
             if refused is not None:
-                return RealReplay(
-                    real.release, real.name, RealOutcome.LEFT_OUT, len(pair.taken), f"{step}: {refused.rule}"
-                )
+                return told(RealOutcome.LEFT_OUT, len(pair.taken), f"{step}: {refused.rule}")
         pair.collect()
     except Mismatch as mismatch:
-        return RealReplay(real.release, real.name, RealOutcome.DIFFERENT, mismatch.number, str(mismatch))
+        return told(RealOutcome.DIFFERENT, mismatch.number, str(mismatch))
     if twins.left_at:
-        return RealReplay(
-            real.release, real.name, RealOutcome.LEFT_OUT, len(pair.taken), f"it has {next(iter(twins.left_at))}"
-        )
+        return told(RealOutcome.LEFT_OUT, len(pair.taken), f"it has {next(iter(twins.left_at))}")
     if clause is not None and holds(pair.state, pair.constants, clause):
-        return RealReplay(
-            real.release, real.name, RealOutcome.DIFFERENT, len(pair.taken), f"{name_of(clause)} holds at its end"
-        )
-    return RealReplay(real.release, real.name, RealOutcome.TAKEN, len(pair.taken), delivered=_delivered_twice(pair))
+        return told(RealOutcome.DIFFERENT, len(pair.taken), f"{name_of(clause)} holds at its end")
+    return told(RealOutcome.TAKEN, len(pair.taken), delivered=_delivered_twice(pair))
 
 
 def _why_not(pair: Pair, step: Step) -> str:

@@ -11,10 +11,11 @@ from functools import cache
 
 import pytest
 
+from fuzz.defects.on_classes import given_to_classes
 from model_check.check import check
 from model_check.counterexample.steps import replay
 from model_check.defects.__main__ import questions
-from model_check.defects.findings import SEARCH_FINDINGS
+from model_check.defects.findings import CLASSES_FINDINGS, SEARCH_FINDINGS, digits_of
 from model_check.defects.search import FoundDefect, find, without_repair
 from model_check.engines import ENGINES
 from model_check.finding import Holds, Violated
@@ -25,6 +26,7 @@ from tests.model_check.checked import untraced
 
 SEARCHES = {name: search for name, _, search in questions() if not search.takes_long}
 FINDINGS = SEARCH_FINDINGS.read()
+ON_CLASSES = {name: each for name, each in CLASSES_FINDINGS.read().items() if each.by == "schedule"}
 
 FEW, FEW_OF_THE_SWEEP = 800, 3_000
 """With so many states on the way, the CPython engine takes half a second, and a second or two."""
@@ -56,6 +58,13 @@ def test_the_defect_is_found_where_it_is_and_gone_where_it_is_repaired(instance:
         assert answer.repaired is not None
         numbers = answer.repaired.numbers
         assert (numbers.distinct, numbers.depth) == (recorded.repaired_states, recorded.repaired_depth)
+
+
+@pytest.mark.parametrize(("instance", "name"), [(i, n) for i, n in BY_INSTANCE if ON_CLASSES.get(n)])
+def test_the_real_classes_were_given_this_schedule(instance: str, name: str) -> None:
+    world = SEARCHES[name].world
+    asked = {release: digits for release, _, digits, _ in ON_CLASSES[name].asked}
+    assert asked[world.profile.unturned] == digits_of(*given_to_classes(world, found(name).violated.steps))
 
 
 @pytest.mark.parametrize(("instance", "name"), BY_INSTANCE)

@@ -86,6 +86,7 @@ final class Rewriter extends ClassVisitor {
         private final boolean closesStore;
         private final boolean isService;
         private final boolean isRun;
+        private final boolean isWait;
         private int clockReadings;
 
         Calls(MethodVisitor next, String className, String method) {
@@ -94,6 +95,7 @@ final class Rewriter extends ClassVisitor {
             closesStore = className.equals(STORE) && method.equals("shutdown");
             isService = className.equals(SERVICE);
             isRun = method.equals("onWaitEnd");
+            isWait = isService && method.equals("waitForRunning");
         }
 
         @Override
@@ -103,6 +105,9 @@ final class Rewriter extends ClassVisitor {
                 stop("message stored");
             } else if (closesStore) {
                 stop(Activity.STORE_CLOSES);
+            } else if (isWait) {
+                super.visitVarInsn(Opcodes.LLOAD, 1);
+                call("VirtualTime", "beforeWait", "(J)V", "stop: before a wait");
             } else if (isRun) {
                 call("Activity", "live", "()V", "run of a service");
             }

@@ -11,11 +11,13 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /** The clock, the sleeps, the threads and the timers of RocketMQ's classes, which {@link Rewriter} sends here. */
 public final class VirtualTime {
     private static volatile long wallMs;
     private static volatile long elapsedMs;
+    private static volatile long creepsMs;
     private static volatile Runnable whileOutsideSleeps = () -> { };
 
     /** How often a class of RocketMQ wanted to start a thread or a timer, and got none. */
@@ -33,6 +35,7 @@ public final class VirtualTime {
     public static void begin(long nowMs) {
         wallMs = nowMs;
         elapsedMs = nowMs;
+        creepsMs = 0;
     }
 
     /** Lets time pass. */
@@ -46,7 +49,15 @@ public final class VirtualTime {
         wallMs += ms;
     }
 
+    /** Lets so much time pass whenever the clock is read: a thread does not see the same time twice. */
+    public static void creep(long ms) {
+        creepsMs = ms;
+    }
+
     public static long currentTimeMillis() {
+        if (creepsMs > 0) {
+            advance(creepsMs);
+        }
         return wallMs;
     }
 
@@ -103,9 +114,18 @@ public final class VirtualTime {
         }
     }
 
-    /** A service waits for its next run (ServiceThread#waitForRunning; up to 5.5.0). */
+    /** An interval of none is a stop, too: RocketMQ does not wait then, and the service would run for ever. */
+    public static void beforeWait(long ms) {
+        if (ms <= 0 && Activity.current() != null) {
+            Activity.current().await(elapsedMs);
+        }
+    }
+
+    /** A service waits for its next run (ServiceThread#waitForRunning; up to 5.5.0); one that is no activity really. */
     public static boolean await(Object waitPoint, long time, TimeUnit unit) {
-        if (Activity.current() != null) {
+        if (Activity.current() == null) {
+            LockSupport.parkNanos(waitPoint, unit.toNanos(time));
+        } else if (time > 0) {
             Activity.current().await(elapsedMs + unit.toMillis(time));
         }
         return false;

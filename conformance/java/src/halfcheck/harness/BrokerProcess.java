@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.rocketmq.broker.BrokerController;
@@ -56,6 +57,8 @@ final class BrokerProcess {
     final MissedReads reads;
     /** The thread of TransactionalMessageCheckService, which waits or is in a round. */
     Activity checks;
+    /** The pool that the release has made for sending checks: up to 5.3 one for all brokers of a process. */
+    static ThreadPoolExecutor checkPoolOfRelease;
 
     private final Object dispatcher;
     private final EventLoopGroup clientThreads;
@@ -98,7 +101,9 @@ final class BrokerProcess {
         storeConfig.setBrokerRole(isActing ? BrokerRole.SLAVE : BrokerRole.ASYNC_MASTER);
         storeConfig.setFlushDiskType(FlushDiskType.ASYNC_FLUSH);
         configure(storeConfig, "osPageCacheBusyTimeOutMills", Long.MAX_VALUE);
-        configure(storeConfig, "timerWheelEnable", false);
+        configure(storeConfig, "timerWheelEnable", settings.containsKey("hasTimers"));
+        configure(storeConfig, "enableLmq", settings.containsKey("hasLightQueues"));
+        configure(storeConfig, "enableMultiDispatch", settings.containsKey("hasLightQueues"));
         configure(storeConfig, "enableCompaction", false);
         NettyServerConfig serverConfig = new NettyServerConfig();
         serverConfig.setListenPort(10911);
@@ -120,6 +125,12 @@ final class BrokerProcess {
         Reflection.set(logFiles(), "allocateMappedFileService", null);
         if (!store.load()) {
             throw new IllegalStateException("the store can't be loaded");
+        }
+        if (Reflection.hasField(broker, "scheduleMessageService")) {
+            Reflection.call(Reflection.get(broker, "scheduleMessageService"), "load");
+        }
+        if (settings.containsKey("hasTimers") && Reflection.hasMethod(broker, "getTimerMessageStore", 0)) {
+            makeTimers(storeConfig);
         }
         dispatcher = Reflection.get(store, "reputMessageService");
         if (Reflection.hasField(broker, "brokerMetricsManager")) {
@@ -177,6 +188,24 @@ final class BrokerProcess {
         return (DefaultMessageStore) broker.getMessageStore();
     }
 
+    /** The store of timers, as BrokerController#initialize makes it up to 5.1, and initializeMessageStore later. */
+    private void makeTimers(MessageStoreConfig storeConfig) {
+        if (Reflection.call(broker, "getTimerMessageStore") != null) {
+            return;
+        }
+        String in = "org.apache.rocketmq.store.timer.";
+        try {
+            Object checkpoint = Class.forName(in + "TimerCheckpoint").getConstructor(String.class)
+                .newInstance(storeConfig.getStorePathRootDir() + "/config/timercheck");
+            Object metrics = Class.forName(in + "TimerMetrics").getConstructor(String.class)
+                .newInstance(storeConfig.getStorePathRootDir() + "/config/timermetrics");
+            Reflection.set(broker, "timerMessageStore", Class.forName(in + "TimerMessageStore").getConstructors()[0]
+                .newInstance(store, storeConfig, checkpoint, metrics, broker.getBrokerStatsManager()));
+        } catch (ReflectiveOperationException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+
     private Object made(String className) {
         try {
             return Class.forName(className).getConstructor(BrokerController.class).newInstance(broker);
@@ -187,7 +216,11 @@ final class BrokerProcess {
 
     /** AbstractTransactionalMessageCheckListener sends requests by threads of a pool; here the round sends them. */
     private void runChecksInTheCallersThread() {
-        Reflection.set(broker.getTransactionalMessageCheckListener(), "executorService", new CallersThread());
+        Object listener = broker.getTransactionalMessageCheckListener();
+        if (Reflection.get(listener, "executorService") instanceof ThreadPoolExecutor) {
+            checkPoolOfRelease = (ThreadPoolExecutor) Reflection.get(listener, "executorService");
+        }
+        Reflection.set(listener, "executorService", new CallersThread());
     }
 
     /** What Broker2Client would send to a producer is kept. */
@@ -221,6 +254,11 @@ final class BrokerProcess {
 
     Object logFiles() {
         return Reflection.get(store.getCommitLog(), "mappedFileQueue");
+    }
+
+    /** A part of the broker, up to 4.x of its store. */
+    Object owner(String part) {
+        return Reflection.get(Reflection.hasField(broker, part) ? broker : store, part);
     }
 
     /** A service for queues, of the store up to 5.3, of its queue store later. */
@@ -345,10 +383,15 @@ final class BrokerProcess {
     }
 
     /**
-     * Takes a role. A slave's check thread is gone; that ServiceThread#shutdown wakes it for a last round is left out.
+     * Takes a role. A slave's check thread is gone, behind the round that it is in; that ServiceThread#shutdown wakes
+     * one that waits, for a last round, is left out.
      */
     void become(BrokerRole role) {
         store.getMessageStoreConfig().setBrokerRole(role);
+        if (isInRound()) {
+            Reflection.set(checkService, "stopped", role == BrokerRole.SLAVE);
+            return;
+        }
         checks.kill();
         if (role != BrokerRole.SLAVE) {
             if (Reflection.hasField(checkService, "started")) {

@@ -42,6 +42,9 @@ final class MissedReads {
     }
 
     private Object answer(String answer) {
+        if (answer.equals("error")) {
+            throw new OutOfMemoryError();
+        }
         if (answer.equals("nothing")) {
             return null;
         }

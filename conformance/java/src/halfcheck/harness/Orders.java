@@ -5,8 +5,8 @@ import halfcheck.agent.Settings;
 import halfcheck.agent.VirtualTime;
 import java.io.File;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -46,7 +46,12 @@ final class Orders {
                 return "";
             case "lose power":
                 process.die();
-                new PowerLoss(folder, Integer.parseInt(settings.get("logFile"))).take(number(with, "end"));
+                new PowerLoss(folder, Integer.parseInt(settings.get("logFile")))
+                    .take(number(with, "end"), with.containsKey("keepsEntries"));
+                return "";
+            case "die":
+                process.die();
+                process = null;
                 return "";
             case "end shutdown":
                 process.endShutdown();
@@ -62,7 +67,12 @@ final class Orders {
             case "go on with end at other":
                 return goOn(other.process(), with.get("number")) + "|"
                     + digestOfOther.of(other.process(), settings.get("topic"));
+            case "creep":
+                return new Questions(process).answer(order, with);
             default:
+                if (order.startsWith("ask ")) {
+                    return new Questions(process).answer(order, with);
+                }
                 return result(order, with) + "|" + digest.of(process, settings.get("topic"));
         }
     }
@@ -151,7 +161,7 @@ final class Orders {
             case "resume":
                 return resume(with.get("id"));
             default:
-                throw new IllegalArgumentException("no such order");
+                return new Operations(process, producers).carryOut(order, with);
         }
     }
 
@@ -159,7 +169,7 @@ final class Orders {
     private void open(Map<String, String> with) {
         close();
         settings = with;
-        folder = new File(with.get("root"), Integer.toString(stores++));
+        folder = with.containsKey("store") ? new File(with.get("store")) : new File(with.get("root"), Integer.toString(stores++));
         VirtualTime.begin(number(with, "now"));
         Settings.set(
             number(with, "timeLimit"), Integer.parseInt(with.get("pullNums")), number(with, "reservedUnit"));
@@ -209,7 +219,7 @@ final class Orders {
         header.put("unitMode", "false");
         header.put("batch", "false");
         request.setExtFields(header);
-        request.setBody(with.get("body").getBytes(StandardCharsets.UTF_8));
+        request.setBody(HexFormat.of().parseHex(with.get("body")));
         Producers.Connection from = producers.connection(with.get("client"));
         NettyRequestProcessor processor = new SendMessageProcessor(process.broker);
         RemotingCommand answer = answer(processor, from, request);
@@ -276,8 +286,12 @@ final class Orders {
     }
 
     private String placeInRound(String at) {
-        if (process.checks.thrown() != null) {
-            throw new IllegalStateException(process.checks.thrown());
+        Throwable thrown = process.checks.thrown();
+        if (thrown instanceof Error) {
+            return "over by an Error";
+        }
+        if (thrown != null) {
+            throw new IllegalStateException(thrown);
         }
         return process.isInRound() ? at : "over";
     }

@@ -17,8 +17,8 @@ final class PowerLoss {
         this.logFileSize = logFileSize;
     }
 
-    /** Takes the log from a place on, and the entries of the queues for it. */
-    void take(long end) throws IOException {
+    /** Takes the log from a place on, and the entries of the queues for it, unless these were flushed. */
+    void take(long end, boolean keepsEntries) throws IOException {
         for (File file : files(new File(folder, "commitlog"))) {
             long start = Long.parseLong(file.getName());
             if (start > end && !file.delete()) {
@@ -30,6 +30,9 @@ final class PowerLoss {
                     bytes.setLength(logFileSize);
                 }
             }
+        }
+        if (keepsEntries) {
+            return;
         }
         for (File topic : files(new File(folder, "consumequeue"))) {
             for (File queue : files(topic)) {

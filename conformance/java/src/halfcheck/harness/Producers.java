@@ -30,10 +30,27 @@ final class Producers {
     /** A channel that keeps what is written to it. */
     static final class Connection extends EmbeddedChannel {
         private final InetSocketAddress client;
+        private boolean isGone;
+        private boolean isBusy;
 
         private Connection(String address) {
             super(new ChannelInboundHandlerAdapter());
             client = address(address);
+        }
+
+        void become(boolean active, boolean writable) {
+            isGone = !active;
+            isBusy = !writable;
+        }
+
+        @Override
+        public boolean isActive() {
+            return !isGone && super.isActive();
+        }
+
+        @Override
+        public boolean isWritable() {
+            return !isBusy && super.isWritable();
         }
 
         ChannelHandlerContext context() {
