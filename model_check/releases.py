@@ -11,8 +11,8 @@ from spec.releases.broker_defaults import NEWEST_RELEASE, release_numbers
 STANDS_FOR: Final = {
     "4.5.1": ("4.3.0", "4.5.2"),
     "4.9.7": ("4.6.0", "5.0.0"),
-    "5.3.3": ("5.1.0", "5.3.4"),
-    "5.4.0": ("5.4.0", "5.4.0"),
+    "5.3.3": ("5.1.0", "5.3.3"),
+    "5.4.0": ("5.3.4", "5.4.0"),
     "5.5.0": ("5.5.0", "5.5.0"),
     "5.5.1": ("5.5.1", NEWEST_RELEASE),
 }
@@ -26,7 +26,6 @@ TURNED: Final = (
     ("5.0.0", "5.0.0", "+lower_end_passes_all"),
     ("5.0.0", "5.0.0", "+truncates_running"),
     ("5.1.0", "5.1.0", "-refuses_late_end"),
-    ("5.3.4", "5.3.4", "+equal_age_is_young"),
 )
 """From the first release to the last, the switch by which they differ from the profile that stands for them."""
 
@@ -49,7 +48,7 @@ def profile_for(release: str, *, with_switches: bool = False) -> tuple[str, str]
     >>> profile_for("5.5.1")
     ('5.5.1', '')
     >>> profile_for("5.2.0")
-    ('5.3.3', '5.2.0 has no profile: it is judged by 5.3.3, which stands for 5.1.0 to 5.3.4')
+    ('5.3.3', '5.2.0 has no profile: it is judged by 5.3.3, which stands for 5.1.0 to 5.3.3')
     >>> profile_for("4.5.2", with_switches=True)[0]
     '4.5.1+keeps_discarded'
     """

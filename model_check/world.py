@@ -369,9 +369,9 @@ def asked_for(name: str) -> Asked:
 
     Examples
     --------
-    >>> asked_for("5.3.4").profile.name, asked_for("5.3.4").why
-    ('5.3.3+equal_age_is_young', '5.3.4 has no profile: it is judged by 5.3.3+equal_age_is_young, as 5.3.3 stands for \
-5.1.0 to 5.3.4')
+    >>> asked_for("4.5.2").profile.name, asked_for("4.5.2").why
+    ('4.5.1+keeps_discarded', '4.5.2 has no profile: it is judged by 4.5.1+keeps_discarded, as 4.5.1 stands for \
+4.3.0 to 4.5.2')
     >>> asked_for("5.4.0+settles_once").release, asked_for("fixed").release, asked_for("5.2.0-keeps_flag").profile.name
     ('5.4.0', '5.5.1', '5.3.3-keeps_flag')
     """

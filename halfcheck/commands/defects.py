@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from fuzz.defects.scenario import PlayedScenario
     from model_check.defects.catalogue import Defect, DefectQuestion
-    from model_check.defects.findings import BrokerFinding, DefectFinding, LassoFinding
+    from model_check.defects.findings import BrokerFinding, ClassesFinding, DefectFinding, LassoFinding
     from model_check.defects.lookup import Lookup
     from model_check.defects.search import FoundDefect, FoundLasso
 
@@ -93,7 +93,9 @@ def command(options: DefectsOptions) -> ExitCode:
     chosen = list(dict.fromkeys(defect for each in answers for defect in each.defects))
     if not answers:
         chosen = list(catalogue().values())
-    on_record = OnRecord(findings.SEARCH_FINDINGS.read(), findings.BROKER_FINDINGS.read())
+    on_record = OnRecord(
+        findings.SEARCH_FINDINGS.read(), findings.BROKER_FINDINGS.read(), findings.CLASSES_FINDINGS.read()
+    )
     endless = findings.LASSO_FINDINGS.read()
     failures: dict[str, str] = {}
     asked: list[Defect] = chosen if options.search else in_full
@@ -139,10 +141,11 @@ def _of_release(answers: list[Lookup], release: str | None) -> list[Lookup]:
 
 
 class OnRecord(NamedTuple):
-    """Earlier findings by ids: of the searches, and of the reference broker."""
+    """Earlier findings by ids: of the searches, of the reference broker, and of RocketMQ's own classes."""
 
     findings: Mapping[str, DefectFinding]
     shown: Mapping[str, BrokerFinding]
+    on_classes: Mapping[str, ClassesFinding]
 
 
 def _searches(

@@ -8,6 +8,7 @@ from document.parts import Code, Heading, Paragraph, Part, Tone, tabulated
 from document.words import counted
 from halfcheck.printing.counterexample import counterexample_table
 from model_check.defects.affected import is_in
+from model_check.defects.findings import on_classes_in_words
 from model_check.remedies.advice import remedy_of
 from model_check.wording.clauses import meaning_of
 from spec.releases.broker_defaults import NEWEST_RELEASE
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from fuzz.defects.scenario import PlayedScenario
     from halfcheck.commands.defects import OnRecord
     from model_check.defects.catalogue import Defect, DefectQuestion, DefectSearch, LassoSearch
+    from model_check.defects.findings import ClassesFinding
     from model_check.defects.lookup import Lookup
     from model_check.defects.search import FoundDefect, FoundLasso
 
@@ -43,7 +45,8 @@ def answers_to_words(
     """Defects asked for by id, in full, and whether a release has them; then a table for each other word."""
     for number, defect in enumerate(in_full):
         yield from [Paragraph("")] if number else []
-        yield from _in_full(defect, searched, played, lassos.get(defect.identifier), release)
+        asked = on_record.on_classes.get(defect.identifier)
+        yield from _in_full(defect, asked, searched, played, lassos.get(defect.identifier), release)
     for answer in answers:
         if not answer.title:
             continue
@@ -69,7 +72,7 @@ def list_of_defects(
     played: Mapping[str, PlayedScenario],
 ) -> Iterator[Part]:
     """A row a defect, and how many are found."""
-    findings, shown = on_record
+    findings, shown = on_record.findings, on_record.shown
     rows = []
     for defect in defects:
         finding, found, asked = findings.get(defect.identifier), searched.get(defect.identifier), defect.search
@@ -99,6 +102,7 @@ def list_of_defects(
 
 def _in_full(
     defect: Defect,
+    asked: ClassesFinding | None,
     searched: Mapping[str, FoundDefect],
     played: Mapping[str, PlayedScenario],
     endless: FoundLasso | None,
@@ -106,7 +110,7 @@ def _in_full(
 ) -> Iterator[Part]:
     """One below the other, each counterexample once."""
     shown: dict[tuple[str, ...], str] = {}
-    yield from _facts(defect, release)
+    yield from _facts(defect, asked, release)
     found = searched.get(defect.identifier)
     if found is not None and defect.search is not None:
         yield Paragraph("")
@@ -127,7 +131,7 @@ def _in_full(
             yield from _found(defect.recorded_as(wrong), wrong.search, found, shown)
 
 
-def _facts(defect: Defect, release: str | None) -> Iterator[Part]:
+def _facts(defect: Defect, asked: ClassesFinding | None, release: str | None) -> Iterator[Part]:
     yield Paragraph(f"{defect.identifier}: {defect.name}", Tone.TITLE)
     if defect.search is not None:
         yield Paragraph(f"{meaning_of(defect.search.clause).harm} ({defect.effect})", label="what happens")
@@ -144,6 +148,7 @@ def _facts(defect: Defect, release: str | None) -> Iterator[Part]:
         issues = ("#" + one if one.isdigit() and len(one) < 7 else one for one in defect.issues)
         yield Paragraph(", ".join(issues), label="reported")
     yield Paragraph(defect.mechanism, label="how it comes about")
+    yield Paragraph(on_classes_in_words(defect, asked), label="own classes")
     if defect.search is None:
         yield Code(f"found by: {defect.place}{': ' + defect.why if defect.why else ''}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from model_check.defects.affected import ranges_of
+from model_check.defects.findings import evidence_of, on_classes_in_words
 from model_check.defects.lookup import symptoms_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def defect_to_json(
 ) -> dict[str, Any]:
     """Scripts rely on `where`, `profile`, `repaired_in`, `depth`, `seconds`, `property`; the rest was added."""
     findings, shown = on_record.findings, on_record.shown.get(defect.identifier)
+    on_classes = on_record.on_classes.get(defect.identifier)
     asked, finding, found = defect.search, findings.get(defect.identifier), searched.get(defect.identifier)
     entry: dict[str, Any] = {
         "where": defect.where.value,
@@ -45,7 +47,12 @@ def defect_to_json(
         "fixed": defect.fixed or None,
         "effect": defect.effect,
         "properties": list(defect.properties),
-        "evidence": list(defect.evidence),
+        "evidence": list(evidence_of(defect, on_classes)),
+        "on_classes": {
+            "releases": [] if on_classes is None else list(on_classes.releases),
+            "by": None if on_classes is None else on_classes.by,
+            "in_words": on_classes_in_words(defect, on_classes),
+        },
         "mechanism": defect.mechanism,
         "repair": defect.repair or None,
         "why": defect.why or None,

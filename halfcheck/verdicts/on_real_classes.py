@@ -1,10 +1,14 @@
-"""``make replay-on-classes``: every counterexample of the table of verdicts on the classes of its release; a page."""
+"""``make replay-on-classes``: every counterexample of the table of verdicts on the classes of its release.
+
+Writes the page, and `model_check/verdicts/results/on_classes.json`, from which others say what the classes took.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,10 +16,12 @@ from conformance.errors import ConformanceError
 from conformance.java.real_classes import RealClasses
 from document.markdown import markdown
 from document.parts import Heading, Paragraph, Part, prose, tabulated
+from files.content import read_json
 from files.writing import write_whole
 from fuzz.lockstep.real_replays import RealOutcome, RealReplay, replay_on
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.clauses import name_of
+from model_check.defects.findings import digits_of
 from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.world import Profile
 from spec.profiles import VERSIONS
@@ -26,6 +32,8 @@ if TYPE_CHECKING:
     from model_check.verdicts.counterexamples import MinimalCounterexample
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "generated" / "on-real-classes.md"
+
+RESULTS: Final = VerdictFiles().schedules.with_name("on_classes.json")
 
 _HEAD: Final = """\
 # The counterexamples, on RocketMQ's own classes
@@ -62,6 +70,43 @@ def replay_all(release: str) -> Iterator[Replayed]:
         for one in read_counterexamples(VerdictFiles().schedules)[0]:
             if profile in one.profiles:
                 yield Replayed(one, replay_on(real, one.world(profile), one.path(profile), one.clause))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedReplay:
+    """What the classes of a release did with a counterexample, on record."""
+
+    release: str
+    of: tuple[str, str]
+    """The names of its clause and of its faults."""
+    outcome: str
+    """`taken`, `left out` or `different` (`RealOutcome`)."""
+    reason: str
+    digits: str
+    """Of the steps: another counterexample is to be replayed again."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """By which it is found."""
+        return self.release, *self.of
+
+
+def recorded(each: Replayed) -> RecordedReplay:
+    """What is kept of a replay."""
+    replay = each.replay
+    return RecordedReplay(replay.release, each.key, replay.outcome.value, replay.reason, digits_of(each.one.steps))
+
+
+def read_recorded() -> dict[tuple[str, str, str], RecordedReplay]:
+    """All that is on record, by release, clause and faults; raises `BadFile`."""
+    rows = (RecordedReplay(**{**row, "of": tuple(row["of"])}) for row in read_json(RESULTS))
+    return {row.key: row for row in rows}
+
+
+def write_recorded(table: Sequence[Replayed]) -> None:
+    """Keep all of a table; the file appears whole or not at all."""
+    lines = ",\n".join(json.dumps(asdict(recorded(each)), ensure_ascii=False) for each in table)
+    write_whole(RESULTS, f"[\n{lines}\n]\n")
 
 
 def page_of(table: Sequence[Replayed]) -> str:
@@ -122,6 +167,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("halfcheck: interrupted; the page stays as it was", file=sys.stderr)
         return 130
+    write_recorded(table)
     write_whole(PAGE, page_of(table))
     return 12 if any(each.replay.outcome is RealOutcome.DIFFERENT for each in table) else 0
 

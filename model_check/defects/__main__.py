@@ -10,11 +10,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from files.writing import write_whole
 from model_check.defects import page
 from model_check.defects.catalogue import DefectSearch, LassoSearch, catalogue, defect_called
 from model_check.defects.findings import (
-    BROKER_FINDINGS,
     LASSO_FINDINGS,
     SEARCH_FINDINGS,
     FindingsFile,
@@ -67,9 +65,9 @@ def searched_for_a_lasso(search: LassoSearch) -> LassoFinding:
 def main(arguments: Sequence[str]) -> int:
     """Search, record, write the page; what is not found is named on stderr, and the exit code is 75 then."""
     wanted = {defect_called(name).identifier for name in arguments}
-    findings, failed = _answered(questions(), searched, wanted, SEARCH_FINDINGS)
-    endless, failed_too = _answered(lassos(), searched_for_a_lasso, wanted, LASSO_FINDINGS)
-    write_whole(page.FILE, page.page(catalogue(), findings, BROKER_FINDINGS.read(), endless))
+    _, failed = _answered(questions(), searched, wanted, SEARCH_FINDINGS)
+    _, failed_too = _answered(lassos(), searched_for_a_lasso, wanted, LASSO_FINDINGS)
+    page.write_page()
     return failed or failed_too
 
 

@@ -163,7 +163,8 @@ class Defect:
     properties: tuple[str, ...]
     """The guarantees that it breaks (`S1` …), the weightiest first."""
     evidence: tuple[str, ...]
-    """`X` the algorithm was run, `C` the code was read, `R` it is known from a report."""
+    """`C` the code was read, `R` it is known from a report, `X` real brokers were run; that RocketMQ's own classes have
+    shown it is on record (`model_check.defects.findings.evidence_of`)."""
     mechanism: str
     """How it comes about."""
     java: tuple[str, ...] = ()

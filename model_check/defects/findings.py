@@ -1,12 +1,13 @@
-"""Findings on record for the catalogue: of searches, of searches for endless runs, and of the reference broker.
+"""Findings on record for the catalogue: of searches, of endless runs, of the reference broker, of RocketMQ's classes.
 
 `findings.toml` and `lasso_findings.toml` are written by `python -m model_check.defects`, `broker_findings.toml` by
-`python -m fuzz.defects`: the broker is not known here, who plays the scenarios is above this package, and the file is
-what the two share.
+`python -m fuzz.defects`, `classes_findings.toml` by `python -m fuzz.defects.on_classes`: no broker is known here, who
+plays the scenarios is above this package, and the files are what the two share.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -19,6 +20,7 @@ from files.writing import write_whole
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+    from model_check.defects.catalogue import Defect
     from model_check.defects.search import FoundDefect, FoundLasso
 
 Record = TypeVar("Record", bound="DataclassInstance")
@@ -84,6 +86,46 @@ class BrokerFinding:
     """Each fact, with its value in the affected and in the repaired profile."""
 
 
+@dataclass(frozen=True, slots=True)
+class ClassesFinding:
+    """A defect asked of RocketMQ's own classes."""
+
+    by: str
+    """What they were given: the `schedule` that a search finds, the `scenario` of the reference broker, or a `question`
+    of their own."""
+    asked: tuple[tuple[str, int, str, str], ...]
+    """Each release, with the steps or orders that its classes took, what was asked in 16 hexadecimal digits, and why
+    they did not show the defect: empty where they did."""
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """The releases whose classes have shown it."""
+        return tuple(release for release, _, _, reason in self.asked if not reason)
+
+    @property
+    def reason(self) -> str:
+        """Why no release has: the first that was given; empty where one has."""
+        return "" if self.releases else next((reason for *_, reason in self.asked), "")
+
+
+def on_classes_in_words(defect: Defect, finding: ClassesFinding | None) -> str:
+    """Whether RocketMQ's own classes have shown a defect: `executed on …` with the releases, or `read only: …`."""
+    if finding is not None and finding.releases:
+        return f"executed on RocketMQ's own classes of {', '.join(finding.releases)}"
+    return f"read only: {defect.why if finding is None else finding.reason}"
+
+
+def evidence_of(defect: Defect, finding: ClassesFinding | None) -> tuple[str, ...]:
+    """What a defect is known by: `X` first, where RocketMQ's own classes have shown it."""
+    executed = finding is not None and bool(finding.releases)
+    return (*(("X",) if executed else ()), *(letter for letter in defect.evidence if not executed or letter != "X"))
+
+
+def digits_of(*parts: object) -> str:
+    """What was asked, in 16 hexadecimal digits."""
+    return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:16]
+
+
 def finding_of(found: FoundDefect, engines: tuple[str, ...], repaired_engines: tuple[str, ...]) -> DefectFinding:
     """The figures of what was found, and the engines that agree on them (`model_check.defects.search`)."""
     affected, repaired = found.affected.numbers, found.repaired.numbers if found.repaired is not None else None
@@ -113,6 +155,8 @@ class FindingsFile(Generic[Record]):
     path: Path
     content: str
     """The words for it in the head of the file."""
+    made_by: str = "make defects"
+    """The command that writes it."""
 
     def read(self) -> dict[str, Record]:
         """The findings on record; lists become tuples."""
@@ -123,7 +167,7 @@ class FindingsFile(Generic[Record]):
 
     def write(self, findings: Mapping[str, Record]) -> None:
         """Write a table a finding, rows on lines of their own; the file appears whole or not at all."""
-        text = f"# Written by `make defects`: {self.content}. Edit those, not this.\n"
+        text = f"# Written by `{self.made_by}`: {self.content}. Edit those, not this.\n"
         for name, finding in findings.items():
             rows = "".join(f"{field} = {_toml(value)}\n" for field, value in asdict(finding).items())
             text += f"\n[{name if name.isalnum() else json.dumps(name)}]\n{rows}"
@@ -142,6 +186,13 @@ LASSO_FINDINGS = FindingsFile(
 )
 BROKER_FINDINGS = FindingsFile(
     BrokerFinding, _beside("broker_findings.toml"), "what the scenarios in fuzz/defects/ have shown"
+)
+
+CLASSES_FINDINGS = FindingsFile(
+    ClassesFinding,
+    _beside("classes_findings.toml"),
+    "which defects RocketMQ's own classes have shown, by the searches of the catalogue and fuzz/defects/",
+    "make defects-on-classes",
 )
 
 

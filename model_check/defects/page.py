@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING
 
 from document.markdown import markdown
 from document.parts import Heading, Paragraph, Part, prose, tabulated
-from model_check.defects.catalogue import Defect, DefectQuestion, DefectSearch, Where, WrongRepair
+from files.writing import write_whole
+from model_check.defects.catalogue import Defect, DefectQuestion, DefectSearch, Where, WrongRepair, catalogue
+from model_check.defects.findings import (
+    BROKER_FINDINGS,
+    CLASSES_FINDINGS,
+    LASSO_FINDINGS,
+    SEARCH_FINDINGS,
+    evidence_of,
+    on_classes_in_words,
+)
+from model_check.wording.sentences import capitalized
 
 if TYPE_CHECKING:
-    from model_check.defects.findings import BrokerFinding, DefectFinding, LassoFinding
+    from model_check.defects.findings import BrokerFinding, ClassesFinding, DefectFinding, LassoFinding
 
 FILE = Path(__file__).parents[2] / "docs" / "generated" / "defects.md"
 
@@ -25,8 +35,11 @@ for one again and shows the shortest schedule; `halfcheck defects A06` plays one
 
 Of {all} defects, {found} are found by a search of the specification and {awaited} are still to be found by one.
 The reference broker shows {shown}, {broker} of which no search finds; {out_of_reach} are out of reach.
+RocketMQ's own classes have shown {executed}, in the releases of the last column (`make defects-on-classes`,
+[how](../real-classes.md)); of the others the code was read only, and below stands why.
 
-Evidence: X, the algorithm was run; C, the code was read; R, it is known from a report. Depth: steps of the
+Evidence: X, RocketMQ's own classes or real brokers of it were run; C, the code was read; R, it is known from a
+report. Depth: steps of the
 shortest schedule. Seconds: of the search with one thread, the machine made ready before. Engines: which have
 found this depth; `replay` has taken the schedule, and not looked for a shorter one. Repaired: the profile in
 which the same search finds nothing; `+NAME` and `-NAME` turn a switch of it.
@@ -47,28 +60,48 @@ was seen stands below with each; `tests/defects/test_in_the_broker.py` asks for 
 """
 
 
+def write_page() -> None:
+    """Write the page from all that is on record; it appears whole or not at all."""
+    records = SEARCH_FINDINGS.read(), BROKER_FINDINGS.read(), LASSO_FINDINGS.read(), CLASSES_FINDINGS.read()
+    write_whole(FILE, page(catalogue(), *records))
+
+
 def page(
     defects: Mapping[str, Defect],
     findings: Mapping[str, DefectFinding],
     shown: Mapping[str, BrokerFinding],
     lassos: Mapping[str, LassoFinding],
+    on_classes: Mapping[str, ClassesFinding],
 ) -> str:
-    """The page's text, in Markdown: the catalogue, what the searches found, and what the reference broker has shown."""
-    parts = [*_head(defects, shown), *_searches(defects, findings), *_for_ever(defects, lassos), *_in_the_broker(shown)]
+    """The page's text, in Markdown: the catalogue, and what searches, reference broker and real classes have shown."""
+    parts = [
+        *_head(defects, shown, on_classes),
+        *_searches(defects, findings),
+        *_for_ever(defects, lassos),
+        *_in_the_broker(shown),
+    ]
     parts += [*_wrong_repairs(defects, findings), Heading("How each comes about")]
     for defect in defects.values():
-        parts += _story(defect, shown.get(defect.identifier))
+        parts += _story(defect, shown.get(defect.identifier), on_classes.get(defect.identifier))
     return markdown(parts)
 
 
-def _head(defects: Mapping[str, Defect], shown: Mapping[str, BrokerFinding]) -> Iterator[Part]:
+def _head(
+    defects: Mapping[str, Defect], shown: Mapping[str, BrokerFinding], on_classes: Mapping[str, ClassesFinding]
+) -> Iterator[Part]:
     found = sum(defect.search is not None for defect in defects.values())
     awaited = sum(defect.where is Where.SEARCH and defect.search is None for defect in defects.values())
     broker = sum(defect.where is Where.BROKER for defect in defects.values())
     out_of_reach = len(defects) - found - awaited - broker
     yield from prose(
         HEAD.format(
-            all=len(defects), found=found, awaited=awaited, shown=len(shown), broker=broker, out_of_reach=out_of_reach
+            all=len(defects),
+            found=found,
+            awaited=awaited,
+            shown=len(shown),
+            broker=broker,
+            out_of_reach=out_of_reach,
+            executed=sum(bool(one.releases) for one in on_classes.values()),
         )
     )
     rows = [
@@ -79,12 +112,23 @@ def _head(defects: Mapping[str, Defect], shown: Mapping[str, BrokerFinding]) -> 
             d.versions,
             d.effect,
             " ".join(d.properties),
-            " ".join(d.evidence),
+            " ".join(evidence_of(d, on_classes.get(d.identifier))),
             d.found_by(shown),
+            _releases(on_classes.get(d.identifier)),
         )
         for d in defects.values()
     ]
-    columns = ("id", "defect", "issues", "affected → fixed", "effect", "properties", "evidence", "found by")
+    columns = (
+        "id",
+        "defect",
+        "issues",
+        "affected → fixed",
+        "effect",
+        "properties",
+        "evidence",
+        "found by",
+        "own classes",
+    )
     yield tabulated(*columns, rows=rows)
 
 
@@ -140,13 +184,18 @@ def _wrong_repairs(defects: Mapping[str, Defect], findings: Mapping[str, DefectF
     yield tabulated(*columns, rows=rows)
 
 
-def _story(defect: Defect, shown: BrokerFinding | None) -> Iterator[Part]:
+def _releases(finding: ClassesFinding | None) -> str:
+    return " ".join(finding.releases) if finding is not None and finding.releases else "read only"
+
+
+def _story(defect: Defect, shown: BrokerFinding | None, on_classes: ClassesFinding | None) -> Iterator[Part]:
     yield Heading(defect.identifier, 3)
     yield Paragraph(f"{defect.name}. {defect.mechanism}")
     if defect.repair:
         yield Paragraph(f"Repair: {defect.repair}")
     if defect.why:
         yield Paragraph(f"Not found by a search: {defect.why}")
+    yield Paragraph(f"{capitalized(on_classes_in_words(defect, on_classes))}.")
     if shown is not None:
         yield Paragraph(f"In the reference broker: {shown.story}")
         yield tabulated("seen", shown.affected, shown.repaired_in, rows=shown.seen)

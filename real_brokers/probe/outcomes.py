@@ -14,13 +14,15 @@ from document.parts import Heading, List, Paragraph, Part, prose, tabulated
 from files.content import read_json
 from files.writing import write_whole
 from halfcheck.probe.schedules import counterexamples, plan_of
+from halfcheck.verdicts.on_real_classes import RecordedReplay, read_recorded
 from model_check.clauses import name_of
+from model_check.defects.findings import digits_of
 from model_check.wording.sentences import capitalized
 from model_check.world import Profile
 from wire.probe.staging import CannotStageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from wire.probe.orders import ProbePlan
@@ -157,6 +159,10 @@ wrote is read over the wire and held against the specification of the release.
 - **out of reach**: it takes a fault that nobody can stage from outside, or one that a trace is not explained with.
 - **not tried**: it can be played, and has not been yet.
 
+The last column says what [RocketMQ's own classes](on-real-classes.md) did with the same counterexamples, which are led
+from inside: *taken* is each step with the same answers, records and offsets. What neither a client could stage nor the
+classes took has its reason there.
+
 A tick is half a second, or a second where a message has an immunity; each schedule is played up to twice. A stop and
 the start behind it took a broker 7 to 22 seconds when this was written, longer than the immunities of these schedules:
 there, what is waited for behind a stop "did not come".
@@ -164,27 +170,63 @@ there, what is waited for behind a stop "did not come".
 
 
 def page_of(table: Sequence[BrokerReplay]) -> str:
-    """The page."""
-    return markdown([*prose(_HEAD), *_totals(table), *_played(table), *_out_of_reach(table)])
+    """The page; raises `BadFile` where what the real classes took can't be read."""
+    own = _OwnClasses(read_recorded())
+    return markdown([*prose(_HEAD), *_totals(table, own), *_played(table, own), *_out_of_reach(table, own)])
 
 
-def _totals(table: Sequence[BrokerReplay]) -> Iterator[Part]:
+@dataclass(frozen=True, slots=True)
+class _OwnClasses:
+    """What RocketMQ's own classes did with the counterexamples."""
+
+    recorded: Mapping[tuple[str, str, str], RecordedReplay]
+
+    def outcome(self, replay: BrokerReplay) -> str:
+        """`taken`, or why not."""
+        known = self.recorded.get(replay.key)
+        if known is None or known.digits != digits_of(replay.steps):
+            return "not asked"
+        return known.outcome if not known.reason else f"{known.outcome}: {known.reason}"
+
+    def took(self, replay: BrokerReplay) -> bool:
+        """Whether they took it."""
+        return self.outcome(replay) == "taken"
+
+    def in_words(self, replays: Iterable[BrokerReplay]) -> str:
+        """The outcomes of some counterexamples, those of several releases together."""
+        releases: dict[str, list[str]] = {}
+        for replay in replays:
+            releases.setdefault(self.outcome(replay), []).append(replay.release)
+        if len(releases) == 1:
+            return next(iter(releases))
+        return "; ".join(f"{' '.join(those)} {outcome}" for outcome, those in releases.items())
+
+
+def _totals(table: Sequence[BrokerReplay], own: _OwnClasses) -> Iterator[Part]:
     counts = Counter((replay.release, replay.outcome) for replay in table)
     rows = [(release, *(counts[release, outcome] for outcome in ReplayOutcome)) for release in RELEASES]
     rows.append(("all", *(sum(counts[release, outcome] for release in RELEASES) for outcome in ReplayOutcome)))
     yield tabulated("", *(f">{outcome.value}" for outcome in ReplayOutcome), rows=rows)
     by_records = sum(replay.outcome is ReplayOutcome.SEEN and bool(replay.reason) for replay in table)
-    yield Paragraph(f"Of those that were seen, {by_records} are seen\\*.")
+    unseen = [replay for replay in table if replay.outcome is not ReplayOutcome.SEEN]
+    taken = sum(map(own.took, unseen))
+    yield Paragraph(
+        f"Of those that were seen, {by_records} are seen\\*. Of the {len(unseen)} that were not seen, RocketMQ's own "
+        f"classes of the same release took {taken}; of the other {len(unseen) - taken} the reasons stand below."
+    )
 
 
-def _played(table: Sequence[BrokerReplay]) -> Iterator[Part]:
+def _played(table: Sequence[BrokerReplay], own: _OwnClasses) -> Iterator[Part]:
     found: dict[tuple[str, str], dict[str, BrokerReplay]] = {}
     for replay in table:
         if replay.outcome is not ReplayOutcome.OUT_OF_REACH:
             found.setdefault((replay.clause, replay.environment), {})[replay.release] = replay
     yield Heading("What was played")
-    rows = [(*what, *(_outcome(by.get(release)) for release in RELEASES)) for what, by in sorted(found.items())]
-    yield tabulated("clause", "faults", *RELEASES, rows=rows)
+    rows = [
+        (*what, *(_outcome(by.get(release)) for release in RELEASES), own.in_words(by.values()))
+        for what, by in sorted(found.items())
+    ]
+    yield tabulated("clause", "faults", *RELEASES, "own classes", rows=rows)
 
 
 def _outcome(replay: BrokerReplay | None) -> str:
@@ -197,15 +239,23 @@ def _outcome(replay: BrokerReplay | None) -> str:
     return f"**{replay.outcome.value}**: {replay.reason}"
 
 
-def _out_of_reach(table: Sequence[BrokerReplay]) -> Iterator[Part]:
-    reasons: dict[str, dict[str, set[str]]] = {}
+def _out_of_reach(table: Sequence[BrokerReplay], own: _OwnClasses) -> Iterator[Part]:
+    reasons: dict[str, list[BrokerReplay]] = {}
     for replay in table:
         if replay.outcome is ReplayOutcome.OUT_OF_REACH:
-            reasons.setdefault(replay.reason, {}).setdefault(replay.environment, set()).add(replay.clause)
-    counts = Counter(replay.reason for replay in table if replay.outcome is ReplayOutcome.OUT_OF_REACH)
+            reasons.setdefault(replay.reason, []).append(replay)
     yield Heading("What is out of reach")
-    for reason, number in sorted(counts.items(), key=lambda at: (-at[1], at[0])):
+    for reason, replays in sorted(reasons.items(), key=lambda at: (-len(at[1]), at[0])):
+        taken = sum(map(own.took, replays))
         yield Heading(capitalized(reason), 3)
-        yield Paragraph(f"{number} counterexamples of the five releases:")
-        found = sorted(reasons[reason].items())
-        yield List(tuple(f"{environment}: {', '.join(sorted(clauses))}" for environment, clauses in found))
+        yield Paragraph(
+            f"{len(replays)} counterexamples of the five releases, {taken} of them taken by the own classes:"
+        )
+        clauses: dict[str, set[str]] = {}
+        for replay in replays:
+            clauses.setdefault(replay.environment, set()).add(replay.clause)
+        yield List(tuple(f"{where}: {', '.join(sorted(those))}" for where, those in sorted(clauses.items())))
+        others = Counter(own.outcome(replay) for replay in replays if not own.took(replay))
+        if others:
+            yield Paragraph("Not taken by them:")
+            yield List(tuple(f"{number} {outcome}" for outcome, number in sorted(others.items())))

@@ -144,7 +144,7 @@ def test_a_scenario_that_goes_another_way_is_told(
 
 def test_a_defect_without_a_search_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["defects", "A47"]) == ExitCode.OK
-    assert "found by: out of reach: the proxy is not in the specification" in capsys.readouterr().out
+    assert "found by: out of reach: the proxy is neither in the specification nor run here" in capsys.readouterr().out
 
 
 def test_a_wrong_repair_is_shown_with_what_it_breaks_and_the_search_that_shows_it(

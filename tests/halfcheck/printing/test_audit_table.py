@@ -24,7 +24,7 @@ LATE = golden_store("5.3.3", "late").path
 IMMUNITY = golden_store("5.5.1", "immunity").path
 IN_5_3_3 = golden_store("5.3.3", "immunity").path
 STATES = {"doubled", "parked", "delivered"}
-BY_5_3_3 = "5.3.1 has no profile: it is judged by 5.3.3, which stands for 5.1.0 to 5.3.4"
+BY_5_3_3 = "5.3.1 has no profile: it is judged by 5.3.3, which stands for 5.1.0 to 5.3.3"
 
 
 def lines_of(

@@ -15,11 +15,15 @@ from model_check.defects.__main__ import questions
 from model_check.defects.catalogue import FILES, Where, _defect, catalogue, defect_called, nearest_ids
 from model_check.defects.findings import (
     BROKER_FINDINGS,
+    CLASSES_FINDINGS,
     LASSO_FINDINGS,
     SEARCH_FINDINGS,
     BrokerFinding,
+    ClassesFinding,
     DefectFinding,
     LassoFinding,
+    evidence_of,
+    on_classes_in_words,
 )
 from model_check.errors import BadFile, ModelCheckError
 from model_check.world import Profile
@@ -51,6 +55,7 @@ def test_an_entry_says_what_there_is_to_say(identifier: str) -> None:
     assert defect.properties or identifier == "A57"
     assert defect.evidence
     assert set(defect.evidence) <= {"X", "C", "R"}
+    assert ("X" in defect.evidence) <= ("Real brokers of" in defect.mechanism), "X is derived, but of real brokers"
     assert defect.mechanism.endswith(".")
     assert len(defect.name) <= 65
     assert bool(defect.why) == (defect.where is not Where.SEARCH), "what no search finds has a reason, and only that"
@@ -136,7 +141,7 @@ def test_each_search_is_on_record_with_two_engines_and_nothing_else_is() -> None
 
 def test_the_page_is_what_the_data_gives() -> None:
     assert page.FILE.read_text(encoding="utf-8") == page.page(
-        catalogue(), SEARCH_FINDINGS.read(), BROKER_FINDINGS.read(), LASSO_FINDINGS.read()
+        catalogue(), SEARCH_FINDINGS.read(), BROKER_FINDINGS.read(), LASSO_FINDINGS.read(), CLASSES_FINDINGS.read()
     )
 
 
@@ -147,7 +152,7 @@ def test_what_counts_the_defects_elsewhere_counts_them_right() -> None:
 
 
 def test_the_page_links_to_the_reports() -> None:
-    text = page.page(catalogue(), {}, {}, {})
+    text = page.page(catalogue(), {}, {}, {}, {})
     assert "[#9500](https://github.com/apache/rocketmq/issues/9500)" in text
     assert "[rocketmq-spring#504](https://github.com/apache/rocketmq-spring/issues/504)" in text
     assert "[0fff4a8d84](https://github.com/apache/rocketmq/commit/0fff4a8d84)" in text
@@ -182,6 +187,34 @@ def test_lassos_are_written_whole_and_read_again(tmp_path: Path) -> None:
     file = replace(LASSO_FINDINGS, path=tmp_path / "lasso_findings.toml")
     file.write(findings)
     assert file.read() == findings
+
+
+@pytest.mark.parametrize("identifier", catalogue())
+def test_each_defect_was_executed_on_the_real_classes_or_says_why_it_was_only_read(identifier: str) -> None:
+    defect, finding = catalogue()[identifier], CLASSES_FINDINGS.read().get(identifier)
+    words = on_classes_in_words(defect, finding)
+    is_executed = finding is not None and bool(finding.releases)
+    if is_executed:
+        assert words.startswith("executed on RocketMQ's own classes of ")
+    else:
+        assert len(words.removeprefix("read only: ")) > 10
+    assert ("X" in evidence_of(defect, finding)) == (is_executed or "X" in defect.evidence)
+    assert "C" in defect.evidence or is_executed or identifier == "A45", "somebody has read it"
+    assert finding is not None or defect.where is Where.OUT_OF_REACH, "what can be asked was asked"
+
+
+def test_what_was_asked_of_real_classes_is_written_whole_and_read_again(tmp_path: Path) -> None:
+    findings = {
+        "A17": ClassesFinding("question", (("5.5.0", 1, "0123456789abcdef", ""), ("5.5.1", 1, "0123456789abcdef", ""))),
+        "B03": ClassesFinding("schedule", (("5.3.3", 7, "fedcba9876543210", "it has a shutdown"),)),
+    }
+    file = replace(CLASSES_FINDINGS, path=tmp_path / "classes_findings.toml")
+    file.write(findings)
+    assert file.read() == findings
+    assert [(each.releases, each.reason) for each in findings.values()] == [
+        (("5.5.0", "5.5.1"), ""),
+        ((), "it has a shutdown"),
+    ]
 
 
 @pytest.mark.parametrize("identifier", [i for i, d in catalogue().items() if d.lasso is not None])
