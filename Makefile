@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -131,6 +131,9 @@ map: setup ## what is in each package, out of their docstrings; writes docs/map.
 
 properties: setup ## the guarantees and their clauses; writes docs/properties.md
 	@$(BIN)/python -m docs.properties
+
+protocol: setup ## compile the gRPC protocol's .proto files into the descriptors that halfcheck broker reads
+	@$(BIN)/python -m wire.proxy.protocol
 
 releases: setup ## which releases of RocketMQ changed what a rule or a defect speaks of (ARGS=5.5.2 for a new one; wants Maven)
 	@$(BIN)/python -m conformance.release_gate $(ARGS)
