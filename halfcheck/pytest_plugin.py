@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from wire.broker_thread import BrokerThread
     from wire.control.controller import Controller
     from wire.node.start import Start
+    from wire.service import ServicePorts
 
 MARK: Final = "rocketmq"
 
@@ -41,11 +42,19 @@ class RocketmqBroker:
     trace: Path
     broker_conf: Path
     log: list[str]
+    grpc_address: str
+    """Where gRPC clients connect to; empty unless the marker says ``grpc=True``."""
     _thread: BrokerThread = field(repr=False)
     _idle: list[str] = field(default_factory=list, repr=False)
 
-    def create_topic(self, topic: str, queues: int = 4) -> None:
+    def create_topic(self, topic: str, queues: int = 4, message_type: str = "") -> None:
         """Make a topic as ``mqadmin updateTopic`` does, before its consumers start: they look for a new one every 30 s.
+
+        Parameters
+        ----------
+        message_type
+            ``NORMAL``, ``FIFO``, ``DELAY``, ``TRANSACTION`` or ``MIXED``: what gRPC clients may send to it; NORMAL if
+            it is left out. Remoting clients send what they like.
 
         Raises
         ------
@@ -58,6 +67,7 @@ class RocketmqBroker:
 
         fields = {"topic": topic, "readQueueNums": queues, "writeQueueNums": queues, "perm": 6, "order": False}
         more = {"defaultTopic": "TBW102", "topicFilterType": "SINGLE_TAG", "topicSysFlag": 0}
+        more |= {"attributes": f"+message.type={message_type}"} if message_type else {}
         with BrokerChannel(Address.of(self.address)) as operator:
             answer = operator.ask(RequestCode.UPDATE_AND_CREATE_TOPIC, fields | more)
         if answer.code != ResponseCode.SUCCESS:
@@ -109,7 +119,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        f"{MARK}(profile=..., speed=..., virtual=..., seed=..., conf={{...}}): what the fixture rocketmq_broker starts",
+        f"{MARK}(profile=..., speed=..., virtual=..., seed=..., grpc=..., conf={{...}}): what the fixture rocketmq_broker starts",
     )
 
 
@@ -119,11 +129,13 @@ def rocketmq_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[
     from wire.broker_thread import BrokerThread
 
     folder = tmp_path / "rocketmq"
-    start, conf = _start(request.node.get_closest_marker(MARK), folder)
+    marker = request.node.get_closest_marker(MARK)
+    start, conf = _start(marker, folder)
     log: list[str] = []
     trace = folder / "trace.jsonl"
-    with BrokerThread(start, trace=trace, say=log.append) as thread:
-        broker = RocketmqBroker(thread.address, thread.controller, start.release, start.store, trace, conf, log, thread)
+    with BrokerThread(start, ports=_ports(marker), trace=trace, say=log.append) as thread:
+        where = thread.address, thread.controller, start.release, start.store, trace, conf, log, thread.grpc_address
+        broker = RocketmqBroker(*where, thread)
         yield broker
         broker.close()
 
@@ -160,6 +172,12 @@ def _start(marker: pytest.Mark | None, folder: Path) -> tuple[Start, Path]:
     pytest.fail(f"@pytest.mark.{MARK}: {refused}", pytrace=False)
 
 
+def _ports(marker: pytest.Mark | None) -> ServicePorts:
+    from wire.service import ServicePorts
+
+    return ServicePorts(grpc_port=0 if _asked(marker).get("grpc") else None)
+
+
 def _asked(marker: pytest.Mark | None) -> dict[str, Any]:
     asked: dict[str, Any] = {} if marker is None else dict(marker.kwargs)
     for name, value in [*(("", value) for value in (marker.args if marker else ())), *sorted(asked.items())]:
@@ -186,6 +204,7 @@ _TAKES: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
         "how many times as fast the broker's clock runs, such as 60",
     ),
     "virtual": (lambda value: isinstance(value, bool), "True for a clock that only push_clock moves"),
+    "grpc": (lambda value: isinstance(value, bool), "True for a port that gRPC clients connect to"),
     "seed": (lambda value: isinstance(value, int), "a whole number"),
     "conf": (lambda value: isinstance(value, dict), "settings of broker.conf such as {'transactionCheckMax': 3}"),
 }

@@ -34,6 +34,8 @@ class BrokerThread:
     ----------
     address
         Where clients find broker and name server.
+    grpc_address
+        Where gRPC clients connect to; empty without a port for them.
     controller
         Gives it orders.
 
@@ -109,6 +111,7 @@ class BrokerThread:
 
     def _take_addresses(self, addresses: ServiceAddresses) -> None:
         self.address = addresses.address
+        self.grpc_address = addresses.grpc
         self.controller = Controller(addresses.control, addresses.token)
         self._ready.set()
 

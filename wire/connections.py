@@ -174,9 +174,7 @@ class Listener:
         self._port = port
         self._server: asyncio.Server | None = None
         self._closing: asyncio.Future[None] | None = None
-        node.on_death = self.stop
-        node.on_settle = self.closed
-        node.on_return = self.listen
+        node.ports.append(self)
 
     async def listen(self) -> None:
         """Begin to listen; a port of 0 is chosen by the machine, and stays for later processes.
@@ -195,12 +193,12 @@ class Listener:
             )
             raise WireError(message) from None
         self._port = self._server.sockets[0].getsockname()[1]
-        self.address = f"{self._advertised_host}:{self._port}"
+        self.address = f"{self.advertised_host}:{self._port}"
         if self._node.settings.store_host != self.address:
             self._node.settings = replace(self._node.settings, store_host=self.address)
 
     @property
-    def _advertised_host(self) -> str:
+    def advertised_host(self) -> str:
         """The host that clients are sent to: ``brokerIP1``, or else the address that is listened on."""
         host = self._node.start.broker_ip or (LOOPBACK if self._host in _EVERYWHERE else self._host)
         return f"[{host}]" if ":" in host else host

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import signal
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
+from spec.releases.broker_defaults import release_numbers
 from wire.connections import Listener
 from wire.control.http_port import LOOPBACK, ControlPort
 from wire.control.orders import carry_out
@@ -19,9 +21,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wire.node.start import Start
+    from wire.proxy.port import GrpcPort
 
 
 _ACCEPTING_SECONDS: Final = 1.0
+_PROXY_SINCE: Final = (5, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,8 @@ class ServicePorts:
     host: str = LOOPBACK
     port: int = 0
     control_port: int = 0
+    grpc_port: int | None = None
+    """For gRPC clients; None for no such port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,8 @@ class ServiceAddresses:
     address: str
     control: str
     token: str
+    grpc: str = ""
+    """Where gRPC clients connect to; empty for nowhere."""
 
 
 @dataclass(slots=True)
@@ -68,6 +76,7 @@ class Service:
         BadOrderError
             One of the orders is none.
         """
+        _require_proxy(self.start, self.ports)
         _make_folder(self.start.store)
         node = self.node = BrokerNode(self.start, self.say)
         node.recorder = FileRecorder(node.clock, self.trace, self.say)
@@ -79,22 +88,28 @@ class Service:
                 asyncio.get_running_loop().add_signal_handler(number, self._stopping.set)
         try:
             await listener.listen()
+            grpc_port = _proxy_before(node, self.ports, listener.advertised_host)
             node.boot()
+            if grpc_port is not None:
+                await grpc_port.listen()
             await control.listen()
             if await self._has_carried_out_orders(node):
                 threads = asyncio.create_task(node.run())
                 threads.add_done_callback(node.note_end)
-                on_ready(ServiceAddresses(listener.address, control.address, control.token))
+                grpc = "" if grpc_port is None else grpc_port.address
+                on_ready(ServiceAddresses(listener.address, control.address, control.token, grpc))
                 await self._stopping.wait()
         finally:
             await control.stop()
-            listener.stop()
+            for port in node.ports:
+                port.stop()
             if threads is not None:
                 threads.cancel()
                 await asyncio.wait({threads})
             node.stop()
             node.recorder.close()
             node.close()
+            await node.settle()
             if accepted := asyncio.all_tasks() - {asyncio.current_task()}:  # what came as the port was closed
                 await asyncio.wait(accepted, timeout=_ACCEPTING_SECONDS)
             while node.connections:  # each is closed, and the loop reports its end
@@ -129,6 +144,31 @@ class Service:
     def stop(self) -> None:
         """Begin to stop it; from its own event loop."""
         self._stopping.set()
+
+
+def _require_proxy(start: Start, ports: ServicePorts) -> None:
+    """`WireError` where a release has no proxy, or this installation no gRPC."""
+    if ports.grpc_port is None:
+        return
+    if release_numbers(start.release) < _PROXY_SINCE:
+        message = f"--grpc-port with {start.release}: RocketMQ's proxy came with 5.0.0; take a later --profile"
+        raise WireError(message)
+    missing = next((name for name in ("grpc", "google.protobuf") if find_spec(name.partition(".")[0]) is None), None)
+    if missing is not None:
+        message = f"--grpc-port: the module {missing} is missing; pip install grpcio protobuf"
+        raise WireError(message)
+
+
+def _proxy_before(node: BrokerNode, ports: ServicePorts, advertised_host: str) -> GrpcPort | None:
+    """The proxy before a broker, if one is asked for; it does not listen yet."""
+    if ports.grpc_port is None:
+        return None
+    from wire.pop.pop_consumption import PopConsumption
+    from wire.proxy.port import GrpcPort
+    from wire.proxy.proxy import Proxy
+
+    node.pops = PopConsumption(node)
+    return GrpcPort(Proxy(node, node.pops), ports.host, ports.grpc_port, advertised_host)
 
 
 def _make_folder(store: Path) -> None:

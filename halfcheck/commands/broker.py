@@ -37,6 +37,10 @@ Words = Annotated[
     typer.Argument(metavar="control ORDER NAME=VALUE", help="Give an order to a broker that runs, see --at."),
 ]
 Port = Annotated[int, typer.Option(min=0, max=65_535, help="The port of broker and name server; 0 is any.")]
+GrpcPort = Annotated[
+    int | None,
+    typer.Option(min=0, max=65_535, help="Besides, a port for gRPC clients, as RocketMQ's proxy has one; 0 is any."),
+]
 Listen = Annotated[str, typer.Option(metavar="ADDRESS", help="The address that clients connect to.")]
 ControlPort = Annotated[int, typer.Option(min=0, max=65_535, help="The control port, on 127.0.0.1; 0 is any.")]
 Store = Annotated[
@@ -68,6 +72,7 @@ class BrokerOptions:
     words: Words = None
     profile: ProfileName = USUAL_PROFILE
     port: Port = 9876
+    grpc_port: GrpcPort = None
     listen: Listen = "127.0.0.1"
     control_port: ControlPort = 0
     store: Store = None
@@ -91,6 +96,9 @@ def command(options: BrokerOptions) -> ExitCode:
     are sent to, checks go out, retries and dead letters come, and the store is one that a real broker opens. --speed 60
     lets 15 checks of 60 s pass in 15 s; with --clock virtual time stands still until control pushes it.
 
+    Clients that speak gRPC (rocketmq-clients: Java 5, Python, Node.js, Go v5, Rust and so on) connect to --grpc-port, as
+    to RocketMQ's proxy. Their topics must be there before: --order "topic name=Orders type=TRANSACTION" makes one.
+
     It stops on Ctrl-C or SIGTERM, in the order in which its release stops, and then says which guarantees the run
     broke, and which known defects its transactions resemble. The exit code is 0 then, or 12 if something was broken.
 
@@ -104,6 +112,9 @@ def command(options: BrokerOptions) -> ExitCode:
     control step_clock ms=N: set the wall clock forward or back, while no time passes
     control crash at_write=N: kill the process now, or at a write from now on; it starts again
     control restart: stop as told in the release's order, and start again
+    control topic name=T type=NORMAL|FIFO|DELAY|TRANSACTION|PRIORITY|MIXED queues=4: make a topic
+    control restart_proxy: stop the proxy with all that it knows, and start it again
+    control drop_transaction_data: let the proxy forget where halves lie
     control role role=slave|acting_master|master: become slave, acting_master or master
     control unreachable_producer group=G ends=false: no check reaches a group, until ends=true
     control fault fault=KIND times=1 chance=1.0 delay_ms=1000 key=KEY: what is to befall messages
@@ -115,6 +126,7 @@ def command(options: BrokerOptions) -> ExitCode:
     halfcheck broker --profile 5.3.3
     halfcheck broker --profile 4.9.7 --port 0 --store /tmp/store --broker-conf broker.conf --speed 60
     halfcheck broker --clock virtual --order "fault fault=double_end key=order-7" --trace trace.jsonl
+    halfcheck broker --grpc-port 8081 --order "topic name=Orders type=TRANSACTION"
     halfcheck broker control push_clock ms=60000 --at 127.0.0.1:41234 --token TOKEN
     halfcheck broker control fault fault=lose_end times=1 --at 127.0.0.1:41234
     """
@@ -168,7 +180,7 @@ def _serve(options: BrokerOptions) -> ExitCode:
             print_remarks(options.broker_conf, remarks_on_file(options.broker_conf, start.release))
         service = Service(
             start,
-            ServicePorts(options.listen, options.port, options.control_port),
+            ServicePorts(options.listen, options.port, options.control_port, options.grpc_port),
             trace,
             orders,
             lambda line: typer.echo(f"halfcheck: {line}", err=True),

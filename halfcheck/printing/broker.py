@@ -21,9 +21,12 @@ def print_start(addresses: ServiceAddresses, name: str, store: Path | None, *, a
     """Print what a client, and whoever controls the broker, must know; at once, also into a pipe."""
     if as_json:
         content = {"address": addresses.address, "control": addresses.control, "token": addresses.token}
+        content |= {"grpc_address": addresses.grpc} if addresses.grpc else {}
         print(json.dumps(content), flush=True)
         return
     print(f"broker {name}, and its name server: {addresses.address}")
+    if addresses.grpc:
+        print(f"for gRPC clients: {addresses.grpc}")
     print(f"control: {addresses.control} token {addresses.token}")
     print(f"store: {store or 'temporary'}; stop with Ctrl-C", flush=True)
 

@@ -27,6 +27,7 @@ def broker(
     seed: int = 7,
     host: str = "127.0.0.1",
     port: int = 0,
+    grpc_port: int | None = None,
     restart_ms: int = 10,
     log: list[str] | None = None,
     conf: Mapping[str, object] | None = None,
@@ -45,7 +46,8 @@ def broker(
     path.write_text("".join(f"{key}={value}\n" for key, value in {**(conf or {}), **more}.items()), encoding="utf-8")
     start = Start.of(profile, folder / "store", path, speed=speed, seed=seed, restart_ms=restart_ms)
     say = (lambda _: None) if log is None else log.append
-    with BrokerThread(start, ports=ServicePorts(host, port), trace=folder / "trace.jsonl", say=say) as running:
+    ports = ServicePorts(host, port, grpc_port=grpc_port)
+    with BrokerThread(start, ports=ports, trace=folder / "trace.jsonl", say=say) as running:
         yield running
 
 

@@ -33,7 +33,7 @@ class Controller:
             raise BadOrderError(message)
         self.host, self.port, self.token = host, int(port), token
 
-    def order(self, name: str, **arguments: object) -> dict[str, Any]:
+    def order(self, name: str, /, **arguments: object) -> dict[str, Any]:
         """Give an order, and wait until it is carried out; gives what is answered.
 
         Raises
@@ -78,6 +78,18 @@ class Controller:
     def restart(self) -> None:
         """Shut the process down, and start the next one."""
         self.order("restart")
+
+    def topic(self, name: str, kind: str = "NORMAL", queues: int = 4) -> None:
+        """Make a topic for messages of one type, or of any (``MIXED``): the proxy lets no other be sent to it."""
+        self.order("topic", name=name, type=kind, queues=queues)
+
+    def restart_proxy(self) -> None:
+        """Stop the proxy with all that it knows, and start it again; the broker behind it goes on."""
+        self.order("restart_proxy")
+
+    def drop_transaction_data(self) -> None:
+        """Let the proxy forget where halves lie, as it does by itself 30 s after the last word of them."""
+        self.order("drop_transaction_data")
 
     def role(self, role: str) -> None:
         """Let it become a slave, an acting master or the master."""

@@ -7,13 +7,17 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Final
 
 from reference.broker.broker_settings import BrokerRole
-from wire.errors import BadOrderError
+from wire.errors import BadOrderError, BadRequestError
 from wire.node.faults import fault_of
+from wire.requests.administration import make_topic
+from wire.requests.request import legal_name
+from wire.requests.topic_types import MESSAGE_TYPE_ATTRIBUTE, TOPIC_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from wire.node.broker_node import BrokerNode
+    from wire.node.surroundings import ProxyControl
 
 Arguments = dict[str, Any]
 
@@ -51,7 +55,7 @@ async def carry_out(node: BrokerNode, name: str, arguments: Mapping[str, Any]) -
         answer = order.does(node, dict(arguments))
         if isawaitable(answer):
             answer = await answer
-        await node.on_settle()
+        await node.settle()
     return answer
 
 
@@ -80,6 +84,9 @@ def _status(node: BrokerNode, _: Arguments) -> object:
         "died": node.died,
         "connections": len(node.connections),
         "waiting_pulls": node.pulls.count,
+        "grpc_address": None if node.proxy is None else node.proxy.address,
+        "transaction_data": None if node.proxy is None else node.proxy.transactions,
+        "popped": None if node.pops is None else node.pops.in_flight,
         "producers": node.channels.groups(),
         "commit_log_end": None if store is None else int(store.max_phy_offset),
         "writes": node.disk.writes,
@@ -150,6 +157,39 @@ def _unreachable(node: BrokerNode, arguments: Arguments) -> object:
     return {"unreachable": sorted(node.channels.unreachable)}
 
 
+def _topic(node: BrokerNode, arguments: Arguments) -> object:
+    name, kind, queues = arguments.get("name", ""), arguments.get("type", "NORMAL"), arguments.get("queues", 4)
+    if kind not in TOPIC_TYPES:
+        message = f"topic: type {kind!r}: expected one of {', '.join(TOPIC_TYPES)}"
+        raise BadOrderError(message)
+    if not 0 < queues <= MOST_QUEUES:
+        message = f"topic: queues is {queues}, expected 1 to {MOST_QUEUES}"
+        raise BadOrderError(message)
+    try:
+        make_topic(node.broker, legal_name(name), queues, {MESSAGE_TYPE_ATTRIBUTE: kind} if "type" in arguments else {})
+    except BadRequestError as error:
+        message = f"topic: name: {error}"
+        raise BadOrderError(message) from None
+    node.poke()
+    return {"topic": name, "queues": queues}
+
+
+async def _restart_proxy(node: BrokerNode, _: Arguments) -> object:
+    await _proxy_of(node, "restart_proxy").restart()
+    return {}
+
+
+def _drop_transaction_data(node: BrokerNode, _: Arguments) -> object:
+    return {"dropped": _proxy_of(node, "drop_transaction_data").drop_transaction_data()}
+
+
+def _proxy_of(node: BrokerNode, order: str) -> ProxyControl:
+    if node.proxy is None:
+        message = f"{order}: there is no proxy; start the broker with --grpc-port"
+        raise BadOrderError(message)
+    return node.proxy
+
+
 def _fault(node: BrokerNode, arguments: Arguments) -> object:
     node.faults.add(fault_of(arguments))
     return {"faults": len(node.faults.active)}
@@ -165,6 +205,9 @@ def _clear(node: BrokerNode, _: Arguments) -> object:
 MOST_PUSHED_MS: Final = 30 * 86_400_000
 """The most that one order lets pass: nobody waits for more, and who gives nanoseconds gets an answer."""
 
+MOST_QUEUES: Final = 1_024
+"""The most queues of a topic that an order makes."""
+
 LAST_MOMENT_MS: Final = 253_402_300_799_999
 """The last millisecond of the year 9999, behind which nothing shows a time."""
 
@@ -178,6 +221,13 @@ ORDERS: Final[dict[str, ControlOrder]] = {
         {"at_write": int}, _crash, "kill the process now, or at a write from now on; it starts again"
     ),
     "restart": ControlOrder({}, _restart, "stop as told in the release's order, and start again"),
+    "topic": ControlOrder(
+        {"name": str, "type": str, "queues": int}, _topic, "make a topic, for messages of a type, or change it"
+    ),
+    "restart_proxy": ControlOrder({}, _restart_proxy, "stop the proxy with all that it knows, and start it again"),
+    "drop_transaction_data": ControlOrder(
+        {}, _drop_transaction_data, "let the proxy forget where halves lie, as it does 30 s after the last word of them"
+    ),
     "role": ControlOrder({"role": str}, _change_role, "become slave, acting_master or master"),
     "unreachable_producer": ControlOrder(
         {"group": str, "ends": bool}, _unreachable, "no check reaches a group, until ends=true"

@@ -31,9 +31,10 @@ from wire.node.trace_file import FileRecorder
 from wire.remoting.codes import version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
-    from wire.connections import Connection
+    from wire.node.surroundings import BrokerPort, ClientChannel, ProxyControl
+    from wire.pop.pop_consumption import PopConsumption
 
 T = TypeVar("T")
 
@@ -53,8 +54,8 @@ class BrokerNode:
         self.scheduler = Scheduler(start.seed, self.clock, longest_step_ms=0)
         self.recorder = FileRecorder(self.clock, None)
         self.answers = Answers()
-        self.connections: dict[str, Connection] = {}
-        """By address of the other side."""
+        self.connections: dict[str, ClientChannel] = {}
+        """By address of the other side; of a client of the proxy by its client id."""
         self.channels = ProducerChannels(start.switches)
         self.consumers = ConsumerGroups()
         self.pulls = HeldPulls(self)
@@ -65,12 +66,14 @@ class BrokerNode:
         self.died = 0
         self.booted_at = now
         """How often its process died, and when the one that serves began, by its clock."""
-        self.on_death: Callable[[], None] = lambda: None
-        self.on_settle: Callable[[], Awaitable[None]] = _nothing
-        self.on_return: Callable[[], Awaitable[None]] = _nothing
+        self.ports: list[BrokerPort] = []
+        """Where clients reach the process: stopped when it has died, and listening again when the next one serves."""
+        self.pops: PopConsumption | None = None
+        """POP consumption, where clients are served that need it."""
+        self.proxy: ProxyControl | None = None
+        """The proxy before it, if there is one."""
         self.on_failure: Callable[[BaseException], None] = lambda _: None
-        """Called when the process has died, to wait until its port and its connections are gone, when the next one
-        serves, and when none can."""
+        """Called when no process can serve any more."""
         self.is_pushed = False
         """Whether time is pushed just now: clients wait until it has passed."""
         self.orders = asyncio.Lock()
@@ -114,6 +117,8 @@ class BrokerNode:
         threads["schedule service"] = run_schedule_service(broker, self.serve)
         threads["save delays"] = save_delay_offsets(broker, self.serve)
         threads["wake pulls"] = self.pulls.wake(broker)
+        if self.pops is not None:
+            threads["pop consumption"] = self.pops.run(broker)
         for name, steps in threads.items():
             self.scheduler.start(name, until_death(steps), broker)
         self._broker = broker
@@ -147,9 +152,9 @@ class BrokerNode:
         broker.crash()
         broker.message_store.close()
         self.scheduler.kill(broker)
-        self.faults.forget()
-        self.pulls.forget()
-        self.on_death()
+        self._forget()
+        for port in self.ports:
+            port.stop()
         self._returning = asyncio.get_running_loop().create_task(self._return())
         self._returning.add_done_callback(self.note_end)
 
@@ -160,10 +165,25 @@ class BrokerNode:
 
     async def _return(self) -> None:
         await asyncio.sleep(self.start.restart_ms / 1_000)
-        await self.on_settle()
+        await self.settle()
         self.boot()
         self.poke()
-        await self.on_return()
+        for port in self.ports:
+            await port.listen()
+
+    async def settle(self) -> None:
+        """Wait until ports that are to be closed are, and connections that have ended are gone."""
+        for port in self.ports:
+            await port.closed()
+
+    def _forget(self) -> None:
+        """The process is gone, with what its surroundings had of it."""
+        self.faults.forget()
+        self.pulls.forget()
+        if self.pops is not None:
+            self.pops.forget()
+        if self.proxy is not None:
+            self.proxy.forget()
 
     def restart(self) -> None:
         """Shut the process down, and start the next one; its connections end. `BrokerIsDownError` if it has died."""
@@ -180,8 +200,7 @@ class BrokerNode:
         if broker is None:
             return
         self._broker = None
-        self.faults.forget()
-        self.pulls.forget()
+        self._forget()
         with suppress(DiskHasStoppedError):
             broker.shutdown()
         self.scheduler.kill(broker)
@@ -271,7 +290,3 @@ class BrokerNode:
         else:
             broker.change_to_slave()
         self.poke()
-
-
-async def _nothing() -> None:
-    """Nobody waits."""

@@ -37,7 +37,10 @@ class ForeignProtocol:
 _BROKER: Final = "give the address of a broker's listenPort, such as 10.0.0.5:10911"
 HTTP_2: Final = ForeignProtocol(
     "HTTP/2",
-    Peer("gRPC SDKs (rocketmq-clients) need RocketMQ's proxy; take a client that speaks remoting", "a gRPC client"),
+    Peer(
+        "gRPC SDKs (rocketmq-clients) connect to the port of --grpc-port, as they do to a proxy's, never to this one",
+        "a gRPC client",
+    ),
     Peer(_BROKER, "a gRPC proxy"),
 )
 HTTP: Final = ForeignProtocol(

@@ -18,6 +18,9 @@ from wire.requests.offsets import store_timestamp_at
 from wire.requests.request import Request, body_of, legal_name, object_in, queue_key, table_by_queue
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reference.broker.broker_controller import BrokerController
     from reference.broker.broker_settings import BrokerSettings
     from wire.node.broker_node import BrokerNode
 
@@ -34,12 +37,36 @@ _FLAGS: Final = {"rejectTransactionMessage": "reject_transaction_message", "asyn
 
 def update_topic(node: BrokerNode, request: Request) -> RemotingCommand:
     """UPDATE_AND_CREATE_TOPIC."""
-    node.broker.admin_broker_processor.update_topic(request.name("topic"), request.number("readQueueNums"))
-    entry = node.broker.topic_config_manager.table[request.text("topic")]
     changed = {"perm": request.number("perm", 6), "writeQueueNums": request.number("writeQueueNums")}
-    if any(entry[name] != value for name, value in changed.items()):
-        node.broker.topic_config_manager.add(request.text("topic"), entry | changed)
+    told = [word.partition("=") for word in request.text("attributes", "").split(",")]
+    attributes = {name.removeprefix("+"): value for name, equals, value in told if equals and name.startswith("+")}
+    make_topic(node.broker, request.name("topic"), request.number("readQueueNums"), attributes, changed)
     return request.answer()
+
+
+def make_topic(
+    broker: BrokerController,
+    name: str,
+    queues: int,
+    attributes: Mapping[str, str],
+    changed: Mapping[str, Any] | None = None,
+) -> None:
+    """Make a topic, or change it; attributes are kept from 5.0 on (``TopicConfigManager#updateTopicConfig``).
+
+    Parameters
+    ----------
+    attributes
+        Such as ``message.type``, by which the proxy judges what may be sent; those that it has, and that are not
+        named, stay.
+    """
+    before = broker.topic_config_manager.table.get(name, {}).get("attributes") or {}
+    broker.admin_broker_processor.update_topic(name, queues)
+    entry = broker.topic_config_manager.table[name]
+    wanted = dict(changed or {})
+    if "attributes" in entry:
+        wanted["attributes"] = {**before, **attributes}
+    if any(entry[key] != value for key, value in wanted.items()):
+        broker.topic_config_manager.add(name, entry | wanted)
 
 
 def delete_topic(node: BrokerNode, request: Request) -> RemotingCommand:

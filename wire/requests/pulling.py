@@ -12,6 +12,7 @@ from reference.store.get_message import GetMessageStatus
 from wire.node.held_pulls import HeldPull
 from wire.remoting.codes import ResponseCode
 from wire.remoting.messages import encode_record
+from wire.requests.tag_expression import ALL_TAGS, tags_in
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
@@ -24,7 +25,6 @@ SUSPEND_FLAG: Final = 2
 SUBSCRIPTION_FLAG: Final = 4
 """``PullSysFlag``"""
 
-_ALL: Final = "*"
 _MOST_MESSAGES: Final = 1_000
 _CODES: Final = {
     GetMessageStatus.FOUND: ResponseCode.SUCCESS,
@@ -104,7 +104,7 @@ def _subscription(
 ) -> tuple[frozenset[int] | None, RemotingCommand | None]:
     """The tags that are wanted, by the request itself or by the consumer's heartbeat; or why there are none."""
     if request.number("sysFlag") & SUBSCRIPTION_FLAG:
-        expression, kind = request.text("subscription", _ALL), request.text("expressionType", "TAG")
+        expression, kind = request.text("subscription", ALL_TAGS), request.text("expressionType", "TAG")
     else:
         known = node.consumers.find(group)
         if known is None:
@@ -115,14 +115,12 @@ def _subscription(
         if int(subscription.get("subVersion", 0)) < request.number("subVersion", 0):
             remark = "the consumer's subscription not latest"
             return None, request.answer(ResponseCode.SUBSCRIPTION_NOT_LATEST, remark)
-        expression, kind = str(subscription.get("subString", _ALL)), str(subscription.get("expressionType", "TAG"))
+        expression, kind = str(subscription.get("subString", ALL_TAGS)), str(subscription.get("expressionType", "TAG"))
     if kind not in ("TAG", ""):
         remark = f"The broker does not support consumer to filter message by {kind}"
         return None, request.answer(ResponseCode.SYSTEM_ERROR, remark)
-    names = [name for name in map(str.strip, expression.split("||")) if name]
-    if not names or expression == _ALL:
-        return None, None
-    return frozenset(map(java_string_hash, names)), None
+    names = tags_in(expression)
+    return None if names is None else frozenset(map(java_string_hash, names)), None
 
 
 def _read(broker: BrokerController, request: Request, pull: PullMessageRequestHeader) -> RemotingCommand:

@@ -22,7 +22,7 @@ _LEGAL = re.compile(f"[%|a-zA-Z0-9_-]{{1,{_LONGEST_NAME}}}")
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from wire.connections import Connection
+    from wire.node.surroundings import ClientChannel
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Request:
     """
 
     command: RemotingCommand
-    connection: Connection
+    connection: ClientChannel
     version: int
 
     @property

@@ -61,8 +61,8 @@ def test_a_run_in_which_nothing_went_wrong_broke_nothing(rocketmq_broker: Rocket
 @pytest.mark.parametrize(
     ("marker", "said"),
     [
-        ("version='5.3.3'", "version; it takes profile, speed, virtual, seed, conf by name"),
-        ("'5.3.3'", "'5.3.3'; it takes profile, speed, virtual, seed, conf by name"),
+        ("version='5.3.3'", "version; it takes profile, speed, virtual, grpc, seed, conf by name"),
+        ("'5.3.3'", "'5.3.3'; it takes profile, speed, virtual, grpc, seed, conf by name"),
         ("profile='9.9'", "'9.9': no version '9.9'; there are 4.3.0, *"),
         ("speed=0", "speed is 0, expected how many times as fast the broker's clock runs, such as 60"),
         ("speed='fast'", "speed is 'fast', expected how many times *"),

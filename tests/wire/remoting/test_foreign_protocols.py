@@ -41,7 +41,7 @@ SETTINGS = b"\0\0\6\4\0\0\0\0\0\0\3\0\0\0\x64"
 @pytest.mark.parametrize(
     ("data", "name", "advice"),
     [
-        (GRPC, "HTTP/2 (a gRPC client?)", "need RocketMQ's proxy"),
+        (GRPC, "HTTP/2 (a gRPC client?)", "connect to the port of --grpc-port"),
         (tls_hello(), "TLS", "set tls.enable=false in the client"),
         (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP", "orders over HTTP go to the control port"),
         (b"PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n", "the PROXY protocol of a load balancer", "connect without one"),

@@ -1,4 +1,4 @@
-"""``make protocol``: compiles the ``.proto`` files into the descriptors that :mod:`wire.proxy.protocol.messages` reads."""
+"""``make protocol``: compiles the ``.proto`` files into the descriptors that the messages are made of."""
 
 from __future__ import annotations
 

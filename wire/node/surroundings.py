@@ -1,0 +1,71 @@
+"""What surrounds a broker's process: a client's channel to it, a port of it, and a proxy before it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wire.remoting.codes import RequestCode
+    from wire.remoting.command import RemotingCommand
+
+
+class ClientChannel(Protocol):
+    """A client that the broker may answer, and ask."""
+
+    address: str
+    """By which the broker knows it."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be reached, as far as is known."""
+
+    def send(self, command: RemotingCommand) -> None:
+        """Send a command; nothing happens if it has ended."""
+
+    def call_oneway(self, code: RequestCode, fields: Mapping[str, str], body: bytes, version: int, /) -> None:
+        """Ask the client something that it does not answer (``Broker2Client``)."""
+
+    def close(self) -> None:
+        """End it now."""
+
+    def hold(self) -> None:
+        """Read nothing from now on; what the client sends waits."""
+
+    def go_on(self) -> None:
+        """Read again."""
+
+
+class BrokerPort(Protocol):
+    """A port on which the process listens."""
+
+    async def listen(self) -> None:
+        """Begin to listen, also anew; `WireError` if that can't be."""
+
+    def stop(self) -> None:
+        """Listen no more, and end every connection."""
+
+    async def closed(self) -> None:
+        """Wait until a port that is to be closed is."""
+
+
+class ProxyControl(Protocol):
+    """What a test may do to the proxy before a broker."""
+
+    @property
+    def address(self) -> str:
+        """Where its clients connect to."""
+
+    @property
+    def transactions(self) -> int:
+        """How many entries of transactions it has (``TransactionDataManager``)."""
+
+    def forget(self) -> None:
+        """Its process is gone: settings, transactions and streams with it."""
+
+    async def restart(self) -> None:
+        """Stop it, and start it again on the same port; the broker behind it goes on."""
+
+    def drop_transaction_data(self) -> int:
+        """Forget all transactions; gives how many entries there were."""

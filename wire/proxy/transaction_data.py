@@ -1,0 +1,67 @@
+"""What the proxy knows of transactions: where the half lies, for half a minute (``TransactionDataManager``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from wire.proxy.limits import MOST_TRANSACTION_DATA, TRANSACTION_DATA_MS
+
+if TYPE_CHECKING:
+    from reference.simulation.virtual_clock import VirtualClock
+
+
+class TransactionData(NamedTuple):
+    """Where a half, or its copy that was checked, lies; and until when that is known, by the broker's wall clock."""
+
+    expires_at: int
+    queue_offset: int
+    commit_log_offset: int
+
+
+class TransactionDataManager:
+    """The entries by producer group, which is the topic's name, and transaction id.
+
+    A send adds one, and so does each check that is relayed; an END takes the newest, whatever becomes of it then.
+    """
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+        self._entries: dict[tuple[str, str], list[TransactionData]] = {}
+        self._sweep_at = 0
+
+    def __len__(self) -> int:
+        self._sweep()
+        return sum(map(len, self._entries.values()))
+
+    def add(self, group: str, transaction_id: str, queue_offset: int, commit_log_offset: int) -> None:
+        """An END may come for it from now on (``#addTransactionData``); of one transaction the newest few are kept."""
+        entries = self._entries.setdefault((group, transaction_id), [])
+        entries.append(TransactionData(self._clock.now + TRANSACTION_DATA_MS, queue_offset, commit_log_offset))
+        entries.sort()
+        del entries[:-MOST_TRANSACTION_DATA]
+        if self._clock.now >= self._sweep_at:
+            self._sweep()
+
+    def take(self, group: str, transaction_id: str) -> TransactionData | None:
+        """Take the newest entry out; None if there is none, or none that lives (``#pollNoExpireTransactionData``)."""
+        entries = self._entries.get((group, transaction_id), [])
+        found = None
+        while entries and found is None:
+            newest = entries.pop()
+            found = newest if newest.expires_at >= self._clock.now else None
+        if not entries:
+            self._entries.pop((group, transaction_id), None)
+        return found
+
+    def clear(self) -> int:
+        """Forget all; gives how many entries there were."""
+        left = len(self)
+        self._entries.clear()
+        return left
+
+    def _sweep(self) -> None:
+        """Forget what lives no more (``#cleanExpireTransactionData``)."""
+        now = self._clock.now
+        self._sweep_at = now + TRANSACTION_DATA_MS
+        left = {key: [each for each in entries if each.expires_at >= now] for key, entries in self._entries.items()}
+        self._entries = {key: entries for key, entries in left.items() if entries}
