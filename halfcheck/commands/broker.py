@@ -112,9 +112,9 @@ def command(options: BrokerOptions) -> ExitCode:
     control step_clock ms=N: set the wall clock forward or back, while no time passes
     control crash at_write=N: kill the process now, or at a write from now on; it starts again
     control restart: stop as told in the release's order, and start again
-    control topic name=T type=NORMAL|FIFO|DELAY|TRANSACTION|PRIORITY|MIXED queues=4: make a topic
+    control topic name=T type=NORMAL|FIFO|DELAY|TRANSACTION|PRIORITY|MIXED queues=4: make a topic, or change it
     control restart_proxy: stop the proxy with all that it knows, and start it again
-    control drop_transaction_data: let the proxy forget where halves lie
+    control drop_transaction_data: let the proxy forget where halves lie, as it does by itself
     control role role=slave|acting_master|master: become slave, acting_master or master
     control unreachable_producer group=G ends=false: no check reaches a group, until ends=true
     control fault fault=KIND times=1 chance=1.0 delay_ms=1000 key=KEY: what is to befall messages

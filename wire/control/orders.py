@@ -221,12 +221,10 @@ ORDERS: Final[dict[str, ControlOrder]] = {
         {"at_write": int}, _crash, "kill the process now, or at a write from now on; it starts again"
     ),
     "restart": ControlOrder({}, _restart, "stop as told in the release's order, and start again"),
-    "topic": ControlOrder(
-        {"name": str, "type": str, "queues": int}, _topic, "make a topic, for messages of a type, or change it"
-    ),
+    "topic": ControlOrder({"name": str, "type": str, "queues": int}, _topic, "make a topic, or change it"),
     "restart_proxy": ControlOrder({}, _restart_proxy, "stop the proxy with all that it knows, and start it again"),
     "drop_transaction_data": ControlOrder(
-        {}, _drop_transaction_data, "let the proxy forget where halves lie, as it does 30 s after the last word of them"
+        {}, _drop_transaction_data, "let the proxy forget where halves lie, as it does by itself"
     ),
     "role": ControlOrder({"role": str}, _change_role, "become slave, acting_master or master"),
     "unreachable_producer": ControlOrder(
