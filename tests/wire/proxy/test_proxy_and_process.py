@@ -1,0 +1,154 @@
+"""What the proxy loses when it or its broker stops, and what clients find behind that."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import grpc
+import pytest
+
+from tests.wire.one_broker import MINUTE, broker, wait_until_it_serves
+from tests.wire.one_producer import TOPIC, OneProducer
+from tests.wire.proxy.one_grpc_client import OneGrpcClient, code_of, grpc_broker, key_of
+from wire.errors import BadOrderError, WireError
+from wire.proxy.protocol.messages import MessageType, TransactionResolution
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from wire.broker_thread import BrokerThread
+
+COMMIT = TransactionResolution.COMMIT
+NORMAL = MessageType.NORMAL
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[BrokerThread]:
+    with grpc_broker(tmp_path, transactionCheckInterval=MINUTE) as one:
+        yield one
+
+
+def wait_for_grpc(running: BrokerThread) -> OneGrpcClient:
+    """A client of the port behind a restart."""
+    wait_until_it_serves(running)
+    while not running.controller.status()["is_up"]:
+        time.sleep(0.01)
+    return OneGrpcClient(running.grpc_address)
+
+
+def test_a_proxy_that_restarts_knows_nobody_and_nothing(running: BrokerThread) -> None:
+    with OneGrpcClient(running.grpc_address) as client:
+        client.be_producer()
+        client.send("paid")
+        running.controller.restart_proxy()
+        assert client.heard.get(timeout=5) is None  # its stream has ended
+        assert running.controller.status()["producers"] == {}
+    with OneGrpcClient(running.grpc_address) as client:
+        assert code_of(client.call("Heartbeat").status) == "UNRECOGNIZED_CLIENT_TYPE"
+        client.be_producer()
+        assert code_of(client.end("paid", COMMIT)) == "INTERNAL_SERVER_ERROR"
+        running.controller.push_clock(MINUTE + 2_000)
+        assert key_of(client.check().message) == "paid"
+        assert code_of(client.end("paid", COMMIT, source=2)) == "OK"
+    with OneProducer(running.address) as reader:
+        assert [key for queue_id in range(4) for key in reader.keys(queue_id=queue_id)] == ["paid"]
+
+
+@pytest.mark.parametrize("how", ["crash", "restart"])
+def test_the_proxy_dies_with_its_broker_and_returns_with_it(running: BrokerThread, how: str) -> None:
+    with OneGrpcClient(running.grpc_address) as client:
+        client.be_producer()
+        client.send("paid")
+        client.send("plain", NORMAL)
+        getattr(running.controller, how)()
+        assert client.heard.get(timeout=5) is None
+    with wait_for_grpc(running) as client:
+        client.be_producer()
+        assert code_of(client.end("paid", COMMIT)) == "INTERNAL_SERVER_ERROR"
+        running.controller.push_clock(MINUTE + 2_000)
+        assert key_of(client.check().message) == "paid"
+        client.be_consumer()
+        assert [key_of(each) for each in client.messages()] == ["plain"]
+
+
+def test_behind_a_crash_what_was_not_acked_comes_again_and_old_receipts_do_nothing(running: BrokerThread) -> None:
+    with OneGrpcClient(running.grpc_address) as client:
+        client.be_consumer()
+        client.send("one", NORMAL)
+        client.send("two", NORMAL)
+        one, two = sorted(client.messages(invisible_s=60), key=key_of)
+        client.ack(one)
+        running.controller.push_clock(11_000)  # offsets are saved
+        running.controller.crash()
+    with wait_for_grpc(running) as client:
+        client.be_consumer()
+        assert code_of(client.ack(two)) == "OK"
+        (again,) = client.messages()
+        assert (key_of(again), again.system_properties.delivery_attempt) == ("two", 1)
+
+
+def test_calls_wait_while_time_is_pushed(running: BrokerThread) -> None:
+    with OneGrpcClient(running.grpc_address) as client:
+        client.be_producer()
+        client.send("paid")
+        for _ in range(3):
+            running.controller.push_clock(MINUTE + 2_000)
+        assert [key_of(check.message) for check in iter(lambda: client.check(0.2), None)] == ["paid"] * 3
+
+
+def test_who_has_no_proxy_can_order_nothing_of_it(tmp_path: Path) -> None:
+    with broker(tmp_path) as running:
+        assert running.grpc_address == ""
+        with pytest.raises(BadOrderError, match="restart_proxy: there is no proxy; start the broker with --grpc-port"):
+            running.controller.restart_proxy()
+
+
+def test_a_port_that_is_taken_is_named(running: BrokerThread, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    port = int(running.grpc_address.rpartition(":")[2])
+    with pytest.raises(WireError, match=f"127.0.0.1:{port}: can't listen there; choose another --grpc-port"):
+        broker(other, grpc_port=port).__enter__()
+
+
+def test_garbage_is_answered_with_a_sentence_and_nothing_is_lost(running: BrokerThread) -> None:
+    with OneGrpcClient(running.grpc_address) as client:
+        client.be_consumer()
+        client.send("one", NORMAL)
+        with pytest.raises(grpc.RpcError) as refused:
+            client.raw("/apache.rocketmq.v2.MessagingService/SendMessage", b"\xff" * 100)
+        assert refused.value.details() == "SendMessage: the bytes are no SendMessageRequest of apache.rocketmq.v2"
+        with pytest.raises(grpc.RpcError) as unknown:
+            client.raw("/no.such.Service/Call", b"")
+        assert unknown.value.details() == "Method not found: no.such.Service/Call"
+        assert [key_of(each) for each in client.messages()] == ["one"]
+
+
+def test_many_streams_that_are_opened_and_left_harm_nobody(running: BrokerThread) -> None:
+    left = [OneGrpcClient(running.grpc_address, f"left-{number}") for number in range(50)]
+    for client in left:
+        client.be_producer("Orders")
+    with OneGrpcClient(running.grpc_address) as client:
+        client.be_producer()
+        client.send("one", NORMAL)
+        for each in left:
+            each.__exit__()
+        while len(running.controller.status()["producers"][TOPIC]) > 1:
+            time.sleep(0.01)
+        client.be_consumer()
+        assert [key_of(each) for each in client.messages()] == ["one"]
+
+
+def test_half_frames_on_the_port_harm_nobody(running: BrokerThread) -> None:
+    import socket
+
+    host, port = running.grpc_address.split(":")
+    for data in (b"", b"\0\0\0\x80\0\0\0\x70{", b"GET / HTTP/1.1\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\xff\xff"):
+        with socket.create_connection((host, int(port)), 5) as one:
+            one.sendall(data)
+    with OneGrpcClient(running.grpc_address) as client:
+        client.be_consumer()
+        client.send("one", NORMAL)
+        assert [key_of(each) for each in client.messages()] == ["one"]
