@@ -84,7 +84,7 @@ replay-on-classes: setup ## play the counterexamples on RocketMQ's own classes; 
 fresh-stores: setup ## lead real brokers of 5.5.0 and 5.5.1 through all scenarios, and audit each store; an hour (ARGS="5.4.0" for another; wants Maven)
 	@$(BIN)/python -m benchmarks.real_stores $(ARGS)
 
-test-clients: setup ## lead real Java and Go clients through a scenario against our broker (ARGS="java-4.9.7 go", ARGS=--real against real ones; wants Maven and Go)
+test-clients: setup ## lead real Java, Go and gRPC clients through a scenario against our broker (ARGS="java-4.9.7 go grpc-python", ARGS=--real against real ones; wants Maven and Go)
 	@$(BIN)/python -m tests.wire.clients $(ARGS)
 
 example: setup ## carry out the README of the example project (docs/example/order_service), in a fresh environment with the wheel (wants Maven and Go)

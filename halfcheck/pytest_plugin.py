@@ -119,7 +119,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        f"{MARK}(profile=..., speed=..., virtual=..., seed=..., grpc=..., conf={{...}}): what the fixture rocketmq_broker starts",
+        f"{MARK}(profile=..., speed=..., virtual=..., seed=..., grpc=..., conf={{...}}): what rocketmq_broker starts",
     )
 
 

@@ -87,6 +87,14 @@ RELEASES: Final = {
 TOOLS: Final = Release("tools-5.5.0", "5.5.0", artifacts=("rocketmq-tools",))
 """``mqadmin``, which is no broker; its jars and their hashes are named like a release's."""
 
+GRPC_CLIENTS: Final = {
+    release.version: release
+    for release in (
+        Release(f"grpc-java-{version}", version, artifacts=("rocketmq-client-java",)) for version in ("5.0.8", "5.2.0")
+    )
+}
+"""``rocketmq-client-java`` of some releases, which speaks gRPC, each in one jar; named like a release, too."""
+
 ASM: Final = Release("asm-9.9", "9.9", artifacts=("asm",), group="org.ow2.asm")
 """A library that reads and writes class files, in one jar; named like a release, too."""
 

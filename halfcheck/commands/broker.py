@@ -96,8 +96,8 @@ def command(options: BrokerOptions) -> ExitCode:
     are sent to, checks go out, retries and dead letters come, and the store is one that a real broker opens. --speed 60
     lets 15 checks of 60 s pass in 15 s; with --clock virtual time stands still until control pushes it.
 
-    Clients that speak gRPC (rocketmq-clients: Java 5, Python, Node.js, Go v5, Rust and so on) connect to --grpc-port, as
-    to RocketMQ's proxy. Their topics must be there before: --order "topic name=Orders type=TRANSACTION" makes one.
+    Clients that speak gRPC (rocketmq-clients: Java 5, Python, Node.js, Go v5, Rust and so on) connect to --grpc-port,
+    as to RocketMQ's proxy. Their topics must be there before: --order "topic name=Orders type=TRANSACTION" makes one.
 
     It stops on Ctrl-C or SIGTERM, in the order in which its release stops, and then says which guarantees the run
     broke, and which known defects its transactions resemble. The exit code is 0 then, or 12 if something was broken.

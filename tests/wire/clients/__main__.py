@@ -16,16 +16,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.releases.jars import TOOLS, fetched_jars, release_called
+from conformance.releases.jars import GRPC_CLIENTS, TOOLS, fetched_jars, release_called
 from real_brokers.clients.scenario_client import DIFFERS
 from real_brokers.command_line import exit_code_after
 from tests.wire.clients.brokers import our_broker
+from tests.wire.clients.grpc_leading import EXPECTED, GRPC_NAMES, lead_grpc
 from tests.wire.clients.leading import CLIENTS, lead_ours, lead_real
 from tests.wire.clients.mqadmin import ask_all
 from tests.wire.clients.real_on_our_store import go_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from conformance.releases.jars import Release
 
 OUTCOME: Final = Path(__file__).with_name("outcome.json")
 """What each client gets from the real broker of its release; it is the same for all of them."""
@@ -46,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         name.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.wire.clients", description=__doc__)
-    names = (*CLIENTS, MQADMIN)
+    names = (*CLIENTS, *GRPC_NAMES, MQADMIN)
     parser.add_argument("clients", nargs="*", metavar="CLIENT", help=f"of {', '.join(names)}; all if none is named")
     parser.add_argument("--real", action="store_true", help="lead it against the real broker of its release")
     parser.add_argument("--record", type=Path, metavar="FOLDER", help="as --real, and keep all in FOLDER/CLIENT")
@@ -89,8 +92,8 @@ def _side_by_side(names: Sequence[str], record: Path | None, *, is_real: bool) -
     started: list[subprocess.Popen[bytes]] = []
     try:
         for name in sorted(names, key=lambda name: name != "go"):
-            if name != "go" or is_real:
-                fetched_jars(TOOLS if name == MQADMIN else release_called(CLIENTS[name]))
+            if (release := _release_of(name, is_real=is_real)) is not None:
+                fetched_jars(release)
             while sum(each.poll() is None for each in started) >= at_once:
                 time.sleep(_GLANCE_SECONDS)
             command = [sys.executable, "-m", "tests.wire.clients", name, *more]
@@ -105,12 +108,23 @@ def _side_by_side(names: Sequence[str], record: Path | None, *, is_real: bool) -
             each.wait()
 
 
+def _release_of(name: str, *, is_real: bool) -> Release | None:
+    """The jars that leading a client takes; None for none."""
+    if name == MQADMIN:
+        return TOOLS
+    if name in GRPC_NAMES:
+        return GRPC_CLIENTS.get(name)
+    return release_called(CLIENTS[name]) if name != "go" or is_real else None
+
+
 def _lead_one(name: str, record: Path | None, *, is_real: bool) -> int:
     with TemporaryDirectory(prefix="halfcheck-clients-") as temporary:
         folder = Path(temporary) if record is None else record.resolve() / name
         folder.mkdir(parents=True, exist_ok=True)
         if name == MQADMIN:
             return _ask_mqadmin(folder)
+        if name in GRPC_NAMES:
+            return _lead_grpc(name, folder)
         led = lead_real(name, folder) if is_real else lead_ours(name, folder)
     wrong = differences(json.loads(OUTCOME.read_text(encoding="utf-8")), led.outcome)
     lines = [
@@ -121,6 +135,14 @@ def _lead_one(name: str, record: Path | None, *, is_real: bool) -> int:
     ]
     print("\n".join(lines), flush=True)
     return 0 if not wrong and led.is_explained else DIFFERS
+
+
+def _lead_grpc(name: str, folder: Path) -> int:
+    """Whether a gRPC client got something else than it must; its scenario is one of its own."""
+    wrong = differences(EXPECTED, lead_grpc(name, folder))
+    said = "as expected" if not wrong else "differs"
+    print("\n".join([f"{name}, our broker with --grpc-port: {said}", *(f"  {line}" for line in wrong)]), flush=True)
+    return DIFFERS if wrong else 0
 
 
 def _ask_mqadmin(folder: Path) -> int:

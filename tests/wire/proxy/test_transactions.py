@@ -88,6 +88,17 @@ def test_a_lost_end_is_answered_ok_and_its_half_is_checked(running: BrokerThread
     assert running.controller.status()["befell"] == {"lose_end": 1}
 
 
+def test_a_doubled_end_is_carried_out_twice_and_a_late_one_later(running: BrokerThread, client: OneGrpcClient) -> None:
+    running.controller.fault("double_end", key="twice")
+    running.controller.fault("delay_end", key="late", delay_ms=5_000)
+    for key in ("twice", "late"):
+        client.send(key)
+        assert code_of(client.end(key, COMMIT)) == "OK"
+    assert keys(running) == ["twice", "twice"]
+    running.controller.push_clock(5_001)
+    assert sorted(keys(running)) == ["late", "twice", "twice"]
+
+
 def test_faults_befall_checks_on_their_way_to_a_stream(running: BrokerThread, client: OneGrpcClient) -> None:
     running.controller.fault("double_check", key="twice")
     running.controller.fault("lose_check", key="never")
