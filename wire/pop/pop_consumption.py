@@ -14,7 +14,7 @@ from reference.format.record import QueueOffset
 from reference.simulation.scheduler import Steps, Until
 from reference.store.message import MessageExt
 from wire.node.schedule_thread import written_behind
-from wire.pop.popped import Popped, PopQueue, Progress
+from wire.pop.popped import Popped, PopQueue, PopProgress
 from wire.pop.receipt_handle import NORMAL_TOPIC, ORDER_REVIVE_QUEUE, RETRY_TOPIC, ReceiptHandle, ReceiptHandleError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class PopConsumption:
 
     def __init__(self, node: BrokerNode) -> None:
         self._node = node
-        self._progress: dict[PopQueue, Progress] = {}
+        self._progress: dict[PopQueue, PopProgress] = {}
         self._receipts: dict[tuple[str, str], Popped] = {}
         self._settled: dict[tuple[str, str], int] = {}
         self._due: list[tuple[int, int, Popped]] = []
@@ -203,7 +203,7 @@ class PopConsumption:
 
     # --- tables -------------------------------------------------------------------------------------------------------
 
-    def _at(self, queue: PopQueue) -> Progress:
+    def _at(self, queue: PopQueue) -> PopProgress:
         """How far a group is; one that is new begins at the queue's begin, while that is there (``#getInitOffset``)."""
         progress = self._progress.get(queue)
         if progress is None:
@@ -213,7 +213,7 @@ class PopConsumption:
                 offset = int(broker.message_store.cleaning.get_min_offset_in_queue(queue.topic, queue.queue_id))
                 if offset > 0 and not queue.topic.startswith("%RETRY%"):
                     offset = int(broker.message_store.get_max_offset_in_queue(queue.topic, queue.queue_id)) - 1
-            progress = self._progress[queue] = Progress(max(0, offset))
+            progress = self._progress[queue] = PopProgress(max(0, offset))
         return progress
 
     def _fresh(

@@ -64,7 +64,7 @@ class Popped:
 
 
 @dataclass(slots=True)
-class Progress:
+class PopProgress:
     """How far a group is in a queue."""
 
     next: int

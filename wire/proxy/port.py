@@ -21,7 +21,7 @@ from wire.proxy.activities.send_message import send_message
 from wire.proxy.caller import Caller
 from wire.proxy.grpc_client_channel import TelemetryStream
 from wire.proxy.limits import MOST_IDLE_MS, MOST_REQUEST_BYTES
-from wire.proxy.protocol.messages import CALLS, SERVICE, Call
+from wire.proxy.protocol.messages import CALLS, SERVICE, GrpcCall
 from wire.proxy.refusal import ProxyRefusal
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[misc]
         method = handler_call_details.method
         return self._handlers.get(method) or _unimplemented(method)
 
-    def _unary(self, call: Call, work: Work) -> Any:
+    def _unary(self, call: GrpcCall, work: Work) -> Any:
         async def respond(request: Any, context: Any) -> Any:
             await self._until_time_stands()
             if isinstance(request, _Unreadable):
@@ -158,7 +158,7 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[misc]
 
         return grpc.unary_unary_rpc_method_handler(respond, _reader(call), _bytes_of)
 
-    def _receive(self, call: Call) -> Any:
+    def _receive(self, call: GrpcCall) -> Any:
         async def respond(request: Any, context: Any) -> AsyncIterator[Any]:
             await self._until_time_stands()
             if isinstance(request, _Unreadable):
@@ -173,7 +173,7 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[misc]
 
         return grpc.unary_stream_rpc_method_handler(respond, _reader(call), _bytes_of)
 
-    def _telemetry(self, call: Call) -> Any:
+    def _telemetry(self, call: GrpcCall) -> Any:
         async def respond(requests: Any, context: Any) -> None:
             stream, wrong = TelemetryStream(), list[str]()
             try:
@@ -227,7 +227,7 @@ class _Unreadable(str):
     __slots__ = ()
 
 
-def _reader(call: Call) -> Callable[[bytes], Any]:
+def _reader(call: GrpcCall) -> Callable[[bytes], Any]:
     def read(raw: bytes) -> Any:
         try:
             return call.request.FromString(raw)

@@ -39,7 +39,7 @@ def key_of(message: Any) -> str:
     return str(next(iter(message.keys)))
 
 
-class Checker(TransactionChecker):  # type: ignore[misc]
+class ScenarioChecker(TransactionChecker):  # type: ignore[misc]
     """Answers as the scenario wants it."""
 
     def check(self, message: Any) -> Any:
@@ -50,7 +50,7 @@ class Checker(TransactionChecker):  # type: ignore[misc]
         return TransactionResolution.COMMIT if is_known else UNKNOWN
 
 
-class Listener(MessageListener):  # type: ignore[misc]
+class ScenarioListener(MessageListener):  # type: ignore[misc]
     """Fails once, or always, as the scenario wants it."""
 
     def consume(self, message: Any) -> Any:
@@ -83,10 +83,10 @@ def is_done() -> bool:
 def main(address: str, seconds: float) -> None:
     """Take the scenario, and print what came of it."""
     configuration = ClientConfiguration(address, Credentials(), request_timeout=5)
-    producer = Producer(configuration, ("Orders", "Plain"), checker=Checker())
+    producer = Producer(configuration, ("Orders", "Plain"), checker=ScenarioChecker())
     producer.startup()
     everything = {"Orders": FilterExpression(), "Plain": FilterExpression()}
-    consumer = PushConsumer(configuration, "readers", Listener(), everything)
+    consumer = PushConsumer(configuration, "readers", ScenarioListener(), everything)
     consumer.startup()
     for key in ("committed", "rolled-back", "checked", "checked-twice", "never-known", "lost"):
         transaction = producer.begin_transaction()

@@ -33,7 +33,7 @@ def _enumeration(name: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class GrpcCall:
     """A call of the service."""
 
     name: str
@@ -44,8 +44,8 @@ class Call:
     streams_responses: bool
 
 
-CALLS: Final[dict[str, Call]] = {
-    each.name: Call(
+CALLS: Final[dict[str, GrpcCall]] = {
+    each.name: GrpcCall(
         each.name,
         _class(each.input_type.name),
         _class(each.output_type.name),
