@@ -14,7 +14,7 @@ from reference.format.record import QueueOffset
 from reference.simulation.scheduler import Steps, Until
 from reference.store.message import MessageExt
 from wire.node.schedule_thread import written_behind
-from wire.pop.popped import Popped, PopQueue, PopProgress
+from wire.pop.popped import Popped, PopProgress, PopQueue
 from wire.pop.receipt_handle import NORMAL_TOPIC, ORDER_REVIVE_QUEUE, RETRY_TOPIC, ReceiptHandle, ReceiptHandleError
 
 if TYPE_CHECKING:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.wire.one_producer import GROUP, OneProducer
+from tests.wire.proxy.one_grpc_client import OneGrpcClient, code_of
 from wire.client.transactions import COMMIT
 from wire.errors import WireError
+from wire.proxy.protocol.messages import TransactionResolution
 from wire.remoting.codes import RequestCode
 
 if TYPE_CHECKING:
@@ -46,6 +48,22 @@ def test_a_double_delivery_is_named_with_the_guarantee_and_the_defect(
     assert list(verdict.resembles) == ["A13"]
     assert verdict.audit is not None
     assert verdict.audit.counts["doubled"] == 1
+
+
+@pytest.mark.rocketmq(profile="5.5.0", virtual=True, grpc=True)
+def test_a_grpc_client_finds_its_topic_and_its_doubled_end_is_named(
+    rocketmq_broker: RocketmqBroker, rocketmq_faults: Controller
+) -> None:
+    rocketmq_broker.create_topic("Orders", message_type="TRANSACTION")
+    rocketmq_faults.fault("double_end", key="order-7")
+    with OneGrpcClient(rocketmq_broker.grpc_address) as client:
+        client.be_producer()
+        rocketmq_broker.wait_for_producer("Orders")
+        client.send("order-7")
+        assert code_of(client.end("order-7", TransactionResolution.COMMIT)) == "OK"
+        rocketmq_broker.control.push_clock(10_000)
+    verdict = rocketmq_broker.stop()
+    assert ([each.property_id for each in verdict.broken], list(verdict.resembles)) == (["S1"], ["A13"])
 
 
 @pytest.mark.rocketmq(virtual=True)
