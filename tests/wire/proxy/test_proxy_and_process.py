@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,23 @@ def test_behind_a_crash_what_was_not_acked_comes_again_and_old_receipts_do_nothi
 
 
 def test_calls_wait_while_time_is_pushed(running: BrokerThread) -> None:
+    hours = 8 * 3_600_000
+
+    def elapsed() -> int:
+        return int(running.controller.status()["elapsed"])
+
+    with OneGrpcClient(running.grpc_address) as client:
+        before = elapsed()
+        pushing = threading.Thread(target=running.controller.push_clock, args=(hours,))
+        pushing.start()
+        while elapsed() == before:
+            time.sleep(0.001)
+        client.call("QueryRoute", topic={"name": TOPIC})
+        assert elapsed() >= before + hours
+        pushing.join()
+
+
+def test_what_is_asked_while_time_is_pushed_waits_in_the_stream(running: BrokerThread) -> None:
     with OneGrpcClient(running.grpc_address) as client:
         client.be_producer()
         client.send("paid")
