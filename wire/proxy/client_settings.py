@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reference.store.delay_levels import DELAYS_MS
 from wire.proxy.limits import (
+    LITE_TOPIC_BYTES,
+    LITE_TOPICS,
     MOST_BODY_BYTES,
     MOST_POLLING_MS,
     POLLING_BATCH,
@@ -58,6 +60,7 @@ def _complete_consumer(complete: Any, group: Mapping[str, Any]) -> None:
     subscription.receive_batch_size = POLLING_BATCH
     subscription.long_polling_timeout.FromMilliseconds(MOST_POLLING_MS)
     subscription.fifo = is_fifo(group)
+    subscription.lite_subscription_quota, subscription.max_lite_topic_size = LITE_TOPICS, LITE_TOPIC_BYTES
     complete.backoff_policy.max_attempts = int(group.get("retryMaxTimes", _RETRIES)) + 1
     complete.backoff_policy.ClearField("strategy")
     for delay in DELAYS_MS:

@@ -46,6 +46,10 @@ POLLING_RESERVE_MS: Final = 100
 """``grpcClientConsumerMinLongPollingTimeoutMillis`` and so on: how long a pop waits, how many it asks for, and how
 long before the client's deadline it is answered (``longPollingReserveTimeInMillis``)."""
 
+LITE_TOPICS: Final = 2_000
+LITE_TOPIC_BYTES: Final = 64
+"""``liteSubClientQuota`` of a group and ``maxLiteTopicSize``, which every consumer is told of."""
+
 TRANSACTION_DATA_MS: Final = 30 * _SECOND_MS
 MOST_TRANSACTION_DATA: Final = 15
 """``transactionDataExpireMillis`` and ``transactionDataMaxNum``, of one transaction."""

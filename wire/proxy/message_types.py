@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reference.format.properties import TRANSACTION_PREPARED
 from reference.store.put_message import WAITING
 from wire.proxy.protocol.messages import Code, MessageType
-from wire.proxy.refusal import ProxyRefusal
+from wire.proxy.refusal import thrown
 from wire.requests.topic_types import MESSAGE_TYPE_ATTRIBUTE, MIXED
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def accepted_types(topic_type: str) -> list[Any]:
 def require_type(topic_type: str, message_type: str) -> None:
     """Refuse a message that is none of the topic's type with MESSAGE_PROPERTY_CONFLICT_WITH_TYPE."""
     if topic_type not in (message_type, MIXED):
-        raise ProxyRefusal(
+        raise thrown(
             Code.MESSAGE_PROPERTY_CONFLICT_WITH_TYPE,
             f"TopicMessageType validate failed, the expected type is {topic_type}, but actual type is {message_type}",
         )

@@ -204,7 +204,7 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[misc]
                     raise ProxyRefusal(None, str(command))
                 take_telemetry(self._proxy, caller, command, stream)
         except ProxyRefusal as refusal:
-            wrong.append(f"process client telemetryCommand failed. {refusal}")
+            wrong.append(str(refusal))
         except (RemotingError, BrokerIsDownError):
             wrong.append(_GONE)
         finally:

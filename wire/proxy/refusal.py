@@ -33,6 +33,11 @@ class ProxyRefusal(WireError):  # noqa: N818 - it is answered, and no failure of
         return Status(code=self.code, message=str(self))
 
 
+def thrown(code: Any, message: str) -> ProxyRefusal:
+    """A refusal that the proxy throws deeper inside: its sentence names the exception (``GrpcProxyException``)."""
+    return ProxyRefusal(code, f"org.apache.rocketmq.proxy.common.ProxyException: {message}")
+
+
 def status_named(code: Any) -> Any:
     """A status whose sentence is the code's name."""
     return Status(code=code, message=code.name)

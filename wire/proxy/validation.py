@@ -31,11 +31,11 @@ def require_topic(topic: Any) -> str:
     name: str = topic.name
     wrong = ""
     if not name.strip():
-        wrong = "The specified topic is blank."
+        wrong = "The specified topic is blank"
     elif not _LEGAL.fullmatch(name):
-        wrong = f"The specified topic: {name[:60]}, contains illegal characters, allowing only ^{_LEGAL.pattern}$"
+        wrong = f"The specified topic[{name[:255]}] contains illegal characters, allowing only ^{_LEGAL.pattern}$"
     elif len(name) > (_LONGEST_RETRY_TOPIC if name.startswith(("%RETRY%", "%DLQ%")) else _LONGEST_TOPIC):
-        wrong = f"The specified topic: {name[:60]}…, is longer than topic max length: {_LONGEST_TOPIC}"
+        wrong = f"The specified topic is longer than topic max length {_LONGEST_TOPIC}."
     elif name in _SYSTEM_TOPICS or name.startswith(_SYSTEM_PREFIX):
         wrong = "cannot access system topic"
     if wrong:
@@ -50,9 +50,9 @@ def require_group(group: Any) -> str:
     if not name.strip():
         wrong = "the specified group is blank"
     elif len(name) > _LONGEST_GROUP:
-        wrong = f"the specified group[{name[:60]}…] is longer than group max length: {_LONGEST_GROUP}."
+        wrong = f"the specified group[{name[:255]}] is longer than group max length: {_LONGEST_GROUP}."
     elif not _LEGAL.fullmatch(name):
-        wrong = f"the specified group[{name[:60]}] contains illegal characters, allowing only ^{_LEGAL.pattern}$"
+        wrong = f"the specified group[{name[:255]}] contains illegal characters, allowing only ^{_LEGAL.pattern}$"
     elif name.startswith(_SYSTEM_GROUPS):
         wrong = "cannot use system consumer group"
     if wrong:

@@ -75,7 +75,7 @@ class OneGrpcClient:
         )
 
     def be_consumer(self, group: str = GROUP, topic: str = TOPIC, kind: Any = ClientType.SIMPLE_CONSUMER) -> Any:
-        entries = [{"topic": {"name": topic}, "expression": {"expression": "*"}}]
+        entries = [{"topic": {"name": topic}, "expression": {"expression": "*", "type": 1}}]
         return self.telemetry(
             client_type=kind,
             subscription={"group": {"name": group}, "subscriptions": entries},

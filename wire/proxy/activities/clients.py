@@ -40,7 +40,10 @@ def take_telemetry(proxy: Proxy, caller: Caller, command: Any, stream: Telemetry
     settings = command.settings
     if settings.WhichOneof("pub_sub") is None:
         raise ProxyRefusal(Code.BAD_REQUEST, "there is no publishing or subscription data in settings")
-    at_broker(proxy.node, lambda: _register(proxy, caller, settings, stream))
+    try:
+        at_broker(proxy.node, lambda: _register(proxy, caller, settings, stream))
+    except ProxyRefusal as refusal:
+        raise ProxyRefusal(refusal.code, f"process client telemetryCommand failed. {refusal}") from None
     proxy.settings.put(caller.client_id, settings)
     completed = at_broker(proxy.node, lambda: proxy.complete_settings(caller.client_id))
     stream.put(TelemetryCommand(status=OK, settings=completed))

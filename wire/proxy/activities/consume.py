@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wire.pop.receipt_handle import ReceiptHandleError
 from wire.proxy.broker_calls import ask_broker, at_broker
 from wire.proxy.protocol.messages import CALLS, AckMessageResultEntry, Code
-from wire.proxy.refusal import OK, ProxyRefusal, status_of_all, status_of_broker
+from wire.proxy.refusal import OK, ProxyRefusal, status_of_all, status_of_broker, thrown
 from wire.proxy.validation import require_group, require_invisible, require_topic
 from wire.remoting.codes import RequestCode, ResponseCode
 
@@ -46,7 +46,7 @@ def change_invisible_duration(proxy: Proxy, _: Caller, request: Any) -> Any:
     try:
         text = at_broker(proxy.node, lambda: proxy.pops.change(group, request.receipt_handle, duration))
     except ReceiptHandleError as error:
-        raise ProxyRefusal(Code.INVALID_RECEIPT_HANDLE, str(error)) from None
+        raise thrown(Code.INVALID_RECEIPT_HANDLE, str(error)) from None
     return CALLS["ChangeInvisibleDuration"].response(status=OK, receipt_handle=text)
 
 
@@ -56,7 +56,7 @@ def forward_to_dead_letter_queue(proxy: Proxy, _: Caller, request: Any) -> Any:
     try:
         popped = at_broker(proxy.node, lambda: proxy.pops.popped_by(group, request.receipt_handle))
     except ReceiptHandleError as error:
-        raise ProxyRefusal(Code.INVALID_RECEIPT_HANDLE, str(error)) from None
+        raise thrown(Code.INVALID_RECEIPT_HANDLE, str(error)) from None
     call = CALLS["ForwardMessageToDeadLetterQueue"]
     if popped is None:  # it was settled before, and does not become a dead letter after all
         return call.response(status=status_of_broker(ResponseCode.SUCCESS, None))
@@ -79,5 +79,5 @@ def _acked(proxy: Proxy, group: str, receipt: str) -> Any:
     try:
         at_broker(proxy.node, lambda: proxy.pops.ack(group, receipt))
     except ReceiptHandleError as error:
-        return ProxyRefusal(Code.INVALID_RECEIPT_HANDLE, str(error)).status
+        return thrown(Code.INVALID_RECEIPT_HANDLE, str(error)).status
     return OK

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from wire.client.transactions import COMMIT, ROLLBACK, UNKNOWN, HalfName, end_transaction_fields
 from wire.proxy.broker_calls import ask_broker
 from wire.proxy.protocol.messages import CALLS, Code, TransactionResolution, TransactionSource
-from wire.proxy.refusal import OK, ProxyRefusal
+from wire.proxy.refusal import OK, ProxyRefusal, thrown
 from wire.proxy.validation import require_topic
 from wire.remoting.codes import RequestCode
 
@@ -29,7 +29,7 @@ def end_transaction(proxy: Proxy, caller: Caller, request: Any) -> Any:
         raise ProxyRefusal(Code.INVALID_TRANSACTION_ID, "transaction id cannot be empty")
     data = proxy.transactions.take(topic, transaction_id)
     if data is None:
-        raise ProxyRefusal(Code.INTERNAL_SERVER_ERROR, "cannot found transaction data")
+        raise thrown(Code.INTERNAL_SERVER_ERROR, "cannot found transaction data")
     half = HalfName(data.queue_offset, data.commit_log_offset, transaction_id, request.message_id)
     fields = end_transaction_fields(
         topic,

@@ -94,7 +94,7 @@ def _asked(proxy: Proxy, caller: Caller, request: Any) -> _Pop:
     if request.filter_expression.type == FilterType.SQL:
         raise ProxyRefusal(Code.NOT_IMPLEMENTED, "filters by SQL are not implemented here; filter by tags")
     if proxy.topic_config(topic) is None:
-        raise ProxyRefusal(Code.TOPIC_NOT_FOUND, f"topic[{topic}] not exist, apply first please!")
+        raise ProxyRefusal(Code.INTERNAL_SERVER_ERROR, f"topic[{topic}] not exist, apply first please!")
     owner = caller.client_id if request.auto_renew else ""
     if owner and proxy.channel(owner) is None:
         raise ProxyRefusal(Code.MESSAGE_NOT_FOUND, f"The client [{owner}] is disconnected.")

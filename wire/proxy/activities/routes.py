@@ -65,7 +65,7 @@ def query_assignment(proxy: Proxy, _: Caller, request: Any) -> Any:
 def _config_of(proxy: Proxy, topic: str) -> dict[str, Any]:
     config = proxy.topic_config(topic)
     if config is None:
-        message = f"No topic route info in name server for the topic: {topic}"
+        message = f"CODE: 17  DESC: No topic route info in name server for the topic: {topic}"
         raise ProxyRefusal(Code.TOPIC_NOT_FOUND, message)
     return config
 

@@ -33,7 +33,7 @@ from wire.proxy.limits import (
 from wire.proxy.message_types import PRIORITY, SHARDING_KEY, require_type, type_of_message, type_of_topic
 from wire.proxy.moments import milliseconds
 from wire.proxy.protocol.messages import CALLS, Code, Encoding, MessageType, SendResultEntry, Status
-from wire.proxy.refusal import OK, ProxyRefusal, status_of_all, status_of_broker
+from wire.proxy.refusal import OK, ProxyRefusal, status_of_all, status_of_broker, thrown
 from wire.proxy.validation import (
     has_control_character,
     require_keys,
@@ -87,7 +87,7 @@ def _queue_of(proxy: Proxy, topic: str, messages: Any) -> int:
     """The queue of a message group, else each in turn (``SendMessageQueueSelector``)."""
     config = proxy.topic_config(topic)
     if config is None or not config["perm"] & _WRITE or not config["writeQueueNums"]:
-        raise ProxyRefusal(Code.FORBIDDEN, "no writable queue")
+        raise thrown(Code.FORBIDDEN, "no writable queue")
     queues = int(config["writeQueueNums"])
     group = messages[0].system_properties.message_group if len(messages) == 1 else ""
     if group:
