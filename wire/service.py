@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from spec.releases.broker_defaults import release_numbers
@@ -147,15 +146,11 @@ class Service:
 
 
 def _require_proxy(start: Start, ports: ServicePorts) -> None:
-    """`WireError` where a release has no proxy, or this installation no gRPC."""
+    """`WireError` where a release has no proxy."""
     if ports.grpc_port is None:
         return
     if release_numbers(start.release) < _PROXY_SINCE:
         message = f"--grpc-port with {start.release}: RocketMQ's proxy came with 5.0.0; take a later --profile"
-        raise WireError(message)
-    missing = next((name for name in ("grpc", "google.protobuf") if find_spec(name.partition(".")[0]) is None), None)
-    if missing is not None:
-        message = f"--grpc-port: the module {missing} is missing; pip install grpcio protobuf"
         raise WireError(message)
 
 

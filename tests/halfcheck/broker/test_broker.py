@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+import grpc
 import pytest
 
 from document.console import show
@@ -21,9 +22,11 @@ from halfcheck.errors import ExitCode
 from halfcheck.printing.broker import verdict_on
 from halfcheck.run_verdict import RunVerdict
 from tests.wire.one_producer import OneProducer
+from tests.wire.proxy.one_grpc_client import OneGrpcClient, code_of
 from wire.client.transactions import COMMIT
 from wire.control.orders import ORDERS
 from wire.node.faults import Fault
+from wire.proxy.protocol.messages import TransactionResolution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +48,29 @@ def served(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str],
             yield process, json.loads(process.stdout.readline())
         finally:
             process.kill()
+
+
+def test_a_grpc_client_is_served_at_a_port_of_its_own_and_told_off_at_the_other(tmp_path: Path) -> None:
+    order = "topic name=Orders type=TRANSACTION"
+    options = "--profile", "5.0.0", "--grpc-port", "0", "--clock", "virtual", "--order", order
+    with served(tmp_path, *options) as (process, told):
+        with OneGrpcClient(told["grpc_address"]) as client:
+            client.be_producer()
+            client.send("order-7")
+            assert code_of(client.end("order-7", TransactionResolution.COMMIT)) == "OK"
+        with OneGrpcClient(told["address"]) as lost, pytest.raises(grpc.RpcError):
+            lost.send("order-8")
+        process.terminate()
+        out, err = process.communicate(timeout=60)
+    assert json.loads(out)["transactions"]["delivered"] == 1
+    assert "it speaks HTTP/2 (a gRPC client?), and RocketMQ's remoting protocol was expected; " in err
+    assert "connect to the port of --grpc-port" in err
+
+
+def test_a_release_without_a_proxy_is_refused_in_one_line() -> None:
+    refused = halfcheck("--profile", "4.9.7", "--port", "0", "--grpc-port", "0")
+    line = "halfcheck: --grpc-port with 4.9.7: RocketMQ's proxy came with 5.0.0; take a later --profile\n"
+    assert (refused.returncode, refused.stderr) == (ExitCode.BAD_CONTENT, line)
 
 
 def test_it_serves_obeys_control_and_says_in_the_end_what_was_broken(tmp_path: Path) -> None:
