@@ -155,12 +155,16 @@ def _require_proxy(start: Start, ports: ServicePorts) -> None:
 
 
 def _proxy_before(node: BrokerNode, ports: ServicePorts, advertised_host: str) -> GrpcPort | None:
-    """The proxy before a broker, if one is asked for; it does not listen yet."""
+    """The proxy before a broker, if one is asked for; it does not listen yet. `WireError` without the gRPC library."""
     if ports.grpc_port is None:
         return None
-    from wire.pop.pop_consumption import PopConsumption
-    from wire.proxy.port import GrpcPort
-    from wire.proxy.proxy import Proxy
+    try:
+        from wire.pop.pop_consumption import PopConsumption
+        from wire.proxy.port import GrpcPort
+        from wire.proxy.proxy import Proxy
+    except ModuleNotFoundError as error:
+        message = f"--grpc-port: the module {error.name} is missing; install grpcio and protobuf"
+        raise WireError(message) from None
 
     node.pops = PopConsumption(node)
     return GrpcPort(Proxy(node, node.pops), ports.host, ports.grpc_port, advertised_host)

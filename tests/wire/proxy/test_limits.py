@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -165,3 +166,13 @@ def test_what_is_not_done_is_said_by_its_name(client: OneGrpcClient, name: str) 
 def test_a_release_without_a_proxy_has_no_such_port(tmp_path: Path) -> None:
     with pytest.raises(WireError, match=r"--grpc-port with 4\.9\.7: RocketMQ's proxy came"):
         broker(tmp_path, "4.9.7", grpc_port=0).__enter__()
+
+
+def test_without_the_grpc_library_remoting_clients_are_served_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wire.proxy.port", None)
+    with broker(tmp_path) as running:
+        assert running.address
+    with pytest.raises(WireError, match=r"--grpc-port: the module wire\.proxy\.port is missing; install grpcio"):
+        broker(tmp_path, grpc_port=0).__enter__()
