@@ -20,7 +20,7 @@ def test_a_client_that_is_not_known_is_named_with_those_that_are(capsys: pytest.
     assert test_clients.main(["--real", "mqadmin"]) == 151
     known = "java-4.9.7, java-5.3.3, java-5.5.0, java-5.5.0-binary, go"
     assert capsys.readouterr().err.splitlines() == [
-        f"no client 'rust' to lead; there are {known}, mqadmin",
+        f"no client 'rust' to lead; there are {known}, grpc-python, grpc-java-5.0.8, grpc-java-5.2.0, mqadmin",
         f"no client 'mqadmin' to lead there; there are {known}",
     ]
 

@@ -45,7 +45,7 @@ three times (``transactionCheckMax``)."""
 
 _SPEED: Final = 20.0
 _PATIENCE_SECONDS: Final = 60
-_CONF: Final = {"transactionTimeOut": 20_000, "transactionCheckInterval": 10_000, "transactionCheckMax": 3}
+_CONF: Final = {"transactionTimeOut": 60_000, "transactionCheckInterval": 10_000, "transactionCheckMax": 3}
 
 
 class PythonClientError(RealBrokerError):
