@@ -111,7 +111,6 @@ def test_one_trace_is_printed_with_the_steps_that_replay_takes_again(
         (["simulate", "--out", "new", "--choice", "guided", "--steps", "10001"], 151, "--steps 10001"),
         (["simulate", "--out", "new", "--choice", "guided", "--of", "broker"], 151, "no choice 'guided'; there are"),
         (["simulate", "--out", "new", "--of", "client"], 151, "--of client: expected specification or broker"),
-        (["simulate", "--out", "new", "--of", "broker", "--profile", "fixed"], 151, "no reference broker"),
         (["simulate", "--trace", "3", "--out", "new"], 151, "leave --out away"),
         (["simulate", "--trace", "-1"], 151, "--trace -1"),
         (["simulate", "--trace", "1", "--steps", "0"], 151, "--steps 0"),
