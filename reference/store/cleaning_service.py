@@ -58,7 +58,7 @@ class CleaningService:
         return self._log.min_offset <= self._last_physical_min_offset
 
     def clean_consume_queues(self) -> None:
-        """Let the queues follow what the log has lost since (``CleanConsumeQueueService#deleteExpiredFiles``)."""
+        """Let the queues follow what the log has lost since (``DefaultMessageStore.CleanConsumeQueueService``)."""
         if self.has_cleaned_queues:
             return
         self._last_physical_min_offset = self._log.min_offset

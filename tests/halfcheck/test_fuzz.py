@@ -15,7 +15,7 @@ from fuzz.mutants.mutant import Edit
 from fuzz.search import coverage
 from halfcheck.app import run
 from model_check.cpython import explore
-from reference.broker.transaction.check_round import CheckRound
+from reference.broker.transaction.half_judge import HalfJudge
 from spec.constants import FAULTS
 from tests.model_check.checked import at_full_speed
 
@@ -57,7 +57,7 @@ def test_each_transition_of_an_instance_is_taken(
     found = re.search(r"in the quiet world, instance [^:]+: ([\d,]+) of ([\d,]+) transitions taken, in", told)
     assert found is not None
     assert found[1] == found[2]
-    monkeypatch.setattr(CheckRound, "_need_discard", lambda *_: False)
+    monkeypatch.setattr(HalfJudge, "need_discard", lambda *_: False)
     assert run([*asked, "--out", str(tmp_path)]) == 12
     broken = capsys.readouterr()
     assert "half[1].check_times is 1 in the specification, 0 in the broker" in broken.out

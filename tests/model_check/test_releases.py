@@ -29,7 +29,7 @@ def test_every_profile_that_is_a_version_stands_for_some_releases_and_for_itself
             "4.9.2 has no profile: it is judged by 4.9.7, which stands for 4.6.0 to 5.0.0; "
             "nearer to it comes 4.9.7+rewinds_beyond_end+undecodable_throws",
         ),
-        ("5.4.1", "5.4.0", "5.4.1 has no profile: it is judged by 5.4.0, the nearest"),
+        ("5.4.1", "5.4.0", "5.4.1 has no profile: it is judged by 5.4.0, which stands for 5.3.4 to 5.4.0"),
         (
             "6.0.0",
             "5.5.1",

@@ -37,7 +37,7 @@ def test_the_lines_stand_in_the_file_as_they_are_quoted(file: str) -> None:
 
 
 def test_no_other_file_names_the_action() -> None:
-    assert len(QUOTED) == 5
+    assert len(QUOTED) == 6
     folders = (
         "spec", "model_check", "reference", "fuzz", "html_report", "spark_trace_analysis", "halfcheck", "conformance",
         "wire", "real_brokers",
