@@ -55,7 +55,7 @@ def play(real: RealClasses, schedule: StagedSchedule, *, settles: bool = True) -
         message = f"{real.name}: a broker can't be opened: {broker.seen.thrown}"
         raise JavaError(message)
     for staged in schedule.staged:
-        STAGED[staged.step.action.name](broker, staged)
+        STAGED[staged.step.action.function](broker, staged)
     during = tuple(broken(broker.seen, constants))
     if not settles:
         return PlayedAlone(during, ())

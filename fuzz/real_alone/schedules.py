@@ -72,7 +72,7 @@ class SpecificationWalk:
 
     def take(self, step: Step) -> Refused | None:
         """Take a step; gives the conjunct that refuses it."""
-        if step.action.name not in STAGED:
+        if step.action.function not in STAGED:
             return Refused("within", "the step can be played on a lone broker")
         state = self.state
         arguments = dict(zip(step.action.parameters, step.arguments, strict=True))

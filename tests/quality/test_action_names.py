@@ -40,7 +40,7 @@ NAMES_OF_FAULTS: Final = {"faults", "needs", "beside"}
 """Parameters that take faults."""
 
 MEDIAN: Final = 3
-MOST: Final = 6
+MOST: Final = 5
 
 
 def named(source: str) -> set[str]:
