@@ -49,14 +49,14 @@ def measured(release: str, with_classes: str, schedules: int) -> dict[str, Any]:
     return {"steps": done.steps, "schedules": done.examples, "orders": orders, "seconds": seconds}
 
 
-def _told(release: str, with_classes: str, schedules: int) -> dict[str, Any]:
+def _in_a_process(release: str, with_classes: str, schedules: int) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.real_classes", "one", release, with_classes, str(schedules)]
     core = min(os.sched_getaffinity(0))
     run = subprocess.run(
         command, check=True, capture_output=True, text=True, preexec_fn=lambda: os.sched_setaffinity(0, {core})
     )
-    told: dict[str, Any] = json.loads(run.stdout)
-    return told
+    numbers: dict[str, Any] = json.loads(run.stdout)
+    return numbers
 
 
 def report(schedules: int) -> str:
@@ -77,7 +77,7 @@ def report(schedules: int) -> str:
     ]
     slowest = float("inf")
     for release in RELEASES:
-        alone, beside = _told(release, "", schedules), _told(release, "yes", schedules)
+        alone, beside = _in_a_process(release, "", schedules), _in_a_process(release, "yes", schedules)
         rate = beside["steps"] / beside["seconds"]
         slowest = min(slowest, rate)
         text.append(

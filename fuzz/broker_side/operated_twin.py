@@ -46,9 +46,10 @@ class OperatedTwin(TwinProcess):
         """How many orders were given whose answers are compared."""
         super().__init__(broker, real, left_at)
 
-    def more_settings(self, broker: BrokerController) -> Mapping[str, Any]:
+    @property
+    def more_settings(self) -> Mapping[str, Any]:
         """Timers wherever there are any, and light queues where they are enabled."""
-        config = broker.message_store.config
+        config = self.broker.message_store.config
         return {"store": self.store, "hasTimers": "true"} | ({"hasLightQueues": "true"} if config.enable_lmq else {})
 
     # --- clients and operators ----------------------------------------------------------------------------------------

@@ -161,10 +161,11 @@ class TwinProcess(BrokerProcess):
             "",
             (),
             **opening(real.folder, self.clock.now, settings, config),
-            **self.more_settings(broker),
+            **self.more_settings,
         )
 
-    def more_settings(self, broker: BrokerController) -> Mapping[str, Any]:  # noqa: ARG002
+    @property
+    def more_settings(self) -> Mapping[str, Any]:
         """Settings of the real classes besides those that a lockstep needs."""
         return {}
 

@@ -106,8 +106,8 @@ class TwinsOfReleases:
             twin.collect()
             if twin.difference is not None:
                 found = twin.difference
-                told = f"{found.order}: {found.part} is {found.predicted} in the reference broker, {found.given} in it"
-                return RealReplay(release, RealOutcome.DIFFERENT, 0, told)
+                said = f"{found.order}: {found.part} is {found.predicted} in the reference broker, {found.given} in it"
+                return RealReplay(release, RealOutcome.DIFFERENT, 0, said)
         if self._left_at:
             return RealReplay(release, RealOutcome.LEFT_OUT, 0, f"it has {next(iter(self._left_at))}")
         if not seen.symptom:

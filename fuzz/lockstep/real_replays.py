@@ -73,23 +73,23 @@ def replay_on(real: RealClasses, world: World, steps: Iterable[Step], clause: Pr
     refuse_crowd(size, "no broker takes steps of theirs")
     roomy = world.on(replace(size, mishaps=size.mishaps + _MORE, stray_ends=size.stray_ends + _MORE))
     pair = Pair(Pairing(roomy, make_process=twins, release=real.release))
-    told = partial(RealReplay, real.release, whose=real.name)
+    replay = partial(RealReplay, real.release, whose=real.name)
     try:
         for step in steps:
             why = _why_not(pair, step)
             if why:
-                return told(RealOutcome.LEFT_OUT, len(pair.taken), why)
+                return replay(RealOutcome.LEFT_OUT, len(pair.taken), why)
             refused = pair.take(step)
             if refused is not None:
-                return told(RealOutcome.LEFT_OUT, len(pair.taken), f"{step}: {refused.rule}")
+                return replay(RealOutcome.LEFT_OUT, len(pair.taken), f"{step}: {refused.rule}")
         pair.collect()
     except Mismatch as mismatch:
-        return told(RealOutcome.DIFFERENT, mismatch.number, str(mismatch))
+        return replay(RealOutcome.DIFFERENT, mismatch.number, str(mismatch))
     if twins.left_at:
-        return told(RealOutcome.LEFT_OUT, len(pair.taken), f"it has {next(iter(twins.left_at))}")
+        return replay(RealOutcome.LEFT_OUT, len(pair.taken), f"it has {next(iter(twins.left_at))}")
     if clause is not None and holds(pair.state, pair.constants, clause):
-        return told(RealOutcome.DIFFERENT, len(pair.taken), f"{name_of(clause)} holds at its end")
-    return told(RealOutcome.TAKEN, len(pair.taken), delivered=_delivered_twice(pair))
+        return replay(RealOutcome.DIFFERENT, len(pair.taken), f"{name_of(clause)} holds at its end")
+    return replay(RealOutcome.TAKEN, len(pair.taken), delivered=_delivered_twice(pair))
 
 
 def _why_not(pair: Pair, step: Step) -> str:

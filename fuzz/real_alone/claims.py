@@ -129,7 +129,7 @@ def with_neighbours(
     verdicts: Sequence[ClauseOnJar],
     seconds: float,
     seed: int,
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> list[ClauseOnJar]:
     """The verdicts, where those that seem mended have stood against the neighbours of their counterexamples.
 
@@ -137,15 +137,15 @@ def with_neighbours(
     ----------
     seconds
         For all of them; those that need no fault get the most.
-    tell
-        Is told which clause is looked at.
+    report
+        Is given which clause is looked at.
     """
     seem_mended = [each for each in verdicts if each.outcome is ClauseOutcome.MENDED]
     parts = sum(_weight(each) for each in seem_mended)
     done: dict[tuple[str, str], ClauseOnJar] = {}
     ends = monotonic() + seconds
     for number, each in enumerate(seem_mended, start=1):
-        tell(f"neighbours of {each.name} ({number} of {len(seem_mended)})")
+        report(f"neighbours of {each.name} ({number} of {len(seem_mended)})")
         share = max(ends - monotonic(), 0) * _weight(each) / parts
         parts -= _weight(each)
         done[each.key] = _against_neighbours(builds, profile, each, share, seed)

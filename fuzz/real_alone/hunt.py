@@ -77,7 +77,7 @@ def hunt(
     verdicts: Sequence[ClauseOnJar],
     seconds: float,
     seed: int,
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> Hunted:
     """Play neighbours of all counterexamples and workloads of the fuzzer on both, until time is up.
 
@@ -87,8 +87,8 @@ def hunt(
     ----------
     verdicts
         What the jar does with the counterexamples.
-    tell
-        Is told how many were played.
+    report
+        Is given how many were played.
     """
     ends, chance = monotonic() + seconds, Random(seed)
     kept: dict[str, list[StagedSchedule]] = {}
@@ -102,10 +102,10 @@ def hunt(
         for identifier in jar - release:
             kept[identifier] = sorted([*kept.get(identifier, ()), schedule], key=lambda one: len(one.staged))[:_KEPT]
         if played % 20 == 0:
-            tell(f"{played} schedules on both")
+            report(f"{played} schedules on both")
     found = []
     for left, (identifier, schedules) in enumerate(sorted(kept.items())):
-        tell(f"a short schedule of {identifier}")
+        report(f"a short schedule of {identifier}")
         until = monotonic() + (ends - monotonic()) / (len(kept) - left)
         found.append(_shortened(builds, profile, counterexamples, identifier, schedules, until))
     return Hunted(played, alike, tuple(sorted(found, key=lambda one: (one.is_known, len(one.schedule.staged)))))

@@ -85,7 +85,7 @@ def judge_jar(
     *,
     seconds: float,
     seed: int,
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> JarVerdict:
     """Judge a jar against the release that it is built upon.
 
@@ -95,8 +95,8 @@ def judge_jar(
         Those of the release.
     seconds
         For the schedules that come behind the counterexamples themselves.
-    tell
-        Is told what is being done.
+    report
+        Is given what is being done.
 
     Raises
     ------
@@ -109,13 +109,13 @@ def judge_jar(
     with Builds(given) as builds:
         verdicts = []
         for number, each in enumerate(first_verdicts(builds, profile, counterexamples), start=1):
-            tell(f"counterexample {number} of {len(counterexamples)}: {each.name} {each.outcome.value}")
+            report(f"counterexample {number} of {len(counterexamples)}: {each.name} {each.outcome.value}")
             verdicts.append(each)
         seem_mended = any(each.outcome is ClauseOutcome.MENDED for each in verdicts)
-        first_difference = _first_difference(verdicts) or _difference_by_chance(builds, seed, tell)
+        first_difference = _first_difference(verdicts) or _difference_by_chance(builds, seed, report)
         for_neighbours = seconds * _NEIGHBOURS if seem_mended else 0
-        whole = with_neighbours(builds, profile, verdicts, for_neighbours, seed, tell)
-        hunted = hunt(builds, profile, verdicts, seconds - for_neighbours, seed, tell)
+        whole = with_neighbours(builds, profile, verdicts, for_neighbours, seed, report)
+        hunted = hunt(builds, profile, verdicts, seconds - for_neighbours, seed, report)
     return JarVerdict(given, tuple(whole), hunted, first_difference, monotonic() - began)
 
 
@@ -125,9 +125,9 @@ def _first_difference(verdicts: Sequence[ClauseOnJar]) -> str:
     return min(differ, key=lambda each: each.one.depth).difference if differ else ""
 
 
-def _difference_by_chance(builds: Builds, seed: int, tell: Callable[[str], None]) -> str:
+def _difference_by_chance(builds: Builds, seed: int, report: Callable[[str], None]) -> str:
     """The first difference in random schedules of the lockstep, made short."""
-    tell("random schedules, answer by answer")
+    report("random schedules, answer by answer")
     pairing = Pairing.of_release(builds.given.release, FAULTS)
     pairing = replace(pairing, make_process=TwinProcesses(builds.jar))
     failure = fuzz(pairing, examples=_EXAMPLES, steps=_STEPS, random_seed=seed).failure

@@ -59,9 +59,9 @@ def command(
     given = given_jar(jar, real)
     counterexamples = _counterexamples_of(given.release)
     typer.echo(f"halfcheck: {given.name} is held against RocketMQ {given.release}", err=True)
-    with live_line("starting the JVMs", wanted=not as_json) as tell:
+    with live_line("starting the JVMs", wanted=not as_json) as report:
         verdict = judge_jar(
-            given, counterexamples, seconds=minutes * _MINUTE_S, seed=seed, tell=tell or (lambda _: None)
+            given, counterexamples, seconds=minutes * _MINUTE_S, seed=seed, report=report or (lambda _: None)
         )
     files: dict[str, str] = {}
     if out is not None:
@@ -80,12 +80,10 @@ def command(
 def _counterexamples_of(release: str) -> list[MinimalCounterexample]:
     """Those of the table of verdicts for a release; `CommandLineError` if it was not searched."""
     from halfcheck.verdicts.files import VerdictFiles
-    from model_check.verdicts.counterexamples import read_counterexamples
     from model_check.world import Profile
     from spec.profiles import VERSIONS
 
     if release not in VERSIONS:
         message = f"no table of verdicts of RocketMQ {release}; give --real one of {', '.join(VERSIONS)}, the nearest"
         raise CommandLineError(message)
-    profile = Profile.of(release)
-    return [one for one in read_counterexamples(VerdictFiles().schedules)[0] if profile in one.profiles]
+    return VerdictFiles().counterexamples(Profile.of(release))

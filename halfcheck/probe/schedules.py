@@ -12,7 +12,6 @@ from model_check.clauses import name_of
 from model_check.counterexample.steps import read_path, write_path
 from model_check.counterexample.unfolded import with_room_for
 from model_check.instances import load_instance, refuse_crowd
-from model_check.verdicts.counterexamples import MinimalCounterexample, read_counterexamples
 from model_check.world import Environment, Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from wire.probe.scenarios import SCENARIOS, scenario_called
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from halfcheck.commands.probe import ProbeOptions
+    from model_check.verdicts.counterexamples import MinimalCounterexample
     from wire.probe.orders import ProbePlan
 
 _USUAL = "outcomes"
@@ -35,11 +35,6 @@ class Schedule:
     name: str
     story: str
     plan: ProbePlan
-
-
-def counterexamples(profile: Profile) -> list[MinimalCounterexample]:
-    """All that the table of verdicts has for a profile."""
-    return [each for each in read_counterexamples(VerdictFiles().schedules)[0] if profile in each.profiles]
 
 
 def plan_of(profile: Profile, one: MinimalCounterexample) -> ProbePlan:
@@ -70,7 +65,7 @@ def schedules(options: ProbeOptions, profile: Profile) -> Iterator[Schedule]:
 
 def _counterexamples_called(names: list[str] | tuple[str, ...], profile: Profile) -> Iterator[Schedule]:
     for clause in names:
-        known = [each for each in counterexamples(profile) if name_of(each.clause) == clause]
+        known = [each for each in VerdictFiles().counterexamples(profile) if name_of(each.clause) == clause]
         if not known:
             message = (
                 f"--counterexample {clause}: the table of verdicts has none of it for {profile}; see docs/generated"

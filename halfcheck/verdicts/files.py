@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model_check.verdicts.regeneration import Regenerated
+    from model_check.world import Profile
     from spec.constants import Instance
 
 
@@ -101,6 +102,10 @@ class VerdictFiles:
     def page_text(self) -> str:
         """The page as the files give it."""
         return page_of(self.table(), read_counterexamples(self.schedules)[0], self.implications())
+
+    def counterexamples(self, profile: Profile) -> list[MinimalCounterexample]:
+        """All that the table has for a profile."""
+        return [one for one in read_counterexamples(self.schedules)[0] if profile in one.profiles]
 
     def _schedules(self, made: Regenerated, instances: Sequence[Instance]) -> list[MinimalCounterexample]:
         """Those that were found now, and what is there of the other instances of the plan."""

@@ -22,7 +22,6 @@ from fuzz.lockstep.real_replays import RealOutcome, RealReplay, replay_on
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.clauses import name_of
 from model_check.defects.findings import digits_of
-from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.world import Profile
 from spec.profiles import VERSIONS
 
@@ -67,9 +66,8 @@ def replay_all(release: str) -> Iterator[Replayed]:
     """Replay all counterexamples of a release; raises `ConformanceError` where its classes can't be run."""
     profile = Profile.of(release)
     with RealClasses(release) as real:
-        for one in read_counterexamples(VerdictFiles().schedules)[0]:
-            if profile in one.profiles:
-                yield Replayed(one, replay_on(real, one.world(profile), one.path(profile), one.clause))
+        for one in VerdictFiles().counterexamples(profile):
+            yield Replayed(one, replay_on(real, one.world(profile), one.path(profile), one.clause))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from document.markdown import markdown
 from document.parts import Heading, List, Paragraph, Part, prose, tabulated
 from files.content import read_json
 from files.writing import write_whole
-from halfcheck.probe.schedules import counterexamples, plan_of
+from halfcheck.probe.schedules import plan_of
+from halfcheck.verdicts.files import VerdictFiles
 from halfcheck.verdicts.on_real_classes import RecordedReplay, read_recorded
 from model_check.clauses import name_of
 from model_check.defects.findings import digits_of
@@ -93,7 +94,7 @@ def tasks_of(release: str) -> tuple[list[Task], list[BrokerReplay]]:
     """The counterexamples of a release that a client can play, and why it can't play the others."""
     tasks, others = [], []
     profile = Profile.of(release)
-    for one in counterexamples(profile):
+    for one in VerdictFiles().counterexamples(profile):
         try:
             tasks.append(Task(release, one, plan_of(profile, one)))
         except CannotStageError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from halfcheck.errors import ExitCode
-from halfcheck.probe.schedules import counterexamples
+from halfcheck.verdicts.files import VerdictFiles
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.world import Profile
 from real_brokers.probe import __main__ as probe_real
@@ -37,7 +37,7 @@ def tasks() -> dict[tuple[str, str, str], Task]:
 
 def test_each_counterexample_of_the_five_releases_has_its_row() -> None:
     rows = Counter(replay.release for replay in table_of(read_replays()))
-    assert rows == {release: len(counterexamples(Profile.of(release))) for release in RELEASES}
+    assert rows == {release: len(VerdictFiles().counterexamples(Profile.of(release))) for release in RELEASES}
 
 
 def test_none_is_contradicted_and_at_least_sixty_are_seen() -> None:

@@ -48,7 +48,7 @@ long before the client's deadline it is answered (``longPollingReserveTimeInMill
 
 LITE_TOPICS: Final = 2_000
 LITE_TOPIC_BYTES: Final = 64
-"""``liteSubClientQuota`` of a group and ``maxLiteTopicSize``, which every consumer is told of."""
+"""``liteSubClientQuota`` of a group and ``maxLiteTopicSize``, which every consumer is given."""
 
 TRANSACTION_DATA_MS: Final = 30 * _SECOND_MS
 MOST_TRANSACTION_DATA: Final = 15

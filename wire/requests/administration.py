@@ -38,8 +38,8 @@ _FLAGS: Final = {"rejectTransactionMessage": "reject_transaction_message", "asyn
 def update_topic(node: BrokerNode, request: Request) -> RemotingCommand:
     """UPDATE_AND_CREATE_TOPIC."""
     changed = {"perm": request.number("perm", 6), "writeQueueNums": request.number("writeQueueNums")}
-    told = [word.partition("=") for word in request.text("attributes", "").split(",")]
-    attributes = {name.removeprefix("+"): value for name, equals, value in told if equals and name.startswith("+")}
+    words = [word.partition("=") for word in request.text("attributes", "").split(",")]
+    attributes = {name.removeprefix("+"): value for name, equals, value in words if equals and name.startswith("+")}
     make_topic(node.broker, request.name("topic"), request.number("readQueueNums"), attributes, changed)
     return request.answer()
 

@@ -16,7 +16,6 @@ from halfcheck.verdicts.on_real_classes import PAGE, Replayed, page_of
 from model_check.clauses import clauses_by_name, name_of
 from model_check.counterexample.steps import read_path
 from model_check.errors import ModelCheckError
-from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.world import Profile, World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.conformance.java.wanting_maven import MARKS, RELEASE
@@ -39,7 +38,7 @@ def real() -> Iterator[RealClasses]:
 
 
 def counterexamples() -> list[MinimalCounterexample]:
-    return [each for each in read_counterexamples(VerdictFiles().schedules)[0] if PROFILE in each.profiles]
+    return VerdictFiles().counterexamples(PROFILE)
 
 
 def test_a_sample_of_the_page_is_what_the_classes_do(real: RealClasses) -> None:

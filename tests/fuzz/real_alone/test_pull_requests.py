@@ -45,7 +45,7 @@ def jars(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def judged(jar: Path, counterexamples: list[MinimalCounterexample], seconds: float) -> JarVerdict:
-    return judge_jar(given_jar(jar), counterexamples, seconds=seconds, seed=7, tell=lambda _: None)
+    return judge_jar(given_jar(jar), counterexamples, seconds=seconds, seed=7, report=lambda _: None)
 
 
 def outcomes(verdict: JarVerdict) -> dict[str, str]:

@@ -19,10 +19,10 @@ _OUTCOMES: Final = {TransactionResolution.COMMIT: COMMIT, TransactionResolution.
 
 
 def end_transaction(proxy: Proxy, caller: Caller, request: Any) -> Any:
-    """Tell the broker an outcome one-way; OK says that it was told, and nothing of what it did.
+    """Send the broker an outcome one-way; OK says that it was sent, and nothing of what the broker did.
 
     The entry is taken out by whichever END comes first. Without one that lives, the answer is INTERNAL_SERVER_ERROR,
-    and the broker is not told.
+    and nothing is sent.
     """
     topic, transaction_id = require_topic(request.topic), request.transaction_id
     if not transaction_id.strip():
