@@ -99,8 +99,6 @@ class BrokerRepairs:
     """A repair of B31: a half whose discard record cannot be stored is met again."""
     parks_poison: bool = False
     """A repair of B07: a half whose copy is too long to be stored is discarded."""
-    resumes_as_stored: bool = False
-    """A repair of B30: a discarded half is resumed with the bytes that are stored."""
     hides_halves_from_light_queues: bool = False
     """A repair of B34: halves and discarded halves are entered in no light queue."""
     delivers_where_readable: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
@@ -110,7 +111,7 @@ class PopConsumption:
 
         A second ack does nothing, and is answered likewise.
         """
-        popped = self._popped_for(group, text)
+        popped = self.popped_by(group, text)
         if popped is not None:
             self._settle(popped)
 
@@ -122,7 +123,7 @@ class PopConsumption:
         ReceiptHandleError
             The receipt is none of the group, is over, or its message is acked.
         """
-        popped = self._popped_for(group, text)
+        popped = self.popped_by(group, text)
         if popped is None:
             message = f"receipt handle {text[:40]!r}: its message was acked, or has a newer receipt"
             raise ReceiptHandleError(message)
@@ -134,8 +135,22 @@ class PopConsumption:
         return popped.text
 
     def popped_by(self, group: str, text: str) -> Popped | None:
-        """The message of a receipt; None if it was acked. Raises as :meth:`ack` does."""
-        return self._popped_for(group, text)
+        """The message that a group has by a receipt; None for one that was settled before, or given by another process.
+
+        A receipt of a process that has died is answered as a real broker answers an ack, and does nothing. Raises
+        `ReceiptHandleError` where the receipt is over, or was not given to the group.
+        """
+        handle, now = ReceiptHandle.decode(text), self._node.clock.now
+        popped = self._receipts.get((group, text))
+        until = handle.next_visible_time if popped is None else popped.visible_at
+        if until <= now:
+            message = "receipt handle is expired"
+            raise ReceiptHandleError(message)
+        is_older = self._forgot > 0 and handle.retrieve_time <= self._node.booted_at
+        if popped is None and (group, text) not in self._settled and not is_older:
+            message = f"receipt handle {text[:40]!r} was not given to group {group}"
+            raise ReceiptHandleError(message)
+        return popped
 
     def release(self, owner: str) -> None:
         """A client is gone: what was renewed for it comes again soon (``DefaultReceiptHandleManager#clearGroup``)."""
@@ -150,7 +165,7 @@ class PopConsumption:
         for table in (self._progress, self._receipts, self._settled, self._due):
             table.clear()
         self._forgot += 1
-        self._tell()
+        self._wake()
 
     # --- the broker's thread ------------------------------------------------------------------------------------------
 
@@ -168,7 +183,7 @@ class PopConsumption:
                 None if due is None else max(0, due - clock.now),
             )
             self._node.serve(broker, lambda: self._do_what_is_due(broker))
-            self._tell()
+            self._wake()
 
     def _do_what_is_due(self, broker: BrokerController) -> None:
         now = self._node.clock.now
@@ -274,32 +289,11 @@ class PopConsumption:
 
     def _hand_out(self, popped: Popped, invisible_ms: int) -> None:
         """Give a message a new receipt."""
-        now, handle = self._node.clock.now, popped.handle
-        popped.handle = ReceiptHandle(
-            handle.start_offset, now, invisible_ms, handle.revive_queue_id, handle.topic_type, handle.broker_name,
-            handle.queue_id, handle.offset, handle.commit_log_offset,
-        )  # fmt: skip
+        popped.handle = replace(popped.handle, retrieve_time=self._node.clock.now, invisible_ms=invisible_ms)
         popped.text = popped.handle.encode()
         popped.visible_at = popped.handle.next_visible_time
         self._receipts[popped.queue.group, popped.text] = popped
         self._schedule(popped)
-
-    def _popped_for(self, group: str, text: str) -> Popped | None:
-        """The message that a group has by a receipt; None for one that was settled before, or given by another process.
-
-        A receipt of a process that has died is answered as a real broker answers an ack, and does nothing.
-        """
-        handle, now = ReceiptHandle.decode(text), self._node.clock.now
-        popped = self._receipts.get((group, text))
-        until = handle.next_visible_time if popped is None else popped.visible_at
-        if until <= now:
-            message = "receipt handle is expired"
-            raise ReceiptHandleError(message)
-        is_older = self._forgot > 0 and handle.retrieve_time <= self._node.booted_at
-        if popped is None and (group, text) not in self._settled and not is_older:
-            message = f"receipt handle {text[:40]!r} was not given to group {group}"
-            raise ReceiptHandleError(message)
-        return popped
 
     def _settle(self, popped: Popped) -> None:
         """Nothing is to be done any more about a message."""
@@ -309,7 +303,7 @@ class PopConsumption:
         self._at(queue).in_flight.pop(popped.handle.offset, None)
         self._commit(queue)
         if popped.is_ordered:
-            self._tell()
+            self._wake()
 
     def _remember(self, popped: Popped) -> None:
         """A receipt was given, though it does nothing any more; forgotten when it would be over."""
@@ -332,6 +326,6 @@ class PopConsumption:
     def _next_due(self) -> int | None:
         return self._due[0][0] if self._due else None
 
-    def _tell(self) -> None:
+    def _wake(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()

@@ -10,6 +10,7 @@ from reference.broker.processor.end_transaction_processor import EndTransactionO
 from reference.broker.response import ILLEGAL_OPERATION, NOT_SET_REMARK, RemotingResponse
 from reference.format.record import TRANSACTION_COMMIT, QueueOffset
 from reference.format.system_topics import HALF_TOPIC
+from reference.versions.switches import BrokerRepairs, ReleaseSwitches
 from tests.reference.one_broker import SETTINGS, OneBroker
 
 ALL = ["4.5.1", "4.9.7", "5.3.3", "5.4.0"]
@@ -140,3 +141,7 @@ def test_b11_a_delivered_message_keeps_tran_msg_and_before_5_4_0_its_real_topic(
         8,
         half.physical_offset,
     )
+
+
+def test_a_switch_is_declared_in_one_place() -> None:
+    assert not set(BrokerRepairs.__annotations__) & set(ReleaseSwitches.__annotations__)

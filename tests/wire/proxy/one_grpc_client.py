@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wire.broker_thread import BrokerThread
 
 GROUP: Final = "order-readers"
-SECONDS: Final = 10.0
+SECONDS: Final = 60.0
 
 
 class OneGrpcClient:
@@ -110,7 +110,7 @@ class OneGrpcClient:
             topic={"name": topic}, message_id=name, transaction_id=name, resolution=resolution, source=source,
         ).status  # fmt: skip
 
-    def receive(self, most: int = 16, invisible_s: int = 10, seconds: float = SECONDS, **more: Any) -> list[Any]:
+    def receive(self, most: int = 16, invisible_s: int = 10, seconds: float = 10.0, **more: Any) -> list[Any]:
         """All parts of what is answered to a pop; it may wait for as long as the deadline."""
         call = CALLS["ReceiveMessage"]
         stub = self._channel.unary_stream(

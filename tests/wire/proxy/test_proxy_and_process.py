@@ -11,7 +11,7 @@ import pytest
 
 from tests.wire.one_broker import MINUTE, broker, wait_until_it_serves
 from tests.wire.one_producer import TOPIC, OneProducer
-from tests.wire.proxy.one_grpc_client import OneGrpcClient, code_of, grpc_broker, key_of
+from tests.wire.proxy.one_grpc_client import SECONDS, OneGrpcClient, code_of, grpc_broker, key_of
 from wire.errors import BadOrderError, WireError
 from wire.proxy.protocol.messages import MessageType, TransactionResolution
 
@@ -44,7 +44,7 @@ def test_a_proxy_that_restarts_knows_nobody_and_nothing(running: BrokerThread) -
         client.be_producer()
         client.send("paid")
         running.controller.restart_proxy()
-        assert client.heard.get(timeout=5) is None  # its stream has ended
+        assert client.heard.get(timeout=SECONDS) is None  # its stream has ended
         assert running.controller.status()["producers"] == {}
     with OneGrpcClient(running.grpc_address) as client:
         assert code_of(client.call("Heartbeat").status) == "UNRECOGNIZED_CLIENT_TYPE"
@@ -64,7 +64,7 @@ def test_the_proxy_dies_with_its_broker_and_returns_with_it(running: BrokerThrea
         client.send("paid")
         client.send("plain", NORMAL)
         getattr(running.controller, how)()
-        assert client.heard.get(timeout=5) is None
+        assert client.heard.get(timeout=SECONDS) is None
     with wait_for_grpc(running) as client:
         client.be_producer()
         assert code_of(client.end("paid", COMMIT)) == "INTERNAL_SERVER_ERROR"
