@@ -5,6 +5,7 @@ The reference broker has predicted each answer when its order is given, so that 
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 from collections import Counter, deque
@@ -142,8 +143,9 @@ class RealClasses:
         self._jvm.wait()
 
     def stop(self) -> None:
-        """Let the JVM stand still, as one that loops for ever."""
+        """Let the JVM stand still, as one that loops for ever; every thread of it stands when this returns."""
         self._jvm.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self._jvm.pid, os.WSTOPPED)
 
     def close(self) -> None:
         """End the JVM, and remove its stores."""
