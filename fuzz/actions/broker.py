@@ -34,10 +34,14 @@ def _cannot_be_resumed(side: BrokerSide, step: Step) -> bool:
     """A half that a repaired round has put aside as it can be neither read nor copied: no more can it be resumed.
 
     What is resumed gets a number of checks (AdminBrokerProcessor#resumeCheckHalfMessage), and is as long as a copy.
-    Nor one that a later round may meet again, where an index of settled transactions is kept (a repair): the
-    specification does not keep that it was resumed, and takes its transaction for put aside once more.
+    Nor one that retention has deleted: the lockstep names the half itself, an operator may name its record in the
+    discard topic. Nor one that a later round may meet again, where an index of settled transactions is kept (a repair):
+    the specification does not keep that it was resumed, and takes its transaction for put aside once more.
     """
-    half = side.broker.message_store.look_message_by_offset(side.place_of_half(step.arguments[0]))
+    store, place = side.broker.message_store, side.place_of_half(step.arguments[0])
+    if place < store.cleaning.min_phy_offset:
+        return True
+    half = store.look_message_by_offset(place)
     is_poison = half is not None and len(half.properties_text) + GROWTH > MOST_PROPERTIES
     if side.constants.parks_poison and (half is None or is_poison):
         return True

@@ -138,8 +138,8 @@ class BrokerSide:
         half = half_message(0, NONE, self.clock.now)
         properties = {name: value for name, value in half.properties.items() if name != TRANSACTION_PREPARED}
         self.process.send(replace(half, topic=_ANOTHER_TOPIC, properties=properties))
-        self.process.dispatch()
         self.roll()
+        self.process.dispatch()
 
     # --- producers ----------------------------------------------------------------------------------------------------
 
