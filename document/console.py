@@ -21,13 +21,13 @@ PIPE_COLUMNS = 400
 _NARROWEST = 20
 
 
-def wide_console() -> Console:
-    """Standard output; as wide as COLUMNS says, otherwise as the terminal is, or `PIPE_COLUMNS` when there is none."""
+def wide_console(*, stderr: bool = False) -> Console:
+    """Standard output or error; as wide as COLUMNS says, else as the terminal is, or `PIPE_COLUMNS` without one."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns):
-        return Console(highlight=False, width=max(int(columns), _NARROWEST))
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=PIPE_COLUMNS)
+        return Console(highlight=False, stderr=stderr, width=max(int(columns), _NARROWEST))
+    console = Console(highlight=False, stderr=stderr)
+    return console if console.is_terminal else Console(highlight=False, stderr=stderr, width=PIPE_COLUMNS)
 
 
 def show(parts: Iterable[Part], console: Console | None = None) -> None:

@@ -37,9 +37,13 @@ COMMANDS: dict[str, str] = {
 }
 """Command name to the module that holds it."""
 
+WITHIN: dict[str, str] = {"broker control": "halfcheck.commands.broker_control"}
+"""Commands of two words, likewise."""
+
 
 class _Commands(LazyCommands):
     modules = COMMANDS
+    within = WITHIN
     groups = GROUPS
 
 

@@ -67,6 +67,7 @@ class OneCommand(TyperCommand):
 
     def _refuse_swallowed_options(self, ctx: Any, args: list[str]) -> None:
         """Refuse an option as the value of another one: ``--broker-conf --version 5.3.3`` leaves out the file."""
+        args = args[: args.index("--")] if "--" in args else args
         options = {name: option for option in self.get_params(ctx) for name in option.opts if name.startswith("--")}
         for name, value in pairwise(args):
             if name in options and value in options and not options[name].is_flag:
@@ -77,12 +78,14 @@ class OneCommand(TyperCommand):
 class LazyCommands(TyperGroup):
     """A Typer group over a table of command names and the modules that hold them.
 
-    A subclass sets ``modules``, and ``groups`` of their names under a title of the overview. Each module has a function
-    ``command`` with Typer's annotations; the first line of its docstring is the line of the overview, and its
+    A subclass sets ``modules``, ``within`` for commands of two words that the overview leaves out, and ``groups`` of
+    names under a title of the overview. Each module has a function ``command`` with Typer's annotations; the first line
+    of its docstring is the line of the overview, and its
     ``Examples`` section is shown below the options.
     """
 
     modules: ClassVar[Mapping[str, str]] = {}
+    within: ClassVar[Mapping[str, str]] = {}
     groups: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     def __init__(self, **attributes: Any) -> None:
@@ -104,6 +107,9 @@ class LazyCommands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Replace the overview's entry of the command that is called by the command itself."""
+        name = " ".join(args[:2])
+        if name in self.within:
+            return name, load_command(name, self.within[name]), args[2:]
         name = args[0]
         if name in self.modules:
             self.add_command(load_command(name, self.modules[name]), name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
     from wire.node.answers import Answers, ChecksOfClient
+    from wire.node.broker_node import BrokerNode
 
 _MOST_EVENTS_EXPLAINED = 6_000
 _LONGEST_TRACE_BYTES = 64 << 20
@@ -135,6 +136,34 @@ def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str, answers:
         # Every copy loses the flag; a message that has none loses nothing.
         verdict = replace(verdict, broken=tuple(each for each in broken if each.property_id != "S6"))
     return verdict
+
+
+@dataclass(slots=True)
+class JudgedRun:
+    """A run that is judged once, for all who ask: the order to stop, and whoever started the broker.
+
+    Attributes
+    ----------
+    trace
+        None where nothing is recorded, and there is no verdict.
+    """
+
+    trace: Path | None
+    store: Path
+    conf: BrokerConf
+    release: str
+    _verdict: RunVerdict | None = field(default=None, init=False)
+
+    def verdict(self, answers: Answers | None = None) -> RunVerdict | None:
+        """The verdict; the run must be over."""
+        if self._verdict is None and self.trace is not None:
+            self._verdict = judge_run(self.trace, self.store, self.conf, self.release, answers)
+        return self._verdict
+
+    def as_answer(self, node: BrokerNode) -> dict[str, Any]:
+        """As JSON values; empty where nothing was recorded."""
+        verdict = self.verdict(node.answers)
+        return {} if verdict is None else verdict.to_json()
 
 
 @dataclass(frozen=True, slots=True)

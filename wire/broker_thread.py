@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from wire.control.controller import Controller
 from wire.errors import WireError
@@ -27,7 +27,7 @@ class BrokerThread:
 
     Parameters
     ----------
-    start, ports, trace, say
+    start, ports, trace, say, judge
         As :class:`wire.service.Service` takes them.
 
     Attributes
@@ -52,8 +52,9 @@ class BrokerThread:
         ports: ServicePorts | None = None,
         trace: Path | None = None,
         say: Callable[[str], None] = lambda _: None,
+        judge: Callable[[BrokerNode], dict[str, Any]] = lambda _: {},
     ) -> None:
-        self._service = Service(start, ports or ServicePorts(), trace, (), say)
+        self._service = Service(start, ports or ServicePorts(), trace, say=say, judge=judge)
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._failure: BaseException | None = None
@@ -101,7 +102,7 @@ class BrokerThread:
 
     def _run(self) -> None:
         try:
-            self._loop.run_until_complete(self._service.run(self._take_addresses, heeds_signals=False))
+            self._loop.run_until_complete(self._service.run(self._take_addresses))
         except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that waits
             self._failure = error
         finally:

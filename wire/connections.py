@@ -200,8 +200,7 @@ class Listener:
     @property
     def advertised_host(self) -> str:
         """The host that clients are sent to: ``brokerIP1``, or else the address that is listened on."""
-        host = self._node.start.broker_ip or (LOOPBACK if self._host in _EVERYWHERE else self._host)
-        return f"[{host}]" if ":" in host else host
+        return reachable_host(self._node.start.broker_ip or self._host)
 
     def stop(self) -> None:
         """Listen no more, and end every connection.
@@ -263,6 +262,18 @@ class Listener:
             return
         if answer is not None and not command.is_oneway:
             connection.send(answer)
+
+
+def reachable_host(host: str) -> str:
+    """The host by which this machine reaches what listens on an address, ready to stand before a colon.
+
+    Examples
+    --------
+    >>> reachable_host("0.0.0.0"), reachable_host("::1")
+    ('127.0.0.1', '[::1]')
+    """
+    reached = LOOPBACK if host in _EVERYWHERE else host
+    return f"[{reached}]" if ":" in reached else reached
 
 
 def _close(server: asyncio.Server, closed: asyncio.Future[None]) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from spec.releases.broker_defaults import release_numbers
-from wire.connections import Listener
-from wire.control.http_port import LOOPBACK, ControlPort
+from wire.connections import LOOPBACK, Listener
+from wire.control.http_port import ControlPort
 from wire.control.orders import carry_out
 from wire.errors import WireError
 from wire.node.broker_node import BrokerNode
@@ -33,6 +32,7 @@ class ServicePorts:
 
     host: str = LOOPBACK
     port: int = 0
+    control_host: str = LOOPBACK
     control_port: int = 0
     grpc_port: int | None = None
     """For gRPC clients; None for no such port."""
@@ -59,14 +59,21 @@ class Service:
     """Where its trace goes; None for none."""
     orders: Sequence[tuple[str, dict[str, Any]]] = ()
     """Carried out when it has started: names and arguments of :mod:`wire.control.orders`."""
+    token: str | None = None
+    """What the control port wants to be shown; None for one that is drawn."""
     say: Callable[[str], None] = lambda _: None
+    judge: Callable[[BrokerNode], dict[str, Any]] = lambda _: {}
+    """Judges the run behind its end, for whoever gives the order to stop."""
     node: BrokerNode | None = field(default=None, init=False)
     """The broker, from :meth:`run` on."""
+    beside: set[asyncio.Task[Any]] = field(default_factory=set, init=False)
+    """Tasks of whoever runs it, which its end does not wait for."""
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _failure: BaseException | None = field(default=None, init=False)
+    _verdict: asyncio.Future[dict[str, Any]] | None = field(default=None, init=False)
 
-    async def run(self, on_ready: Callable[[ServiceAddresses], None], *, heeds_signals: bool = True) -> BrokerNode:
-        """Serve until :meth:`stop`, SIGTERM or Ctrl-C; the node as it is behind its shutdown.
+    async def run(self, on_ready: Callable[[ServiceAddresses], None]) -> BrokerNode:
+        """Serve until :meth:`stop`, or the order to; the node as it is behind its shutdown.
 
         Raises
         ------
@@ -79,12 +86,10 @@ class Service:
         _make_folder(self.start.store)
         node = self.node = BrokerNode(self.start, self.say)
         node.recorder = FileRecorder(node.clock, self.trace, self.say)
-        node.on_failure = self._fail
-        listener, control = Listener(node, self.ports.host, self.ports.port), ControlPort(node, self.ports.control_port)
+        node.on_failure, node.on_stop = self._fail, self._end
+        listener = Listener(node, self.ports.host, self.ports.port)
+        control = ControlPort(node, self.ports.control_host, self.ports.control_port, self.token)
         threads: asyncio.Task[None] | None = None
-        if heeds_signals:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(number, self._stopping.set)
         try:
             await listener.listen()
             grpc_port = _proxy_before(node, self.ports, listener.advertised_host)
@@ -109,13 +114,39 @@ class Service:
             node.recorder.close()
             node.close()
             await node.settle()
-            if accepted := asyncio.all_tasks() - {asyncio.current_task()}:  # what came as the port was closed
+            others = {asyncio.current_task(), *control.waiting, *self.beside}
+            if accepted := asyncio.all_tasks() - others:  # what came as the port was closed
                 await asyncio.wait(accepted, timeout=_ACCEPTING_SECONDS)
             while node.connections:  # each is closed, and the loop reports its end
                 await asyncio.sleep(0)
+            self._judge(node)
+            await control.answered()
         if self._failure is not None:
             raise self._failure
         return node
+
+    def stop(self) -> None:
+        """Begin to stop it; from its own event loop."""
+        self._stopping.set()
+
+    async def _end(self) -> dict[str, Any]:
+        """Stop it, and wait for the verdict on its run."""
+        if self._verdict is None:
+            self._verdict = asyncio.get_running_loop().create_future()
+        self.stop()
+        return await asyncio.shield(self._verdict)
+
+    def _judge(self, node: BrokerNode) -> None:
+        """Judge the run, if anybody waits for that."""
+        if self._verdict is None:
+            return
+        try:
+            if self._failure is not None:
+                raise self._failure
+            self._verdict.set_result(self.judge(node))
+        except Exception as error:  # noqa: BLE001 - whoever waits is told, and the process ends with the same
+            self._verdict.set_exception(WireError(f"stop: there is no verdict: {error}"))
+            self._failure = error
 
     async def _has_carried_out_orders(self, node: BrokerNode) -> bool:
         """Whether all orders of the start are carried out; False where it was stopped in between."""
@@ -138,11 +169,7 @@ class Service:
     def _fail(self, error: BaseException) -> None:
         """The broker can't go on; it is stopped as far as it can be, and the error is raised."""
         self._failure = error
-        self._stopping.set()
-
-    def stop(self) -> None:
-        """Begin to stop it; from its own event loop."""
-        self._stopping.set()
+        self.stop()
 
 
 def _require_proxy(start: Start, ports: ServicePorts) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import os
 import re
 import shlex
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from document.console import show
 from files.temporary_folder import temporary_folder
 from halfcheck.errors import ExitCode
 from halfcheck.options import USUAL_PROFILE, AsJson, ProfileName, Seed
@@ -33,8 +31,13 @@ class Clock(Enum):
 
 
 Words = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="control ORDER NAME=VALUE", help="Give an order to a broker that runs, see --at."),
+    list[str] | None, typer.Argument(metavar="-- COMMAND", help="With --exec: the command to run, and its arguments.")
+]
+Exec = Annotated[
+    bool, typer.Option("--exec", help="Run the command behind --, and stop when it ends; its stdout is its own.")
+]
+ExitWithParent = Annotated[
+    bool, typer.Option("--exit-with-parent", help="Stop when the process that has started this one is gone.")
 ]
 Port = Annotated[int, typer.Option(min=0, max=65_535, help="The port of broker and name server; 0 is any.")]
 GrpcPort = Annotated[
@@ -58,11 +61,6 @@ Orders = Annotated[
 TraceFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep what was recorded in this file.")]
 Records = Annotated[bool, typer.Option("--record/--no-record", help="Record, and say in the end what the run broke.")]
 RestartMs = Annotated[int, typer.Option(min=0, help="Real milliseconds from a crash to the next process.")]
-At = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="With control: the control port that was printed.")]
-Token = Annotated[
-    str | None,
-    typer.Option(envvar="HALFCHECK_TOKEN", metavar="TOKEN", help="With control: the token that was printed."),
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +68,8 @@ class BrokerOptions:
     """The options; there are too many for one signature."""
 
     words: Words = None
+    exec: Exec = False
+    exit_with_parent: ExitWithParent = False
     profile: ProfileName = USUAL_PROFILE
     port: Port = 9876
     grpc_port: GrpcPort = None
@@ -84,12 +84,10 @@ class BrokerOptions:
     trace: TraceFile = None
     record: Records = True
     restart_ms: RestartMs = 300
-    at: At = None
-    token: Token = None
     json: AsJson = False
 
 
-def command(options: BrokerOptions) -> ExitCode:
+def command(options: BrokerOptions) -> int:
     """Serve real clients: a broker and name server of any release, whose time and faults a test decides.
 
     Unmodified RocketMQ clients connect to the address that is printed, as to a name server. Topics are made when they
@@ -102,64 +100,39 @@ def command(options: BrokerOptions) -> ExitCode:
     It stops on Ctrl-C or SIGTERM, in the order in which its release stops, and then says which guarantees the run
     broke, and which known defects its transactions resemble. The exit code is 0 then, or 12 if something was broken.
 
-    With control, gives one order to a broker that runs; --order gives the same at the start. Its port listens on
-    127.0.0.1 only and wants the token that was printed. docs/broker.md has more of each, and of the kinds of faults.
+    With --exec it runs a command, and stops when that ends: HALFCHECK_ADDRESS, HALFCHECK_GRPC_ADDRESS,
+    HALFCHECK_CONTROL and HALFCHECK_TOKEN tell the command where the broker is. The verdict comes on stderr then, with
+    --json as its last line. The exit code is the command's if it failed, else 12 if something was broken, else 0.
 
-    Orders
-    ------
-    control status: what the broker is doing
-    control push_clock ms=N: let time pass at once, and all that is due in it happen
-    control step_clock ms=N: set the wall clock forward or back, while no time passes
-    control crash at_write=N: kill the process now, or at a write from now on; it starts again
-    control restart: stop as told in the release's order, and start again
-    control topic name=T type=NORMAL|FIFO|DELAY|TRANSACTION|PRIORITY|MIXED queues=4: make a topic, or change it
-    control restart_proxy: stop the proxy with all that it knows, and start it again
-    control drop_transaction_data: let the proxy forget where halves lie, as it does by itself
-    control role role=slave|acting_master|master: become slave, acting_master or master
-    control unreachable_producer group=G ends=false: no check reaches a group, until ends=true
-    control fault fault=KIND times=1 chance=1.0 delay_ms=1000 key=KEY: what is to befall messages
-    control fault fault=refuse|refuse_answer request=NAME code=N remark=TEXT: how requests are answered
-    control clear: no fault any more; what was held back goes on
+    halfcheck broker control gives orders to a broker that runs, and --order the same at the start;
+    halfcheck broker control --help lists them. docs/broker.md has more of each, and of the kinds of faults.
 
     Examples
     --------
     halfcheck broker --profile 5.3.3
+    halfcheck broker --port 0 --exec -- mvn test
     halfcheck broker --profile 4.9.7 --port 0 --store /tmp/store --broker-conf broker.conf --speed 60
     halfcheck broker --clock virtual --order "fault fault=double_end key=order-7" --trace trace.jsonl
     halfcheck broker --grpc-port 8081 --order "topic name=Orders type=TRANSACTION"
     halfcheck broker control push_clock ms=60000 --at 127.0.0.1:41234 --token TOKEN
-    halfcheck broker control fault fault=lose_end times=1 --at 127.0.0.1:41234
     """
-    return _give_order(options) if options.words else _serve(options)
+    return _serve(options)
 
 
-def _give_order(options: BrokerOptions) -> ExitCode:
-    """Give the order that the words of the command line name to a broker that runs, and print its answer."""
-    from wire.control.controller import Controller, order_of_words
-
-    first, *words = options.words or []
-    if first != "control":
-        message = f"{first!r}: expected nothing, to start a broker, or control and an order"
-        raise typer.BadParameter(message)
-    name, arguments = order_of_words(words)
-    if options.at is None or options.token is None:
-        message = "control: --at HOST:PORT and --token TOKEN (or HALFCHECK_TOKEN) are missing; the broker printed both"
-        raise typer.BadParameter(message)
-    print(json.dumps(Controller(options.at, options.token).order(name, **arguments), indent=2))
-    return ExitCode.OK
-
-
-def _serve(options: BrokerOptions) -> ExitCode:
+def _serve(options: BrokerOptions) -> int:
     """Serve until it is told to stop, then say what the run broke."""
-    from halfcheck.printing.broker import print_start, verdict_on
+    from halfcheck.printing.broker import print_start, print_verdict
     from halfcheck.printing.remarks import print_remarks
-    from halfcheck.run_verdict import judge_run
+    from halfcheck.run_verdict import JudgedRun
+    from halfcheck.serving.executed_command import ExecutedCommand
+    from halfcheck.serving.served_run import ServedRun
     from reference.format.broker_conf import BrokerConf, read_broker_conf
     from reference.format.broker_conf_remarks import remarks_on_file
     from wire.control.controller import order_of_words
     from wire.node.start import Start
     from wire.service import Service, ServicePorts
 
+    parent = os.getppid()
     _require_sound(options)
     release = _release_of(options)
     conf = BrokerConf() if options.broker_conf is None else read_broker_conf(options.broker_conf, release)
@@ -178,47 +151,56 @@ def _serve(options: BrokerOptions) -> ExitCode:
         )
         if options.broker_conf is not None:
             print_remarks(options.broker_conf, remarks_on_file(options.broker_conf, start.release))
+        judged = JudgedRun(trace, store, conf, start.release)
         service = Service(
             start,
-            ServicePorts(options.listen, options.port, options.control_port, options.grpc_port),
+            ServicePorts(options.listen, options.port, control_port=options.control_port, grpc_port=options.grpc_port),
             trace,
             orders,
-            lambda line: typer.echo(f"halfcheck: {line}", err=True),
+            say=_say,
+            judge=judged.as_answer,
         )
 
         def announce(addresses: ServiceAddresses) -> None:
-            print_start(addresses, options.profile, options.store, as_json=options.json)
+            if not options.exec:
+                print_start(addresses, options.profile, options.store, as_json=options.json)
 
-        node = asyncio.run(service.run(announce))
-        if trace is None:
-            return ExitCode.OK
-        verdict = judge_run(trace, store, conf, start.release, node.answers)
-    if options.json:
-        print(json.dumps(verdict.to_json()), flush=True)
-    else:
-        show(verdict_on(verdict, options.trace))
-    return ExitCode.SAFETY_VIOLATED if verdict.broken else ExitCode.OK
+        run = ServedRun(
+            service,
+            ExecutedCommand(options.words) if options.exec and options.words else None,
+            parent if options.exit_with_parent else None,
+        )
+        node = asyncio.run(run.until_it_ends(announce))
+        verdict = judged.verdict(node.answers)
+    if verdict is not None:
+        print_verdict(verdict, options.trace, as_json=options.json, stderr=options.exec)
+    return run.exit_code or (ExitCode.SAFETY_VIOLATED if verdict is not None and verdict.broken else ExitCode.OK)
+
+
+def _say(line: str) -> None:
+    with suppress(OSError):  # whoever started the broker may read no more
+        typer.echo(f"halfcheck: {line}", err=True)
 
 
 def _require_sound(options: BrokerOptions) -> None:
     from model_check.releases import profile_for
     from reference.versions.versions import switches_of
 
+    if options.words and not options.exec:
+        message = f"{options.words[0]!r}: expected nothing, or --exec -- and a command"
+        raise typer.BadParameter(message)
+    if options.exec and not options.words:
+        message = "--exec: the command is missing; it stands behind --, as in --exec -- mvn test"
+        raise typer.BadParameter(message)
     if options.speed is not None and not (options.speed > 0 and math.isfinite(options.speed)):
         message = f"--speed {options.speed}: expected a number above 0; 1 is real time, --clock virtual stands still"
         raise typer.BadParameter(message)
     if options.speed is not None and options.clock is Clock.VIRTUAL:
         message = f"--speed {options.speed}: not with --clock virtual, which stands still; leave one of them out"
         raise typer.BadParameter(message)
-    if options.token is not None and "HALFCHECK_TOKEN" not in os.environ:
-        message = "--token: only with control; a broker makes its own and prints it"
-        raise typer.BadParameter(message)
     if options.trace is not None and options.trace.exists() and not options.trace.is_file():
         kind = "a directory" if options.trace.is_dir() else "a device or a pipe"
         message = f"--trace {options.trace}: {kind}; give a file for the trace"
-        raise typer.BadParameter(message)
-    if options.at is not None:
-        message = f"--at {options.at}: only with control; --port and --listen say where a broker listens"
         raise typer.BadParameter(message)
     try:
         switches_of(options.profile)

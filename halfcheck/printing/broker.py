@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
+from document.console import show, wide_console
 from document.parts import List, Paragraph, Part
 from document.words import counted, first_of
 
@@ -29,6 +31,14 @@ def print_start(addresses: ServiceAddresses, name: str, store: Path | None, *, a
         print(f"for gRPC clients: {addresses.grpc}")
     print(f"control: {addresses.control} token {addresses.token}")
     print(f"store: {store or 'temporary'}; stop with Ctrl-C", flush=True)
+
+
+def print_verdict(verdict: RunVerdict, trace: Path | None, *, as_json: bool, stderr: bool) -> None:
+    """Print what the run broke, on stderr where stdout is another's."""
+    if as_json:
+        print(json.dumps(verdict.to_json()), file=sys.stderr if stderr else sys.stdout, flush=True)
+    else:
+        show(verdict_on(verdict, trace), wide_console(stderr=stderr))
 
 
 def verdict_on(verdict: RunVerdict, trace: Path | None) -> Iterator[Part]:

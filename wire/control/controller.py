@@ -7,10 +7,11 @@ from http.client import HTTPConnection
 from typing import Any
 
 from files.content import parse_json
-from wire.control.orders import ORDERS
+from wire.control.orders import ORDERS, STOP
 from wire.errors import BadOrderError, WireError
 
 _SECONDS = 60
+_LONG = ("push_clock", STOP)
 
 
 class Controller:
@@ -43,7 +44,7 @@ class Controller:
         WireError
             Nobody answers there, the token is wrong, or it can't be done now.
         """
-        connection = HTTPConnection(self.host, self.port, timeout=None if name == "push_clock" else _SECONDS)
+        connection = HTTPConnection(self.host, self.port, timeout=None if name in _LONG else _SECONDS)
         try:
             headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
             connection.request("POST", f"/{name}", json.dumps(arguments), headers)
@@ -78,6 +79,10 @@ class Controller:
     def restart(self) -> None:
         """Shut the process down, and start the next one."""
         self.order("restart")
+
+    def stop(self) -> dict[str, Any]:
+        """Stop the broker as its release does; the verdict on its run, as ``--json`` prints it."""
+        return self.order(STOP)
 
     def topic(self, name: str, kind: str = "NORMAL", queues: int = 4) -> None:
         """Make a topic for messages of one type, or of any (``MIXED``): the proxy lets no other be sent to it."""

@@ -1,4 +1,4 @@
-"""The control port: HTTP on loopback, an order a POST, JSON in and out, and a token without which nothing is done.
+"""The control port: HTTP, an order a POST, JSON in and out, and a token without which nothing is done.
 
 It speaks as much of HTTP/1.1 as a client of the standard library needs, and closes the connection behind each answer.
 """
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 from files.content import parse_json
 from reference.errors import BrokerError
 from reference.format.errors import StoreError
-from wire.control.orders import carry_out
+from wire.connections import LOOPBACK, reachable_host
+from wire.control.orders import STOP, carry_out
 from wire.errors import BadOrderError, WireError
 
 if TYPE_CHECKING:
     from wire.node.broker_node import BrokerNode
 
-LOOPBACK: Final = "127.0.0.1"
 _MOST_BODY: Final = 1 << 16
 _MOST_HEADERS: Final = 64
 _MOST_DIGITS: Final = 18
@@ -39,32 +39,40 @@ _REASONS: Final = {
 class ControlPort:
     """The port; a request must show its token, which is drawn if not given, as ``Authorization: Bearer TOKEN``."""
 
-    def __init__(self, node: BrokerNode, port: int = 0, token: str | None = None) -> None:
+    def __init__(self, node: BrokerNode, host: str = LOOPBACK, port: int = 0, token: str | None = None) -> None:
         self.token = secrets.token_urlsafe(24) if token is None else token
         self.address = ""
-        """``127.0.0.1:PORT``, once it listens; it never listens anywhere else."""
+        """``127.0.0.1:PORT``, once it listens."""
+        self.waiting: set[asyncio.Task[None] | None] = set()
+        """Who has given the order to stop, and is answered behind that."""
         self._node = node
+        self._host = host
         self._port = port
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None] | None] = set()
 
     async def listen(self) -> None:
-        """Begin to listen; `WireError` if the port is taken."""
+        """Begin to listen; `WireError` if the port is taken, or the address is none of this machine."""
         try:
-            self._server = await asyncio.start_server(self._serve, LOOPBACK, self._port, limit=_MOST_BODY)
+            self._server = await asyncio.start_server(self._serve, self._host, self._port, limit=_MOST_BODY)
         except OSError as error:
-            message = f"{LOOPBACK}:{self._port}: the control port can't listen there: {error.strerror}"
+            message = f"{self._host}:{self._port}: the control port can't listen there: {error.strerror}"
             raise WireError(message) from None
-        self.address = f"{LOOPBACK}:{self._server.sockets[0].getsockname()[1]}"
+        self.address = f"{reachable_host(self._host)}:{self._server.sockets[0].getsockname()[1]}"
 
     async def stop(self) -> None:
-        """Listen no more, and end what is under way."""
+        """Listen no more, and end what is under way, but for who waits for the verdict."""
         if self._server is not None:
             self._server.close()
-        for task in [task for task in self._open if task is not None]:
+        for task in [task for task in self._open - self.waiting if task is not None]:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+
+    async def answered(self) -> None:
+        """Wait until whoever waits for the verdict has it."""
+        if waiting := {task for task in self.waiting if task is not None}:
+            await asyncio.wait(waiting, timeout=_PATIENCE_SECONDS)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -74,6 +82,7 @@ class ControlPort:
                 await self._serve_one(reader, writer)
         finally:
             self._open.discard(task)
+            self.waiting.discard(task)
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
@@ -111,6 +120,8 @@ class ControlPort:
             return 400, {"error": f"the body is no JSON: {error}"}
         if not isinstance(arguments, dict):
             return 400, {"error": f"the body is a {type(arguments).__name__}; an object was expected"}
+        if name == STOP:
+            self.waiting.add(asyncio.current_task())
         try:
             return 200, await carry_out(self._node, name or "status", arguments)
         except BadOrderError as error:

@@ -50,13 +50,15 @@ async def carry_out(node: BrokerNode, name: str, arguments: Mapping[str, Any]) -
     if name != "fault":
         _require_arguments(name, order, arguments)
     if not order.waits:
-        return order.does(node, dict(arguments))
+        return await _answered(order.does(node, dict(arguments)))
     async with node.orders:
-        answer = order.does(node, dict(arguments))
-        if isawaitable(answer):
-            answer = await answer
+        answer = await _answered(order.does(node, dict(arguments)))
         await node.settle()
     return answer
+
+
+async def _answered(answer: object) -> object:
+    return await answer if isawaitable(answer) else answer
 
 
 def _require_arguments(name: str, order: ControlOrder, arguments: Mapping[str, Any]) -> None:
@@ -136,6 +138,10 @@ def _restart(node: BrokerNode, _: Arguments) -> object:
     return {}
 
 
+async def _stop(node: BrokerNode, _: Arguments) -> object:
+    return await node.on_stop()
+
+
 def _change_role(node: BrokerNode, arguments: Arguments) -> object:
     names = [role.value for role in BrokerRole]
     if arguments.get("role") not in names:
@@ -211,6 +217,9 @@ MOST_QUEUES: Final = 1_024
 LAST_MOMENT_MS: Final = 253_402_300_799_999
 """The last millisecond of the year 9999, behind which nothing shows a time."""
 
+STOP: Final = "stop"
+"""The order that is answered when nothing is there any more to give another one to."""
+
 _NAMES: Final = {int: "a whole number", str: "a text", bool: "true or false"}
 
 ORDERS: Final[dict[str, ControlOrder]] = {
@@ -220,6 +229,7 @@ ORDERS: Final[dict[str, ControlOrder]] = {
     "crash": ControlOrder(
         {"at_write": int}, _crash, "kill the process now, or at a write from now on; it starts again"
     ),
+    STOP: ControlOrder({}, _stop, "stop as Ctrl-C does, and answer the verdict on the run", waits=False),
     "restart": ControlOrder({}, _restart, "stop as told in the release's order, and start again"),
     "topic": ControlOrder({"name": str, "type": str, "queues": int}, _topic, "make a topic, or change it"),
     "restart_proxy": ControlOrder({}, _restart_proxy, "stop the proxy with all that it knows, and start it again"),

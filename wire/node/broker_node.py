@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole
@@ -31,7 +31,7 @@ from wire.node.trace_file import FileRecorder
 from wire.remoting.codes import version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from wire.node.surroundings import BrokerPort, ClientChannel, ProxyControl
     from wire.pop.pop_consumption import PopConsumption
@@ -74,6 +74,8 @@ class BrokerNode:
         """The proxy before it, if there is one."""
         self.on_failure: Callable[[BaseException], None] = lambda _: None
         """Called when no process can serve any more."""
+        self.on_stop: Callable[[], Awaitable[dict[str, Any]]] = _not_served
+        """Stops whatever serves it, as its release does; gives the verdict on the run."""
         self.is_pushed = False
         """Whether time is pushed just now: clients wait until it has passed."""
         self.orders = asyncio.Lock()
@@ -290,3 +292,8 @@ class BrokerNode:
         else:
             broker.change_to_slave()
         self.poke()
+
+
+async def _not_served() -> dict[str, Any]:
+    message = "nobody serves this broker"
+    raise BrokerIsDownError(message)

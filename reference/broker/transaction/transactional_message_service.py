@@ -143,6 +143,11 @@ class TransactionalMessageService:
         return min((now, *passed))
 
     @property
+    def has_waiting_entries(self) -> bool:
+        """Whether a half is settled in memory only, and an op message is to come."""
+        return any(context.context_queue for context in self.delete_context.values())
+
+    @property
     def has_batch_that_is_due(self) -> bool:
         """Whether the batch service would write something now."""
         return bool(self._due_contexts(self._clock.now))

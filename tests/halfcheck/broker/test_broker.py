@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
 
 from document.console import show
-from halfcheck.commands.broker import command
 from halfcheck.errors import ExitCode
 from halfcheck.printing.broker import verdict_on
 from halfcheck.run_verdict import RunVerdict
 from tests.wire.one_producer import OneProducer
 from tests.wire.proxy.one_grpc_client import OneGrpcClient, code_of
 from wire.client.transactions import COMMIT
-from wire.control.orders import ORDERS
-from wire.node.faults import Fault
 from wire.proxy.protocol.messages import TransactionResolution
 
 if TYPE_CHECKING:
@@ -133,7 +127,8 @@ def test_of_a_run_that_stored_nothing_it_says_so(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["start"], ExitCode.BAD_OPTION, "'start': expected nothing, to start a broker, or control and an order"),
+        (["start"], ExitCode.BAD_OPTION, "'start': expected nothing, or --exec -- and a command"),
+        (["--exec"], ExitCode.BAD_OPTION, "--exec: the command is missing; it stands behind --"),
         (["control", "status"], ExitCode.BAD_OPTION, "--at HOST:PORT and --token TOKEN"),
         (["control", "fly", "--at", "127.0.0.1:1", "--token", "t"], ExitCode.BAD_CONTENT, "no control port answers"),
         (["control", "crash", "now", "--at", "127.0.0.1:1"], ExitCode.BAD_OPTION, "'now': expected NAME=VALUE"),
@@ -142,30 +137,18 @@ def test_of_a_run_that_stored_nothing_it_says_so(capsys: pytest.CaptureFixture[s
         (["--speed", "nan"], ExitCode.BAD_OPTION, "--speed nan: expected a number above 0"),
         (["--speed", "inf"], ExitCode.BAD_OPTION, "--speed inf: expected a number above 0"),
         (["--speed", "10", "--clock", "virtual"], ExitCode.BAD_OPTION, "not with --clock virtual"),
-        (["--token", "abc"], ExitCode.BAD_OPTION, "--token: only with control"),
         (["--trace", "/dev/null"], ExitCode.BAD_OPTION, "--trace /dev/null: a device or a pipe; give a file"),
         (["--order", f"step_clock ms={10**30}"], ExitCode.BAD_OPTION, "a time between 1970 and 9999"),
         (["--store", "/etc/passwd"], ExitCode.BAD_CONTENT, "/etc/passwd: can't be a store directory: a file"),
         (["--store", "/etc/passwd/store"], ExitCode.BAD_CONTENT, "can't be a store directory: a file"),
         (["--order", "fault fault=fire"], ExitCode.BAD_OPTION, "fault 'fire': expected one of"),
         (["--listen", "192.0.2.77"], ExitCode.BAD_CONTENT, "can't listen there"),
-        (["--at", "127.0.0.1:1"], ExitCode.BAD_OPTION, "only with control"),
+        (["--at", "127.0.0.1:1"], ExitCode.BAD_OPTION, "No such option: --at"),
         (["--broker-conf", "missing.conf"], ExitCode.BAD_CONTENT, "missing.conf"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(words: list[str], code: ExitCode, told: str) -> None:
-    outcome = halfcheck(*words, "--port", "0")
+    outcome = halfcheck(*words, *([] if "control" in words else ["--port", "0"]))
     assert outcome.returncode == code
     assert told in outcome.stderr
     assert outcome.stderr.count("\n") == 1
-
-
-def test_the_help_has_every_order_with_what_it_takes() -> None:
-    section = (inspect.getdoc(command) or "").partition("Orders\n------\n")[2].partition("\n\n")[0]
-    lines = [line.partition(": ") for line in section.splitlines()]
-    assert list(dict.fromkeys(order.split()[1] for order, _, _ in lines)) == list(ORDERS)
-    for order, _, about in lines:
-        name, takes = order.split()[1], re.findall(r" (\w+)=", order)
-        assert name == "fault" or (takes, about) == (list(ORDERS[name].takes), ORDERS[name].about)
-    of_faults = {word for order, _, _ in lines if "fault" in order for word in re.findall(r" (\w+)=", order)}
-    assert of_faults == {"fault", *(each.name for each in fields(Fault))} - {"kind", "befell"}

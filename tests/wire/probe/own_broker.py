@@ -39,7 +39,7 @@ def own_broker(profile: str, folder: Path, **changed: int) -> Iterator[Address]:
         loops.append(asyncio.get_running_loop())
         is_ready.set()
 
-    thread = threading.Thread(target=lambda: asyncio.run(service.run(on_ready, heeds_signals=False)))
+    thread = threading.Thread(target=lambda: asyncio.run(service.run(on_ready)))
     thread.start()
     assert is_ready.wait(10)
     try:
