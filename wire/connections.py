@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+from contextlib import suppress
 from dataclasses import replace
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, cast
 
 from reference.client.producer_messages import RemotingError
@@ -164,14 +167,23 @@ class Connection(asyncio.Protocol):
 
 
 class Listener:
-    """The broker's port, and its name server's."""
+    """The broker's port, and its name server's.
 
-    def __init__(self, node: BrokerNode, host: str, port: int) -> None:
+    Parameters
+    ----------
+    host, port
+        Where it listens.
+    advertised
+        HOST:PORT that clients are sent to, where that is another one, as before a port that is mapped.
+    """
+
+    def __init__(self, node: BrokerNode, host: str, port: int, advertised: str = "") -> None:
         self.address = ""
         """``127.0.0.1:10911``, once it listens."""
         self._node = node
         self._host = host
         self._port = port
+        self._advertised = advertised
         self._server: asyncio.Server | None = None
         self._closing: asyncio.Future[None] | None = None
         node.ports.append(self)
@@ -182,9 +194,10 @@ class Listener:
         Raises
         ------
         WireError
-            The port is taken, or the address is none of this machine.
+            The port is taken, the address is none of this machine, or a name that clients are sent to is none.
         """
         loop = asyncio.get_running_loop()
+        ip = ip_of(self.advertised_host)
         try:
             self._server = await loop.create_server(self._connect, self._host, self._port)
         except OSError as error:
@@ -193,14 +206,16 @@ class Listener:
             )
             raise WireError(message) from None
         self._port = self._server.sockets[0].getsockname()[1]
-        self.address = f"{self.advertised_host}:{self._port}"
-        if self._node.settings.store_host != self.address:
-            self._node.settings = replace(self._node.settings, store_host=self.address)
+        self.address = self._advertised or f"{self.advertised_host}:{self._port}"
+        self._node.address = self.address
+        store_host = f"{ip}:{self.address.rpartition(':')[2]}"
+        if self._node.settings.store_host != store_host:
+            self._node.settings = replace(self._node.settings, store_host=store_host)
 
     @property
     def advertised_host(self) -> str:
-        """The host that clients are sent to: ``brokerIP1``, or else the address that is listened on."""
-        return reachable_host(self._node.start.broker_ip or self._host)
+        """The host that clients are sent to: as it was asked for, ``brokerIP1``, or the address that is listened on."""
+        return self._advertised.rpartition(":")[0] or reachable_host(self._node.start.broker_ip or self._host)
 
     def stop(self) -> None:
         """Listen no more, and end every connection.
@@ -274,6 +289,23 @@ def reachable_host(host: str) -> str:
     """
     reached = LOOPBACK if host in _EVERYWHERE else host
     return f"[{reached}]" if ":" in reached else reached
+
+
+def ip_of(host: str) -> str:
+    """The IP address of a host, as records hold it (``MessageExt#storeHost``); `WireError` if its name is not known.
+
+    Examples
+    --------
+    >>> ip_of("localhost"), ip_of("[::1]")
+    ('127.0.0.1', '[::1]')
+    """
+    with suppress(ValueError):
+        return reachable_host(str(ip_address(host.strip("[]"))))
+    try:
+        return socket.gethostbyname(host)
+    except OSError as error:
+        message = f"{host}: clients can't be sent there: {error.strerror}; give an IP address"
+        raise WireError(message) from None
 
 
 def _close(server: asyncio.Server, closed: asyncio.Future[None]) -> None:

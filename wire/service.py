@@ -36,6 +36,8 @@ class ServicePorts:
     control_port: int = 0
     grpc_port: int | None = None
     """For gRPC clients; None for no such port."""
+    advertised: str = ""
+    """HOST:PORT that clients are sent to, where that is another one; gRPC clients to its host, at their port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class Service:
         node = self.node = BrokerNode(self.start, self.say)
         node.recorder = FileRecorder(node.clock, self.trace, self.say)
         node.on_failure, node.on_stop = self._fail, self._end
-        listener = Listener(node, self.ports.host, self.ports.port)
+        listener = Listener(node, self.ports.host, self.ports.port, self.ports.advertised)
         control = ControlPort(node, self.ports.control_host, self.ports.control_port, self.token)
         threads: asyncio.Task[None] | None = None
         try:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -20,7 +20,7 @@ from halfcheck.errors import ExitCode
 from halfcheck.options import USUAL_PROFILE, AsJson, ProfileName, Seed
 
 if TYPE_CHECKING:
-    from wire.service import ServiceAddresses
+    from wire.service import ServiceAddresses, ServicePorts
 
 
 class Clock(Enum):
@@ -29,6 +29,9 @@ class Clock(Enum):
     REAL = "real"
     VIRTUAL = "virtual"
 
+
+_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/=-]{16,}")
+"""What stands in a header behind ``Bearer`` (RFC 6750), and is too long to be guessed."""
 
 Words = Annotated[
     list[str] | None, typer.Argument(metavar="-- COMMAND", help="With --exec: the command to run, and its arguments.")
@@ -45,7 +48,18 @@ GrpcPort = Annotated[
     typer.Option(min=0, max=65_535, help="Besides, a port for gRPC clients, as RocketMQ's proxy has one; 0 is any."),
 ]
 Listen = Annotated[str, typer.Option(metavar="ADDRESS", help="The address that clients connect to.")]
-ControlPort = Annotated[int, typer.Option(min=0, max=65_535, help="The control port, on 127.0.0.1; 0 is any.")]
+Advertise = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="Where clients are sent to, if not there: before a port that is mapped."),
+]
+ControlPort = Annotated[int | None, typer.Option(min=0, max=65_535, help="The control port; any if left out.")]
+ControlListen = Annotated[
+    str, typer.Option(metavar="HOST[:PORT]", help="The address that orders are taken at, with its port or without.")
+]
+Token = Annotated[
+    str | None,
+    typer.Option(envvar="HALFCHECK_TOKEN", metavar="TOKEN", help="What orders must show; drawn if left out."),
+]
 Store = Annotated[
     Path | None, typer.Option(metavar="DIR", help="The store; without it a temporary one, gone when it stops.")
 ]
@@ -74,7 +88,10 @@ class BrokerOptions:
     port: Port = 9876
     grpc_port: GrpcPort = None
     listen: Listen = "127.0.0.1"
-    control_port: ControlPort = 0
+    advertise: Advertise = None
+    control_port: ControlPort = None
+    control_listen: ControlListen = "127.0.0.1"
+    token: Token = None
     store: Store = None
     broker_conf: Conf = None
     speed: Speed = None
@@ -130,7 +147,7 @@ def _serve(options: BrokerOptions) -> int:
     from reference.format.broker_conf_remarks import remarks_on_file
     from wire.control.controller import order_of_words
     from wire.node.start import Start
-    from wire.service import Service, ServicePorts
+    from wire.service import Service
 
     parent = os.getppid()
     _require_sound(options)
@@ -154,9 +171,10 @@ def _serve(options: BrokerOptions) -> int:
         judged = JudgedRun(trace, store, conf, start.release)
         service = Service(
             start,
-            ServicePorts(options.listen, options.port, control_port=options.control_port, grpc_port=options.grpc_port),
+            _ports(options),
             trace,
             orders,
+            options.token,
             say=_say,
             judge=judged.as_answer,
         )
@@ -182,6 +200,47 @@ def _say(line: str) -> None:
         typer.echo(f"halfcheck: {line}", err=True)
 
 
+def _ports(options: BrokerOptions) -> ServicePorts:
+    """Where it listens, and where clients are sent to; `typer.BadParameter` for what is no address."""
+    from wire.client.channel import Address
+    from wire.service import ServicePorts
+
+    control_host, control_port = options.control_listen, options.control_port or 0
+    try:
+        if _has_port(options.control_listen):
+            option = "--control-listen"
+            control = Address.of(options.control_listen)
+            if options.control_port is not None:
+                message = f"{option} {control} names the port, and so does --control-port {control_port}; leave one out"
+                raise typer.BadParameter(message)
+            control_host, control_port = control.host, control.port
+        if options.advertise is not None:
+            option = "--advertise"
+            Address.of(options.advertise)
+    except ValueError as error:
+        message = f"{option} {error}"
+        raise typer.BadParameter(message) from None
+    return ServicePorts(
+        options.listen,
+        options.port,
+        control_host.strip("[]"),
+        control_port,
+        options.grpc_port,
+        options.advertise or "",
+    )
+
+
+def _has_port(address: str) -> bool:
+    """Whether an address has a port behind it; an IPv6 address has colons of its own.
+
+    Examples
+    --------
+    >>> [_has_port(address) for address in ("0.0.0.0", "0.0.0.0:4711", "::1", "[::1]", "[::1]:4711")]
+    [False, True, False, False, True]
+    """
+    return address.count(":") == 1 or "]:" in address
+
+
 def _require_sound(options: BrokerOptions) -> None:
     from model_check.releases import profile_for
     from reference.versions.versions import switches_of
@@ -197,6 +256,12 @@ def _require_sound(options: BrokerOptions) -> None:
         raise typer.BadParameter(message)
     if options.speed is not None and options.clock is Clock.VIRTUAL:
         message = f"--speed {options.speed}: not with --clock virtual, which stands still; leave one of them out"
+        raise typer.BadParameter(message)
+    if options.token is not None and not _TOKEN.fullmatch(options.token):
+        message = f"--token: {len(options.token)} characters; give 16 or more, of letters, digits and any of -._~+/="
+        raise typer.BadParameter(message)
+    if options.trace is not None and not options.record:
+        message = f"--trace {options.trace}: not with --no-record, which records nothing; leave one of them out"
         raise typer.BadParameter(message)
     if options.trace is not None and options.trace.exists() and not options.trace.is_file():
         kind = "a directory" if options.trace.is_dir() else "a device or a pipe"

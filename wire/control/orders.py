@@ -76,7 +76,7 @@ def _status(node: BrokerNode, _: Arguments) -> object:
     store = node.broker.message_store if node.is_up else None
     return {
         "profile": node.start.release,
-        "address": node.settings.store_host,
+        "address": node.address,
         "is_up": node.serves,
         "role": node.role.value,
         "now": node.clock.now,

@@ -63,6 +63,8 @@ class BrokerNode:
         self.role = BrokerRole.MASTER
         self.settings = start.settings
         """Of a process in its group; and its settings, also as an operator has changed them."""
+        self.address = start.settings.store_host
+        """HOST:PORT that clients are sent to."""
         self.died = 0
         self.booted_at = now
         """How often its process died, and when the one that serves began, by its clock."""

@@ -58,7 +58,7 @@ def forget(_: BrokerNode, request: Request) -> RemotingCommand:
 
 def _broker_data(node: BrokerNode) -> dict[str, Any]:
     return {
-        "brokerAddrs": {"0": node.settings.store_host},
+        "brokerAddrs": {"0": node.address},
         "brokerName": node.settings.broker_name,
         "cluster": node.settings.broker_cluster_name,
         "enableActingMaster": False,

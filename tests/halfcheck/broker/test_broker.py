@@ -20,6 +20,7 @@ from halfcheck.run_verdict import RunVerdict
 from tests.wire.one_producer import OneProducer
 from tests.wire.proxy.one_grpc_client import OneGrpcClient, code_of
 from wire.client.transactions import COMMIT
+from wire.control.controller import Controller
 from wire.proxy.protocol.messages import TransactionResolution
 
 if TYPE_CHECKING:
@@ -99,6 +100,20 @@ def test_it_serves_obeys_control_and_says_in_the_end_what_was_broken(tmp_path: P
     assert explained.returncode == ExitCode.OK, explained.stdout + explained.stderr
 
 
+def test_clients_are_sent_elsewhere_and_orders_are_taken_everywhere_with_a_token_of_ones_own(tmp_path: Path) -> None:
+    token = "ABCDEFGHIJKLMNOP"  # noqa: S105 - it opens this test's broker alone
+    everywhere = "--control-listen", "0.0.0.0"  # noqa: S104 - as in a container
+    options = "--advertise", "localhost:12345", *everywhere, "--token", token
+    with served(tmp_path, "--clock", "virtual", *options) as (process, told):
+        assert (told["address"], told["token"]) == ("localhost:12345", token)
+        assert halfcheck("control", "status", HALFCHECK_CONTROL=told["control"], HALFCHECK_TOKEN=token).returncode == 0
+        assert process.stdout is not None
+        elsewhere = Controller(told["control"].replace("127.0.0.1", "127.0.0.2"), token)
+        verdict = elsewhere.stop()
+        assert json.loads(process.stdout.read()) == verdict
+        assert process.wait(60) == ExitCode.OK
+
+
 def test_a_store_is_one_brokers_and_is_gone_on_with(tmp_path: Path) -> None:
     options = "--profile", "4.9.7", "--clock", "virtual"
     with served(tmp_path, *options) as (process, told):
@@ -137,6 +152,18 @@ def test_of_a_run_that_stored_nothing_it_says_so(capsys: pytest.CaptureFixture[s
         (["--speed", "nan"], ExitCode.BAD_OPTION, "--speed nan: expected a number above 0"),
         (["--speed", "inf"], ExitCode.BAD_OPTION, "--speed inf: expected a number above 0"),
         (["--speed", "10", "--clock", "virtual"], ExitCode.BAD_OPTION, "not with --clock virtual"),
+        (["--token", "abc"], ExitCode.BAD_OPTION, "--token: 3 characters; give 16 or more, of letters, digits"),
+        (["--token", "with a blank in it"], ExitCode.BAD_OPTION, "--token: 18 characters; give 16 or more, of letters"),
+        (["--advertise", "9876"], ExitCode.BAD_OPTION, "--advertise '9876': expected HOST:PORT"),
+        (["--advertise", "no.such.host.invalid:9876"], ExitCode.BAD_CONTENT, "clients can't be sent there"),
+        (["--control-listen", "::1:0:"], ExitCode.BAD_CONTENT, "the control port can't listen there"),
+        (
+            ["--control-listen", "127.0.0.1:0"],
+            ExitCode.BAD_OPTION,
+            "--control-listen '127.0.0.1:0': expected HOST:PORT",
+        ),
+        (["--control-listen", "127.0.0.1:1", "--control-port", "2"], ExitCode.BAD_OPTION, "leave one out"),
+        (["--no-record", "--trace", "t.jsonl"], ExitCode.BAD_OPTION, "not with --no-record"),
         (["--trace", "/dev/null"], ExitCode.BAD_OPTION, "--trace /dev/null: a device or a pipe; give a file"),
         (["--order", f"step_clock ms={10**30}"], ExitCode.BAD_OPTION, "a time between 1970 and 9999"),
         (["--store", "/etc/passwd"], ExitCode.BAD_CONTENT, "/etc/passwd: can't be a store directory: a file"),
