@@ -5,7 +5,6 @@ It is found by pytest wherever halfcheck is installed (entry point ``halfcheck``
 
 from __future__ import annotations
 
-import time
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from halfcheck.run_verdict import RunVerdict
+    from halfcheck.run_verdict import JudgedRun, RunVerdict
     from wire.broker_thread import BrokerThread
     from wire.control.controller import Controller
     from wire.node.start import Start
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 MARK: Final = "rocketmq"
 
-_LOOK_SECONDS: Final = 0.05
 _USUAL_SEED: Final = 7
 _RESTART_MS: Final = 200
 
@@ -45,6 +43,7 @@ class RocketmqBroker:
     grpc_address: str
     """Where gRPC clients connect to; empty unless the marker says ``grpc=True``."""
     _thread: BrokerThread = field(repr=False)
+    _judged: JudgedRun = field(repr=False)
     _idle: list[str] = field(default_factory=list, repr=False)
 
     def create_topic(self, topic: str, queues: int = 4, message_type: str = "") -> None:
@@ -61,18 +60,7 @@ class RocketmqBroker:
         WireError
             The broker does not take the name, or does not serve now.
         """
-        from wire.client.channel import Address, BrokerChannel
-        from wire.errors import WireError
-        from wire.remoting.codes import RequestCode, ResponseCode
-
-        fields = {"topic": topic, "readQueueNums": queues, "writeQueueNums": queues, "perm": 6, "order": False}
-        more = {"defaultTopic": "TBW102", "topicFilterType": "SINGLE_TAG", "topicSysFlag": 0}
-        more |= {"attributes": f"+message.type={message_type}"} if message_type else {}
-        with BrokerChannel(Address.of(self.address)) as operator:
-            answer = operator.ask(RequestCode.UPDATE_AND_CREATE_TOPIC, fields | more)
-        if answer.code != ResponseCode.SUCCESS:
-            message = f"create_topic({topic!r}): {answer.remark or answer.code}"
-            raise WireError(message)
+        self.control.topic(topic, message_type, queues)
 
     def wait_for_producer(self, group: str, seconds: float = 60) -> None:
         """Wait until a producer of the group has told the broker of itself, as most clients do every 30 s.
@@ -84,21 +72,16 @@ class RocketmqBroker:
         TimeoutError
             None has, in so many seconds of real time; names the groups that are known.
         """
-        end = time.monotonic() + seconds
-        while group not in (known := self.control.status()["producers"]):
-            if time.monotonic() > end:
-                message = f"no producer of {group!r} within {seconds:g} s; the broker knows {sorted(known) or 'none'}"
-                raise TimeoutError(message)
-            time.sleep(_LOOK_SECONDS)
+        answer = self.control.order("wait", producer=group, timeout_ms=int(seconds * 1_000))
+        if not answer["came"]:
+            known = answer["producers"] or "none"
+            message = f"no producer of {group!r} within {seconds:g} s; the broker knows {known}"
+            raise TimeoutError(message)
 
     def stop(self) -> RunVerdict:
         """Stop it as its release does; which guarantees the run broke, and which defects it resembles."""
-        from halfcheck.run_verdict import judge_run
-        from reference.format.broker_conf import read_broker_conf
-
         self._stop()
-        conf = read_broker_conf(self.broker_conf, self.release)
-        return judge_run(self.trace, self.store, conf, self.release, self._thread.answers)
+        return self._judged.verdict(self._thread.answers)
 
     def close(self) -> None:
         """Stop it if it runs, and warn of faults that befell nothing, as under a key that is mistyped."""
@@ -126,6 +109,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def rocketmq_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RocketmqBroker]:
     """A broker of the newest release in real time, or as the marker ``rocketmq`` says; it is closed with the test."""
+    from halfcheck.run_verdict import JudgedRun
+    from reference.format.broker_conf import read_broker_conf
     from wire.broker_thread import BrokerThread
 
     folder = tmp_path / "rocketmq"
@@ -133,9 +118,10 @@ def rocketmq_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[
     start, conf = _start(marker, folder)
     log: list[str] = []
     trace = folder / "trace.jsonl"
-    with BrokerThread(start, ports=_ports(marker), trace=trace, say=log.append) as thread:
+    judged = JudgedRun(trace, start.store, read_broker_conf(conf, start.release), start.release)
+    with BrokerThread(start, ports=_ports(marker), trace=trace, say=log.append, judge=judged.as_answer) as thread:
         where = thread.address, thread.controller, start.release, start.store, trace, conf, log, thread.grpc_address
-        broker = RocketmqBroker(*where, thread)
+        broker = RocketmqBroker(*where, thread, judged)
         yield broker
         broker.close()
 

@@ -140,30 +140,23 @@ def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str, answers:
 
 @dataclass(slots=True)
 class JudgedRun:
-    """A run that is judged once, for all who ask: the order to stop, and whoever started the broker.
+    """A run that is judged once, for all who ask: the order to stop, and whoever started the broker."""
 
-    Attributes
-    ----------
-    trace
-        None where nothing is recorded, and there is no verdict.
-    """
-
-    trace: Path | None
+    trace: Path
     store: Path
     conf: BrokerConf
     release: str
     _verdict: RunVerdict | None = field(default=None, init=False)
 
-    def verdict(self, answers: Answers | None = None) -> RunVerdict | None:
+    def verdict(self, answers: Answers | None = None) -> RunVerdict:
         """The verdict; the run must be over."""
-        if self._verdict is None and self.trace is not None:
+        if self._verdict is None:
             self._verdict = judge_run(self.trace, self.store, self.conf, self.release, answers)
         return self._verdict
 
     def as_answer(self, node: BrokerNode) -> dict[str, Any]:
-        """As JSON values; empty where nothing was recorded."""
-        verdict = self.verdict(node.answers)
-        return {} if verdict is None else verdict.to_json()
+        """The verdict as JSON values."""
+        return self.verdict(node.answers).to_json()
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class BrokerThread:
         ports: ServicePorts | None = None,
         trace: Path | None = None,
         say: Callable[[str], None] = lambda _: None,
-        judge: Callable[[BrokerNode], dict[str, Any]] = lambda _: {},
+        judge: Callable[[BrokerNode], dict[str, Any]] | None = None,
     ) -> None:
         self._service = Service(start, ports or ServicePorts(), trace, say=say, judge=judge)
         self._loop = asyncio.new_event_loop()

@@ -64,8 +64,8 @@ class Service:
     token: str | None = None
     """What the control port wants to be shown; None for one that is drawn."""
     say: Callable[[str], None] = lambda _: None
-    judge: Callable[[BrokerNode], dict[str, Any]] = lambda _: {}
-    """Judges the run behind its end, for whoever gives the order to stop."""
+    judge: Callable[[BrokerNode], dict[str, Any]] | None = None
+    """Judges the run behind its end, for whoever gives the order to stop; None for no verdict, which is empty then."""
     node: BrokerNode | None = field(default=None, init=False)
     """The broker, from :meth:`run` on."""
     beside: set[asyncio.Task[Any]] = field(default_factory=set, init=False)
@@ -145,7 +145,7 @@ class Service:
         try:
             if self._failure is not None:
                 raise self._failure
-            self._verdict.set_result(self.judge(node))
+            self._verdict.set_result({} if self.judge is None else self.judge(node))
         except Exception as error:  # noqa: BLE001 - whoever waits is told, and the process ends with the same
             self._verdict.set_exception(WireError(f"stop: there is no verdict: {error}"))
             self._failure = error

@@ -109,7 +109,7 @@ def command(options: BrokerOptions) -> int:
 
     Unmodified RocketMQ clients connect to the address that is printed, as to a name server. Topics are made when they
     are sent to, checks go out, retries and dead letters come, and the store is one that a real broker opens. --speed 60
-    lets 15 checks of 60 s pass in 15 s; with --clock virtual time stands still until control pushes it.
+    lets 15 checks of 30 s pass in 8 s; with --clock virtual time stands still until an order lets it pass.
 
     Clients that speak gRPC (rocketmq-clients: Java 5, Python, Node.js, Go v5, Rust and so on) connect to --grpc-port,
     as to RocketMQ's proxy. Their topics must be there before: --order "topic name=Orders type=TRANSACTION" makes one.
@@ -131,7 +131,7 @@ def command(options: BrokerOptions) -> int:
     halfcheck broker --profile 4.9.7 --port 0 --store /tmp/store --broker-conf broker.conf --speed 60
     halfcheck broker --clock virtual --order "fault fault=double_end key=order-7" --trace trace.jsonl
     halfcheck broker --grpc-port 8081 --order "topic name=Orders type=TRANSACTION"
-    halfcheck broker control push_clock ms=60000 --at 127.0.0.1:41234 --token TOKEN
+    halfcheck broker control round --at 127.0.0.1:41234 --token TOKEN
     """
     return _serve(options)
 
@@ -168,7 +168,7 @@ def _serve(options: BrokerOptions) -> int:
         )
         if options.broker_conf is not None:
             print_remarks(options.broker_conf, remarks_on_file(options.broker_conf, start.release))
-        judged = JudgedRun(trace, store, conf, start.release)
+        judged = None if trace is None else JudgedRun(trace, store, conf, start.release)
         service = Service(
             start,
             _ports(options),
@@ -176,7 +176,7 @@ def _serve(options: BrokerOptions) -> int:
             orders,
             options.token,
             say=_say,
-            judge=judged.as_answer,
+            judge=None if judged is None else judged.as_answer,
         )
 
         def announce(addresses: ServiceAddresses) -> None:
@@ -189,10 +189,11 @@ def _serve(options: BrokerOptions) -> int:
             parent if options.exit_with_parent else None,
         )
         node = asyncio.run(run.until_it_ends(announce))
-        verdict = judged.verdict(node.answers)
-    if verdict is not None:
-        print_verdict(verdict, options.trace, as_json=options.json, stderr=options.exec)
-    return run.exit_code or (ExitCode.SAFETY_VIOLATED if verdict is not None and verdict.broken else ExitCode.OK)
+        verdict = None if judged is None else judged.verdict(node.answers)
+    if verdict is None:
+        return run.exit_code
+    print_verdict(verdict, options.trace, as_json=options.json, stderr=options.exec)
+    return run.exit_code or (ExitCode.SAFETY_VIOLATED if verdict.broken else ExitCode.OK)
 
 
 def _say(line: str) -> None:

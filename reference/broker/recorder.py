@@ -51,6 +51,8 @@ class Recorder:
         each."""
         self.counts: Counter[str] = Counter()
         """How many rows of each event there are."""
+        self.rounds_ended = 0
+        """How many check rounds have ended, recorded or not."""
         self.is_on = is_on
         self._clock = clock
         self._transaction_of_key: dict[str, int] = {}
@@ -99,6 +101,7 @@ class Recorder:
 
     def record_check_step(self, step: CheckStep) -> None:
         """A check round took a step."""
+        self.rounds_ended += step.branch.is_end
         if not self.is_on:
             return
         check_times = -1 if step.check_times is None else step.check_times

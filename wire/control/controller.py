@@ -9,9 +9,9 @@ from typing import Any
 from files.content import parse_json
 from wire.control.orders import ORDERS, STOP
 from wire.errors import BadOrderError, WireError
+from wire.order_arguments import of_texts
 
 _SECONDS = 60
-_LONG = ("push_clock", STOP)
 
 
 class Controller:
@@ -44,7 +44,7 @@ class Controller:
         WireError
             Nobody answers there, the token is wrong, or it can't be done now.
         """
-        connection = HTTPConnection(self.host, self.port, timeout=None if name in _LONG else _SECONDS)
+        connection = HTTPConnection(self.host, self.port, timeout=_patience(name))
         try:
             headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
             connection.request("POST", f"/{name}", json.dumps(arguments), headers)
@@ -84,9 +84,25 @@ class Controller:
         """Stop the broker as its release does; the verdict on its run, as ``--json`` prints it."""
         return self.order(STOP)
 
-    def topic(self, name: str, kind: str = "NORMAL", queues: int = 4) -> None:
+    def transactions(self, key: str | None = None) -> list[dict[str, Any]]:
+        """The transactions with a key or unique key, or all: states, checks, places, and when each is checked next."""
+        return list(self.order("transactions", **({} if key is None else {"key": key}))["transactions"])
+
+    def wait(self, *, timeout_ms: int = 60_000, **what: object) -> bool:
+        """Wait for ``producer=GROUP``, ``rounds=N`` or ``delivered=KEY``, in real time; whether it came."""
+        return bool(self.order("wait", timeout_ms=timeout_ms, **what)["came"])
+
+    def round(self) -> int:
+        """Let a virtual clock go on until a whole check round has begun and ended; the milliseconds that passed."""
+        return int(self.order("round")["passed_ms"])
+
+    def topic(self, name: str, kind: str = "", queues: int = 4) -> None:
         """Make a topic for messages of one type, or of any (``MIXED``): the proxy lets no other be sent to it."""
-        self.order("topic", name=name, type=kind, queues=queues)
+        self.order("topic", name=name, queues=queues, **({"type": kind} if kind else {}))
+
+    def group(self, name: str, **settings: object) -> None:
+        """Make a consumer group, or change its ``retryMaxTimes`` and ``consumeMessageOrderly``."""
+        self.order("group", name=name, **settings)
 
     def restart_proxy(self) -> None:
         """Stop the proxy with all that it knows, and start it again; the broker behind it goes on."""
@@ -114,7 +130,7 @@ class Controller:
 
 
 def order_of_words(words: list[str]) -> tuple[str, dict[str, Any]]:
-    """An order in words of a command line: its name, then ``NAME=VALUE`` each, values in JSON or bare texts.
+    """An order in words of a command line: its name, then ``NAME=VALUE`` each.
 
     Raises
     ------
@@ -129,14 +145,17 @@ def order_of_words(words: list[str]) -> tuple[str, dict[str, Any]]:
     if not words:
         message = f"an order is missing; there are {', '.join(sorted(ORDERS))}"
         raise BadOrderError(message)
-    arguments: dict[str, Any] = {}
+    order = words[0].replace("-", "_")
+    given: list[tuple[str, str]] = []
     for word in words[1:]:
         name, equals, value = word.partition("=")
         if not equals or not name:
             message = f"{word!r}: expected NAME=VALUE, such as ms=60000"
             raise BadOrderError(message)
-        try:
-            arguments[name] = parse_json(value)
-        except ValueError:
-            arguments[name] = value
-    return words[0].replace("-", "_"), arguments
+        given.append((name, value))
+    return order, of_texts(ORDERS[order].takes if order in ORDERS else {}, given)
+
+
+def _patience(order: str) -> float | None:
+    """For how many seconds an answer is waited for; None for as long as it takes."""
+    return None if order in ORDERS and ORDERS[order].takes_long else _SECONDS

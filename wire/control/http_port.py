@@ -11,13 +11,16 @@ import json
 import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl
 
 from files.content import parse_json
 from reference.errors import BrokerError
 from reference.format.errors import StoreError
 from wire.connections import LOOPBACK, reachable_host
-from wire.control.orders import STOP, carry_out
+from wire.control.openapi import DESCRIPTION, openapi
+from wire.control.orders import ORDERS, STOP, carry_out
 from wire.errors import BadOrderError, WireError
+from wire.order_arguments import of_texts
 
 if TYPE_CHECKING:
     from wire.node.broker_node import BrokerNode
@@ -31,6 +34,7 @@ _REASONS: Final = {
     400: "Bad Request",
     401: "Unauthorized",
     404: "Not Found",
+    405: "Method Not Allowed",
     409: "Conflict",
     413: "Content Too Large",
 }
@@ -111,19 +115,32 @@ class ControlPort:
             return 400, {"error": "expected POST /ORDER with a JSON object, or GET /status"}
         async with asyncio.timeout(_PATIENCE_SECONDS):
             body = await reader.readexactly(length)
-        return await self._carry_out(words[1].strip("/"), body)
-
-    async def _carry_out(self, name: str, body: bytes) -> tuple[int, object]:
+        path, _, query = words[1].partition("?")
+        name = path.strip("/") or "status"
+        if words[0] == "GET":
+            return await self._read(name, query)
         try:
             arguments: Any = parse_json(body) if body else {}
         except (ValueError, RecursionError) as error:
             return 400, {"error": f"the body is no JSON: {error}"}
         if not isinstance(arguments, dict):
             return 400, {"error": f"the body is a {type(arguments).__name__}; an object was expected"}
+        return await self._carry_out(name, arguments)
+
+    async def _read(self, name: str, query: str) -> tuple[int, object]:
+        if name == DESCRIPTION:
+            return 200, openapi()
+        order = ORDERS.get(name)
+        if order is not None and not order.reads:
+            return 405, {"error": f"GET /{name}: it changes something; POST it"}
+        given = parse_qsl(query, keep_blank_values=True)
+        return await self._carry_out(name, of_texts({} if order is None else order.takes, given))
+
+    async def _carry_out(self, name: str, arguments: dict[str, Any]) -> tuple[int, object]:
         if name == STOP:
             self.waiting.add(asyncio.current_task())
         try:
-            return 200, await carry_out(self._node, name or "status", arguments)
+            return 200, await carry_out(self._node, name, arguments)
         except BadOrderError as error:
             return 404 if "order '" in str(error) else 400, {"error": str(error)}
         except (BrokerError, StoreError, WireError) as error:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from reference.client.producer_messages import RemotingError
 from reference.format.properties import KEYS, UNIQUE_KEY
 from reference.simulation.scheduler import Sleep, Steps
-from wire.errors import BadOrderError
 from wire.node.producer_channels import check_command
+from wire.order_arguments import OrderArgument, checked
 from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class NetworkFaults:
     def _befalls(self, fault: Fault, properties: Mapping[str, str]) -> bool:
         if fault.is_over:
             return False
-        if fault.key and fault.key not in (properties.get(UNIQUE_KEY), *properties.get(KEYS, "").split(" ")):
+        if fault.key and not bears(properties, fault.key):
             return False
         if fault.chance < 1 and self._random.random() >= fault.chance:
             return False
@@ -195,44 +195,29 @@ def fault_of(order: Mapping[str, Any]) -> Fault:
     >>> fault_of({"fault": "delay_end", "delay_ms": 5_000, "key": "order-7"}).delay_ms
     5000
     """
-    given = dict(order)
-    kind = given.pop("fault", None)
-    if kind not in KINDS:
-        message = f"fault {kind!r}: expected one of {', '.join(KINDS)}"
-        raise BadOrderError(message)
-    fault = Fault(str(kind))
-    for name, value in given.items():
-        setattr(fault, *_setting(name, value))
-    return fault
+    given = checked("fault", FAULT_ARGUMENTS, order)
+    return Fault(given.pop("fault"), **given | {"request": RequestCode[given["request"]]})
 
 
-def _setting(name: str, value: Any) -> tuple[str, Any]:
-    if name == "request":
-        if value not in RequestCode.__members__:
-            message = f"request {value!r}: expected a kind of request such as SEND_MESSAGE_V2 or HEART_BEAT"
-            raise BadOrderError(message)
-        return name, RequestCode[value]
-    if name not in _SETTINGS:
-        message = f"{name!r}: a fault has {', '.join(['fault', *_SETTINGS, 'request'])}"
-        raise BadOrderError(message)
-    wanted, expected = _SETTINGS[name]
-    is_right = isinstance(value, wanted) and not isinstance(value, bool)
-    if (
-        not is_right
-        or (name in ("times", "delay_ms") and value is not None and value < 0)
-        or (name == "chance" and not 0 <= value <= 1)
-    ):
-        message = f"{name} is {value!r}: expected {expected}"
-        raise BadOrderError(message)
-    return name, value
+def bears(properties: Mapping[str, str], key: str) -> bool:
+    """Whether a message has a key, among its KEYS or as its UNIQ_KEY."""
+    return key in (properties.get(UNIQUE_KEY), *properties.get(KEYS, "").split(" "))
 
 
-_SETTINGS: Final[dict[str, tuple[tuple[type, ...], str]]] = {
-    "times": ((int, type(None)), "a number of messages, or null for all"),
-    "chance": ((int, float), "a number from 0 to 1"),
-    "delay_ms": ((int,), "milliseconds of the broker's clock"),
-    "key": ((str,), "a key or a unique key of a message"),
-    "code": ((int,), "a response code"),
-    "remark": ((str,), "a text"),
+_USUAL: Final = Fault("")
+
+FAULT_ARGUMENTS: Final = {
+    "fault": OrderArgument(str, "its kind", KINDS, is_required=True),
+    "times": OrderArgument(
+        int, "how many messages it befalls, or null for all", least=0, default=_USUAL.times, may_be_null=True
+    ),
+    "chance": OrderArgument(float, "with which probability", least=0, most=1, default=_USUAL.chance),
+    "delay_ms": OrderArgument(int, "milliseconds of the broker's clock", least=0, default=_USUAL.delay_ms),
+    "key": OrderArgument(str, "a key or a unique key of a message, or empty for all", default=_USUAL.key),
+    "request": OrderArgument(
+        str, "of a refusal: the kind of request", tuple(RequestCode.__members__), default=_USUAL.request.name
+    ),
+    "code": OrderArgument(int, "of a refusal: the response code", default=_USUAL.code),
+    "remark": OrderArgument(str, "of a refusal: its words", default=_USUAL.remark),
 }
-"""Of a fault: the types of each, and the words for what is expected."""
+"""What a fault is made of."""

@@ -92,13 +92,20 @@ def get_all_topic_config(node: BrokerNode, request: Request) -> RemotingCommand:
 
 
 def update_group(node: BrokerNode, request: Request) -> RemotingCommand:
-    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: the group is made; its settings are stored, and not heeded."""
+    """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: the settings are stored, and heeded where the group pops."""
     data = object_in(request.body, "UPDATE_AND_CREATE_SUBSCRIPTIONGROUP")
     name = legal_name(str(data.get("groupName", "")))
-    groups = node.broker.subscription_group_manager
-    groups.create(name)
-    groups.add(name, groups.table[name] | {key: value for key, value in data.items() if value is not None})
+    make_group(node.broker, name, {key: value for key, value in data.items() if value is not None})
     return request.answer()
+
+
+def make_group(broker: BrokerController, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
+    """Make a consumer group, or change it (``SubscriptionGroupManager#updateSubscriptionGroupConfig``)."""
+    groups = broker.subscription_group_manager
+    groups.create(name)
+    if changed:
+        groups.add(name, groups.table[name] | changed)
+    return dict(groups.table[name])
 
 
 def get_all_groups(node: BrokerNode, request: Request) -> RemotingCommand:

@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
 
 from document.console import show
+from halfcheck.commands.broker_control import lines_of_orders
 from halfcheck.errors import ExitCode
 from halfcheck.printing.broker import verdict_on
 from halfcheck.run_verdict import RunVerdict
@@ -21,6 +23,8 @@ from tests.wire.one_producer import OneProducer
 from tests.wire.proxy.one_grpc_client import OneGrpcClient, code_of
 from wire.client.transactions import COMMIT
 from wire.control.controller import Controller
+from wire.control.orders import ORDERS
+from wire.node.faults import Fault
 from wire.proxy.protocol.messages import TransactionResolution
 
 if TYPE_CHECKING:
@@ -168,7 +172,7 @@ def test_of_a_run_that_stored_nothing_it_says_so(capsys: pytest.CaptureFixture[s
         (["--order", f"step_clock ms={10**30}"], ExitCode.BAD_OPTION, "a time between 1970 and 9999"),
         (["--store", "/etc/passwd"], ExitCode.BAD_CONTENT, "/etc/passwd: can't be a store directory: a file"),
         (["--store", "/etc/passwd/store"], ExitCode.BAD_CONTENT, "can't be a store directory: a file"),
-        (["--order", "fault fault=fire"], ExitCode.BAD_OPTION, "fault 'fire': expected one of"),
+        (["--order", "fault fault=fire"], ExitCode.BAD_OPTION, "fault: fault is 'fire', expected one of"),
         (["--listen", "192.0.2.77"], ExitCode.BAD_CONTENT, "can't listen there"),
         (["--at", "127.0.0.1:1"], ExitCode.BAD_OPTION, "No such option: --at"),
         (["--broker-conf", "missing.conf"], ExitCode.BAD_CONTENT, "missing.conf"),
@@ -179,3 +183,12 @@ def test_what_makes_no_sense_is_refused_in_one_line(words: list[str], code: Exit
     assert outcome.returncode == code
     assert told in outcome.stderr
     assert outcome.stderr.count("\n") == 1
+
+
+def test_the_help_has_every_order_with_what_it_takes() -> None:
+    lines = lines_of_orders()
+    shown = " ".join(halfcheck("control", "--help", COLUMNS="200").stdout.split())
+    assert [line for line in lines if line not in shown] == []
+    assert [line.partition(":")[0] for line in lines if "=" not in line.partition(":")[0]] == list(ORDERS)
+    of_faults = {line.split()[1].partition("=")[0] for line in lines if line.startswith("fault ")}
+    assert of_faults == {"fault", *(each.name for each in fields(Fault))} - {"kind", "befell"}

@@ -40,8 +40,9 @@ def in_python(program: str, *options: str) -> subprocess.CompletedProcess[str]:
     return executed(sys.executable, "-c", program, options=options)
 
 
-def test_a_command_finds_its_broker_and_a_commit_at_its_very_end_is_no_loss() -> None:
-    outcome = in_python(COMMIT_ONE)
+@pytest.mark.parametrize("profile", ["5.3.3", "5.5.1"])
+def test_a_command_finds_its_broker_and_a_commit_at_its_very_end_is_no_loss(profile: str) -> None:
+    outcome = in_python(GIVE + "control.push_clock(500)" + COMMIT_ONE, "--profile", profile)
     assert (outcome.returncode, outcome.stdout) == (ExitCode.OK, "order-7\n")
     verdict = json.loads(outcome.stderr)
     assert (verdict["broken"], verdict["in_memory_at_the_stop"]) == ([], [])
@@ -72,10 +73,12 @@ def test_a_command_that_can_not_be_started_is_one_line(program: str) -> None:
     assert outcome.stderr.count("\n") == 1
 
 
-def started(folder: Path, *words: str) -> tuple[subprocess.Popen[str], int, int]:
+def started(
+    folder: Path, trap: str, then: str = "while :; do sleep 0.05; done"
+) -> tuple[subprocess.Popen[str], int, int]:
     """A broker whose command has started a process in the background: the three of them."""
     told = folder / "told"
-    script = f"sleep 600 & echo $$ $! > {told}.new; mv {told}.new {told}; {' '.join(words)}"
+    script = f"{trap}; sleep 600 & echo $$ $! > {told}.new; mv {told}.new {told}; {then}"
     process = subprocess.Popen(
         [*BROKER, "--exec", "--", "sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -88,8 +91,7 @@ def started(folder: Path, *words: str) -> tuple[subprocess.Popen[str], int, int]
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_reaches_the_command_and_nothing_is_left_of_it(number: signal.Signals, tmp_path: Path) -> None:
-    trap = f"trap 'echo heard; exit 7' {number.name.removeprefix('SIG')}; while :; do sleep 0.05; done"
-    process, command, behind = started(tmp_path, trap)
+    process, command, behind = started(tmp_path, f"trap 'echo heard; exit 7' {number.name.removeprefix('SIG')}")
     with process:
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
@@ -100,7 +102,7 @@ def test_a_signal_reaches_the_command_and_nothing_is_left_of_it(number: signal.S
 
 
 def test_what_heeds_no_signal_is_killed_and_its_signal_is_the_exit_code(tmp_path: Path) -> None:
-    process, command, behind = started(tmp_path, "trap '' TERM; while :; do sleep 0.05; done")
+    process, command, behind = started(tmp_path, "trap '' TERM")
     with process:
         process.terminate()
         process.communicate(timeout=60)
@@ -110,7 +112,7 @@ def test_what_heeds_no_signal_is_killed_and_its_signal_is_the_exit_code(tmp_path
 
 
 def test_what_a_command_leaves_running_is_ended_with_it(tmp_path: Path) -> None:
-    process, _, behind = started(tmp_path, "exit 0")
+    process, _, behind = started(tmp_path, ":", "exit 0")
     with process:
         process.communicate(timeout=60)
     assert process.returncode == ExitCode.OK

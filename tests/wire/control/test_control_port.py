@@ -80,6 +80,39 @@ def test_an_order_that_is_none_is_refused_in_one_line(running: BrokerThread, nam
     assert running.controller.status()["died"] == 0
 
 
+def get(running: BrokerThread, target: str) -> tuple[int, dict[str, object]]:
+    head = f"GET /{target} HTTP/1.1\r\nAuthorization: Bearer {running.controller.token}\r\n\r\n"
+    return ask(running, head.encode())
+
+
+def test_a_get_reads_and_changes_nothing(running: BrokerThread) -> None:
+    assert get(running, "status")[1]["is_up"] is True
+    assert get(running, "transactions?key=4711")[1]["transactions"] == []
+    assert get(running, "wait?producer=nobody&timeout_ms=0")[1]["came"] is False
+    code, answer = get(running, "wait?producer=nobody&timeout_ms=soon")
+    assert (code, answer["error"]) == (
+        400,
+        "wait: timeout_ms is 'soon', expected a whole number: for how long at most, in real milliseconds",
+    )
+    assert get(running, "crash")[0] == 405
+    assert get(running, "nonsense")[0] == 404
+    assert running.controller.status()["died"] == 0
+
+
+def test_an_order_that_lacks_what_it_takes_is_refused(running: BrokerThread) -> None:
+    with pytest.raises(BadOrderError, match="unreachable_producer: group is missing, expected a text: the producer"):
+        running.controller.order("unreachable_producer")
+    with pytest.raises(BadOrderError, match="push_clock: ms is missing, expected 1 to"):
+        running.controller.order("push_clock")
+
+
+def test_a_value_in_words_is_what_the_order_takes() -> None:
+    assert order_of_words(["fault", "fault=lose_end", "key=4711", "times=null"]) == (
+        "fault",
+        {"fault": "lose_end", "key": "4711", "times": None},
+    )
+
+
 def test_what_is_no_http_and_what_is_too_long_is_refused(running: BrokerThread) -> None:
     assert ask(running, b"\0\0\0\5hello\r\n\r\n")[0] == 401
     authorization = f"Authorization: Bearer {running.controller.token}\r\n".encode()

@@ -12,7 +12,8 @@ import pytest
 from tests.wire.one_broker import MINUTE, broker
 from tests.wire.one_producer import OneProducer
 from wire.client.channel import NoAnswerError
-from wire.control.orders import LAST_MOMENT_MS, MOST_PUSHED_MS
+from wire.control.handlers import LAST_MOMENT_MS
+from wire.control.orders import MOST_PUSHED_MS
 from wire.errors import BadOrderError, WireError
 
 if TYPE_CHECKING:

@@ -190,14 +190,14 @@ def test_every_kind_of_fault_is_made_of_its_name(kind: str) -> None:
 @pytest.mark.parametrize(
     ("order", "complaint"),
     [
-        ({"fault": "explode"}, "fault 'explode': expected one of delay_check"),
-        ({}, "fault None"),
-        ({"fault": "lose_end", "times": -1}, "times is -1: expected a number of messages, or null for all"),
+        ({"fault": "explode"}, "fault: fault is 'explode', expected one of delay_check"),
+        ({}, "fault: fault is missing, expected one of delay_check"),
+        ({"fault": "lose_end", "times": -1}, "times is -1, expected a whole number: how many messages it"),
         ({"fault": "lose_end", "times": True}, "times is True"),
-        ({"fault": "lose_end", "chance": 2}, "chance is 2: expected a number from 0 to 1"),
-        ({"fault": "lose_end", "delay_ms": "long"}, "delay_ms is 'long': expected milliseconds"),
-        ({"fault": "lose_end", "is_over": 1}, "'is_over': a fault has fault, times"),
-        ({"fault": "refuse", "request": "KILL"}, "request 'KILL': expected a kind of request"),
+        ({"fault": "lose_end", "chance": 2}, "chance is 2, expected 0 to 1: with which probability"),
+        ({"fault": "lose_end", "delay_ms": "long"}, "delay_ms is 'long', expected a whole number: milliseconds"),
+        ({"fault": "lose_end", "is_over": 1}, "'is_over' is nothing that it takes; it takes fault, times"),
+        ({"fault": "refuse", "request": "KILL"}, "request is 'KILL', expected of a refusal: the kind of"),
     ],
 )
 def test_a_fault_that_is_none_is_refused_in_words(order: dict[str, object], complaint: str) -> None:

@@ -1,0 +1,96 @@
+"""Orders that wait for a producer, a round or a message, one that takes a whole round, and the order to stop."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.wire.one_broker import MINUTE, broker
+from tests.wire.one_producer import GROUP, OneProducer, unique_key
+from wire.client.transactions import COMMIT
+from wire.errors import BadOrderError, WireError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ONE_INTERVAL = 30_000
+
+
+def test_a_push_of_one_interval_may_end_within_a_round_and_the_order_round_does_not(tmp_path: Path) -> None:
+    with broker(tmp_path, transactionCheckInterval=ONE_INTERVAL) as running, OneProducer(running.address) as producer:
+        producer.heartbeat()
+        control = running.controller
+        producer.end(producer.half("before"), COMMIT)
+        control.push_clock(5_000)
+        producer.half("order-7")
+        control.push_clock(ONE_INTERVAL - 5_000)
+        assert control.status()["rounds_ended"] == 0  # it sleeps for want of op messages
+        assert producer.check(0.1) is None
+        passed = control.round()
+        assert control.status()["rounds_ended"] == 2
+        assert producer.check() is not None
+        assert ONE_INTERVAL < passed < 2 * ONE_INTERVAL
+
+
+def test_a_round_in_real_time_or_on_a_slave_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    with broker(tmp_path / "real", speed=1.0) as running, pytest.raises(BadOrderError, match="wait rounds=1 waits"):
+        running.controller.round()
+    with broker(tmp_path) as running:
+        running.controller.role("slave")
+        with pytest.raises(WireError, match="no check round begins: a slave checks nothing"):
+            running.controller.round()
+
+
+def test_it_is_waited_for_rounds_while_time_is_pushed(tmp_path: Path) -> None:
+    with broker(tmp_path) as running:
+        came: list[bool] = []
+        waiting = threading.Thread(target=lambda: came.append(running.controller.wait(rounds=2)))
+        waiting.start()
+        while len(came) == 0:
+            running.controller.round()
+        waiting.join()
+        assert came == [True]
+        assert running.controller.status()["rounds_ended"] >= 2
+        assert running.controller.wait(rounds=1, timeout_ms=0) is False
+
+
+def test_it_is_waited_for_a_message_in_its_topic_and_for_a_producer(tmp_path: Path) -> None:
+    with broker(tmp_path) as running, OneProducer(running.address) as producer:
+        control = running.controller
+        half = producer.half("order-7")
+        assert control.wait(delivered="order-7", timeout_ms=0) is False
+        producer.end(half, COMMIT)
+        assert control.wait(delivered="order-7", timeout_ms=0) is True
+        assert control.wait(delivered=unique_key("order-7")) is True
+        assert control.wait(producer=GROUP, timeout_ms=0) is False
+        producer.heartbeat()
+        assert control.wait(producer=GROUP) is True
+
+
+@pytest.mark.parametrize("arguments", [{}, {"rounds": 1, "producer": GROUP}, {"rounds": 0}])
+def test_one_thing_is_waited_for(arguments: dict[str, object], tmp_path: Path) -> None:
+    with broker(tmp_path) as running, pytest.raises(BadOrderError, match="wait: "):
+        running.controller.order("wait", **arguments)
+
+
+def test_a_stop_is_answered_to_all_who_have_ordered_it_behind_its_end(tmp_path: Path) -> None:
+    with broker(tmp_path) as running:
+        answers: list[object] = []
+        threads = [threading.Thread(target=lambda: answers.append(running.controller.stop())) for _ in range(2)]
+        waiting = threading.Thread(target=wait_in_vain, args=(running.controller.wait,))
+        for thread in (waiting, *threads):
+            thread.start()
+        for thread in (waiting, *threads):
+            thread.join()
+        running.join(10)
+        assert answers[0] == {}  # a thread that judges nothing
+        with pytest.raises(WireError, match="no control port answers there"):
+            running.controller.status()
+
+
+def wait_in_vain(wait: object) -> None:
+    with pytest.raises(WireError):
+        wait(producer="nobody", timeout_ms=10 * MINUTE)  # type: ignore[operator]
