@@ -104,7 +104,7 @@ def make_group(broker: BrokerController, name: str, changed: Mapping[str, Any]) 
     groups = broker.subscription_group_manager
     groups.create(name)
     if changed:
-        groups.add(name, groups.table[name] | changed)
+        groups.add(name, groups.table[name] | dict(changed))
     return dict(groups.table[name])
 
 
