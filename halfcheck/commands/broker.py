@@ -174,7 +174,7 @@ def _serve(options: BrokerOptions) -> int:
             _ports(options),
             trace,
             orders,
-            options.token,
+            token=options.token,
             say=_say,
             judge=None if judged is None else judged.as_answer,
         )
@@ -224,10 +224,10 @@ def _ports(options: BrokerOptions) -> ServicePorts:
     return ServicePorts(
         options.listen,
         options.port,
-        control_host.strip("[]"),
-        control_port,
-        options.grpc_port,
-        options.advertise or "",
+        control_host=control_host.strip("[]"),
+        control_port=control_port,
+        grpc_port=options.grpc_port,
+        advertised=options.advertise or "",
     )
 
 

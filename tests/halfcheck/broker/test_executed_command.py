@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -117,6 +118,27 @@ def test_what_a_command_leaves_running_is_ended_with_it(tmp_path: Path) -> None:
         process.communicate(timeout=60)
     assert process.returncode == ExitCode.OK
     assert is_over(behind)
+
+
+def test_a_command_has_the_terminal_and_ctrl_c_is_for_it() -> None:
+    spawn = "import os, pty, sys; raise SystemExit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+    script = "trap 'echo caught; exit 9' INT; read line; echo got $line; while :; do sleep 0.05; done"
+    words = [sys.executable, "-c", spawn, *BROKER, "--exec", "--", "sh", "-c", script]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
+        impatient = threading.Timer(60, process.kill)
+        impatient.start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"order-7\n")
+        said = b""
+        while b"got order-7" not in said and (data := process.stdout.read(1_024)):
+            said += data
+        process.stdin.write(b"\x1a\x03")  # Ctrl-Z stops nobody
+        said += process.stdout.read()
+        impatient.cancel()
+    assert b"caught" in said
+    assert json.loads(said.splitlines()[-1])["broken"] == []
+    assert process.returncode == 9
 
 
 @pytest.mark.parametrize("options", [[], ["--exec", "--", "sleep", "600"]])
