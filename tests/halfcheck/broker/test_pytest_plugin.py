@@ -127,6 +127,18 @@ def test_a_fault_that_befell_nothing_is_warned_of(pytester: pytest.Pytester) -> 
 
 
 @pytest.mark.rocketmq(virtual=True)
+def test_the_order_to_stop_answers_the_verdict_of_the_fixture(
+    rocketmq_broker: RocketmqBroker, rocketmq_faults: Controller
+) -> None:
+    rocketmq_faults.fault("double_end", key="order-7")
+    with OneProducer(rocketmq_broker.address) as producer:
+        producer.end(producer.half("order-7"), COMMIT)
+    answer = rocketmq_faults.stop()
+    assert "A13" in answer["resembles"]
+    assert rocketmq_broker.stop().to_json() == answer
+
+
+@pytest.mark.rocketmq(virtual=True)
 def test_a_topic_is_there_before_anybody_sends_to_it(rocketmq_broker: RocketmqBroker) -> None:
     rocketmq_broker.create_topic("Shipments", queues=2)
     with OneProducer(rocketmq_broker.address) as producer:

@@ -9,11 +9,15 @@ import pytest
 
 from tests.wire.one_broker import MINUTE, broker
 from tests.wire.one_producer import GROUP, OneProducer, unique_key
+from wire.broker_thread import BrokerThread
 from wire.client.transactions import COMMIT
 from wire.errors import BadOrderError, WireError
+from wire.node.start import Start
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from wire.node.broker_node import BrokerNode
 
 ONE_INTERVAL = 30_000
 
@@ -89,6 +93,19 @@ def test_a_stop_is_answered_to_all_who_have_ordered_it_behind_its_end(tmp_path: 
         assert answers[0] == {}  # a thread that judges nothing
         with pytest.raises(WireError, match="no control port answers there"):
             running.controller.status()
+
+
+def test_why_there_is_no_verdict_is_answered_and_raised(tmp_path: Path) -> None:
+    def judge(node: BrokerNode) -> dict[str, object]:
+        message = f"no {node.start.release}"
+        raise LookupError(message)
+
+    start = Start.of("5.5.1", tmp_path / "store", speed=None)
+    running = BrokerThread(start, judge=judge).__enter__()
+    with pytest.raises(WireError, match=r"stop: there is no verdict: no 5\.5\.1"):
+        running.controller.stop()
+    with pytest.raises(LookupError, match=r"no 5\.5\.1"):
+        running.stop()
 
 
 def wait_in_vain(wait: object) -> None:
