@@ -13,7 +13,7 @@ import importlib.util
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -62,18 +62,44 @@ def compiled(function):
 '''
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Compiled:
-    """A machine in one instance, ready to run."""
+    """A machine in one instance, ready to run; its code is written and compiled when it is first asked for."""
 
     machine: Machine
-    module: ModuleType  # the generated module with its kernels
-    native: Native  # the machine code that they call
     packing: Packing
     steps: tuple[Step, ...]  # the steps by the numbers that kernels give them
-    verdict_words: int  # the words that the bits of all clauses and witnesses take
-    guard_parts: GuardParts  # the parts of steps whose guards one function of the machine code evaluates
-    text_file: Path | None  # the cached text of the machine code
+    _constants: object
+    _fingerprints: bool
+
+    @cached_property
+    def _text(self) -> _EmittedText:
+        return emitted_text(self.machine, self._constants)
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The generated module with its kernels, each of which compiles when it is first called."""
+        return load_generated(_kernels(self.packing, forgets=self._text.forgets, fingerprints=self._fingerprints))
+
+    @cached_property
+    def native(self) -> Native:
+        """The machine code that the kernels call."""
+        return load_native(self._text.source, FUNCTIONS, cache_folder())
+
+    @property
+    def verdict_words(self) -> int:
+        """The words that the bits of all clauses and witnesses take."""
+        return self._text.verdict_words
+
+    @property
+    def guard_parts(self) -> GuardParts:
+        """The parts of steps whose guards one function of the machine code evaluates."""
+        return self._text.guard_parts
+
+    @property
+    def text_file(self) -> Path | None:
+        """The cached text of the machine code."""
+        return self._text.file
 
     @property
     def clause_masks(self) -> npt.NDArray[np.int64]:
@@ -96,15 +122,19 @@ class Compiled:
 
 
 def compile_machine(machine: Machine, constants: object, *, fingerprints: bool = False) -> Compiled:
-    """Generate the code of a machine in an instance, or find it; kernels compile when they are first called.
+    """A machine in an instance, whose code is found or generated when it is first asked for.
 
     The switches in `constants` do not matter: the code serves all profiles and environments. With `fingerprints`, the
     kernels are those of a search whose table holds hashes in place of states.
     """
-    text = emitted_text(machine, constants)
-    module = load_generated(_kernels(text.packing, forgets=text.forgets, fingerprints=fingerprints))
-    native = load_native(text.source, FUNCTIONS, cache_folder())
-    return Compiled(machine, module, native, text.packing, text.steps, text.verdict_words, text.guard_parts, text.file)
+    packing, steps = _layout(machine, constants)
+    return Compiled(machine, packing, steps, constants, fingerprints)
+
+
+@memoized_by_instance
+def _layout(machine: Machine, constants: object) -> tuple[Packing, tuple[Step, ...]]:
+    require_searchable(machine, constants)
+    return pack_machine(machine, constants), machine.steps(constants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +142,6 @@ class _EmittedText:
     """The text of the machine's own code; see `Compiled`."""
 
     source: str
-    packing: Packing
-    steps: tuple[Step, ...]
     verdict_words: int
     forgets: bool
     guard_parts: GuardParts
@@ -123,17 +151,16 @@ class _EmittedText:
 @memoized_by_instance
 def emitted_text(machine: Machine, constants: object) -> _EmittedText:
     """The text of a machine's own code, from the cache or emitted now."""
-    require_searchable(machine, constants)
-    packing = pack_machine(machine, constants)
+    packing, steps = _layout(machine, constants)
     emitter = Emitter(machine, constants, packing)
 
     def emit() -> tuple[str, bool, GuardParts]:
         with _no_garbage_collection():
             return emitter.source(), bool(emitter.forgetting), emitter.guard_parts
 
-    file = text_file(cache_folder(), machine, constants, emitter.steps, packing.slots)
+    file = text_file(cache_folder(), machine, constants, steps, packing.slots)
     source, forgets, guard_parts = cached_value(file, emit)
-    return _EmittedText(source, packing, emitter.steps, emitter.verdict_words, forgets, guard_parts, file)
+    return _EmittedText(source, emitter.verdict_words, forgets, guard_parts, file)
 
 
 @contextmanager
