@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -195,10 +194,8 @@ def tidied(
     """Without names that nothing uses, and with what has no name in the source in the one place that uses it."""
     needed = list(bindings)
     for binding in reversed(bindings):
-        used = Counter(p for v in [*changed.values(), *(b.value for b in needed)] for p in parts(v))[
-            TlaLocal(binding.name)
-        ]
-        arguments = Counter(p for use in uses_of_effects for p in parts(use))[TlaLocal(binding.name)]
+        used = _uses((*changed.values(), *(b.value for b in needed)), binding.name)
+        arguments = _uses(uses_of_effects, binding.name)
         if used + arguments == 0:
             needed.remove(binding)
         elif (
@@ -216,11 +213,16 @@ def tidied(
     return needed, changed
 
 
+def _uses(values: Iterable[Value], name: str) -> int:
+    """How often a name stands in values."""
+    return sum(part.__class__ is TlaLocal and part.name == name for value in values for part in parts(value))
+
+
 def _is_bound_around_it(binding: Binding, values: Sequence[Value]) -> bool:
     """Whether a variable that its value binds is bound where its name stands, too: TLA+ has no name twice."""
     own = {variable for part in parts(binding.value) if (variable := getattr(part, "variable", None))}
     return any(
-        getattr(part, "variable", None) in own and TlaLocal(binding.name) in parts(part)
+        getattr(part, "variable", None) in own and _uses((part,), binding.name)
         for value in values
         for part in parts(value)
     )

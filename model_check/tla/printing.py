@@ -66,6 +66,8 @@ class Printer:
 
     def __init__(self, names: Vocabulary) -> None:
         self._names = names
+        self._printed: dict[int, tuple[Value, tuple[str, int]]] = {}
+        """By the identity of a value, which is kept for it, its text on one line, and how tightly that holds."""
 
     def block(self, value: Value, room: int = WIDTH) -> Block:
         """A value on one line where it fits, or broken over several."""
@@ -88,6 +90,12 @@ class Printer:
     # --- on one line --------------------------------------------------------------------------------------------------
 
     def _flat(self, value: Value) -> tuple[str, int]:
+        known = self._printed.get(id(value))
+        if known is None:
+            known = self._printed[id(value)] = value, self._text(value)
+        return known[1]
+
+    def _text(self, value: Value) -> tuple[str, int]:
         match value:
             case OpenNumber(value=number):
                 return str(number), ATOM if number >= 0 else 12

@@ -7,13 +7,14 @@ so that they may be moved, and they have the functions and records of TLA+.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from model_check.front_end.open_terms import Constant, EmptySet, Fold, Member, Named, Now, OpenNumber, Truth
 from model_check.front_end.terms import Operator, parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,23 +180,37 @@ Value = (
 )
 
 
+_ATOMS: Final = (Member, Constant, OpenNumber, Truth, Named)
+
+
 def replace(value: Value, change: Callable[[Value], Value | None]) -> Value:
     """The value in which each part for which `change` gives another is that one, outermost parts first."""
     return cast("Value", _replace(value, change))
 
 
 def _replace(part: Any, change: Callable[[Value], Value | None]) -> Any:
-    if isinstance(part, tuple):
-        return tuple(_replace(each, change) for each in part)
-    if not is_dataclass(part) or isinstance(part, type):
+    members: Sequence[Any]
+    if part.__class__ is tuple:
+        members = part
+    elif (names := _names_of_fields(part.__class__)) is None:
         return part
-    changed = change(cast("Value", part))
-    if changed is not None:
-        return changed
-    if isinstance(part, Member | Constant | OpenNumber | Truth | Named):
+    else:
+        changed = change(part)
+        if changed is not None:
+            return changed
+        members = [getattr(part, name) for name in names]
+    rebuilt = [_replace(member, change) for member in members]
+    if all(new is old for new, old in zip(rebuilt, members, strict=True)):
         return part
-    rebuilt = {f.name: _replace(getattr(part, f.name), change) for f in fields(part)}
-    return type(part)(**rebuilt)
+    return tuple(rebuilt) if part.__class__ is tuple else part.__class__(*rebuilt)
+
+
+@cache
+def _names_of_fields(kind: type) -> tuple[str, ...] | None:
+    """Those fields in which other values may stand; None where it is no value."""
+    if not is_dataclass(kind):
+        return None
+    return () if issubclass(kind, _ATOMS) else tuple(field.name for field in fields(kind))
 
 
 def size(value: Value) -> int:

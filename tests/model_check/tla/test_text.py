@@ -18,6 +18,7 @@ from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.tla import forgetful_machine
 from tests.model_check.tla.awkward_machine import AWKWARD, Constants
+from tests.model_check.tla.comparison import SHORT_RUN
 from tests.model_check.tla.forgetful_machine import FORGETFUL
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def protocol() -> TlaModule:
 def run_sany(folder: Path, name: str) -> str:
     """What the parser of TLA+ says of a module, without the lines that name the files it reads."""
     with tempfile.TemporaryDirectory(prefix="sany_") as own:
-        command = [*java_with_folder(own), "-cp", str(jar()), "tla2sany.SANY", f"{name}.tla"]
+        command = [*java_with_folder(own), *SHORT_RUN, "-cp", str(jar()), "tla2sany.SANY", f"{name}.tla"]
         finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     told = (finished.stdout + finished.stderr).splitlines()
     return "\n".join(
