@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from zipfile import ZipFile
 
 from conformance.errors import JavaError
-from conformance.releases.jvm import found_java
+from conformance.releases.jvm import javac_command
 from files.reading import read_bytes
 from model_check.cache_folder import cache_folder
 
@@ -50,13 +50,9 @@ def compiled_harness(jars: Sequence[Path]) -> Path:
 
 
 def _compile(sources: Sequence[Path], jars: Sequence[Path], folder: Path) -> Path:
-    compiler = Path(found_java()).with_name("javac")
-    if not compiler.is_file():
-        message = f"no Java compiler at {compiler}: a JDK 17 or newer is wanted; set JAVA_HOME"
-        raise JavaError(message)
     classes = folder / "classes"
     command = [
-        str(compiler), "-nowarn", "-XDignore.symbol.file", "-encoding", "UTF-8", "-cp", ":".join(map(str, jars)),
+        *javac_command(), "-XDignore.symbol.file", "-encoding", "UTF-8", "-cp", ":".join(map(str, jars)),
         "-d", str(classes), *map(str, sources),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_MOST_SECONDS)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _OPENED: Final = ("java.nio", "sun.nio.ch", "jdk.internal.ref", "java.lang", "java.util", "jdk.internal.misc")
 _EXPORTED: Final = ("sun.nio.ch", "jdk.internal.ref")
+_QUICKLY: Final = "-XX:TieredStopAtLevel=1"
 
 
 def found_java() -> str:
@@ -24,6 +25,18 @@ def found_java() -> str:
         message = f"no java at {java or 'any place of PATH'}: a JDK 17 or newer is wanted; set JAVA_HOME"
         raise JavaError(message)
     return java
+
+
+def javac_command() -> list[str]:
+    """The compiler and its options; `JavaError` if there is none.
+
+    It is over before it pays to compile its own code well, which would take twice the processor seconds.
+    """
+    compiler = Path(found_java()).with_name("javac")
+    if not compiler.is_file():
+        message = f"no Java compiler at {compiler}: a JDK 17 or newer is wanted; set JAVA_HOME"
+        raise JavaError(message)
+    return [str(compiler), *(f"-J{option}" for option in (_QUICKLY, "-XX:+UseSerialGC")), "-nowarn"]
 
 
 def java_command(run: Path, heap: str, *, compiles_well: bool = False) -> list[str]:
@@ -42,7 +55,7 @@ def java_command(run: Path, heap: str, *, compiles_well: bool = False) -> list[s
         f"-Xmx{heap}",
         "-Xms64m",
         "-XX:+UseSerialGC",
-        *([] if compiles_well else ["-XX:TieredStopAtLevel=1"]),
+        *([] if compiles_well else [_QUICKLY]),
         "-XX:MaxDirectMemorySize=256m",
         "-XX:-UsePerfData",
         f"-Duser.home={run}/home",

@@ -16,7 +16,7 @@ from zipfile import ZipFile
 
 from conformance.maven import GROUP_ID, errors_of, run_maven, write_pom
 from conformance.releases.jars import fetched_jars, release_called
-from conformance.releases.jvm import found_java
+from conformance.releases.jvm import javac_command
 from model_check.cache_folder import cache_folder
 from tests.conformance.java.wanting_maven import RELEASE
 
@@ -36,8 +36,7 @@ def made_jar(patch: str, folder: Path) -> Path:
     alone = os.environ | {"GIT_CEILING_DIRECTORIES": str(folder.resolve())}
     _run("git", "apply", "--unidiff-zero", str(PATCHES / f"{patch}.patch"), at=source, environment=alone)
     jars = ":".join(map(str, sorted(fetched_jars(release_called(RELEASE)).glob("*.jar"))))
-    javac = str(Path(found_java()).with_name("javac"))
-    _run(javac, "-nowarn", "-cp", jars, "-d", str(classes), str(source / _CHECKED), at=folder)
+    _run(*javac_command(), "-cp", jars, "-d", str(classes), str(source / _CHECKED), at=folder)
     jar = folder / patch / "rocketmq-broker.jar"
     with ZipFile(jar, "w") as archive:
         said = f"version={RELEASE}-SNAPSHOT\ngroupId={GROUP_ID}\nartifactId=rocketmq-broker\n"
