@@ -65,7 +65,8 @@ class OneGrpcClient:
             )
             self._answers = stub(iter(self._out.get, None), metadata=self.headers)
             threading.Thread(target=self._hear, daemon=True).start()
-        self._out.put(TelemetryCommand(settings=Settings(**settings)))
+        self._settings = TelemetryCommand(settings=Settings(**settings))
+        self._out.put(self._settings)
         command = self.heard.get(timeout=SECONDS)
         return command if command is None else command.settings
 
@@ -84,13 +85,17 @@ class OneGrpcClient:
     def end_stream(self) -> None:
         self._answers.cancel()
 
-    def check(self, seconds: float = SECONDS) -> Any:
-        """The next check; None if none comes."""
-        try:
-            command = self.heard.get(timeout=seconds)
-        except queue.Empty:
-            return None
-        return command.recover_orphaned_transaction_command
+    def check(self) -> Any:
+        """The next check."""
+        return self.heard.get(timeout=SECONDS).recover_orphaned_transaction_command
+
+    def checks(self) -> list[Any]:
+        """All that were sent so far: the answer to settings comes behind them in the stream."""
+        self._out.put(self._settings)
+        found = []
+        while not (command := self.heard.get(timeout=SECONDS)).HasField("settings"):
+            found.append(command.recover_orphaned_transaction_command)
+        return found
 
     def message(self, key: str, kind: Any = MessageType.TRANSACTION, topic: str = TOPIC, **more: Any) -> dict[str, Any]:
         system = {"message_id": unique_key(key), "keys": [key], "tag": "paid", "message_type": kind}
@@ -110,7 +115,7 @@ class OneGrpcClient:
             topic={"name": topic}, message_id=name, transaction_id=name, resolution=resolution, source=source,
         ).status  # fmt: skip
 
-    def receive(self, most: int = 16, invisible_s: int = 10, seconds: float = 10.0, **more: Any) -> list[Any]:
+    def receive(self, most: int = 16, invisible_s: int = 10, seconds: float = SECONDS, **more: Any) -> list[Any]:
         """All parts of what is answered to a pop; it may wait for as long as the deadline."""
         call = CALLS["ReceiveMessage"]
         stub = self._channel.unary_stream(

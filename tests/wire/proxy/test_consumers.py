@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.wire.one_producer import TOPIC, OneProducer
-from tests.wire.proxy.one_grpc_client import GROUP, OneGrpcClient, code_of, grpc_broker, key_of
+from tests.wire.proxy.one_grpc_client import GROUP, SECONDS, OneGrpcClient, code_of, grpc_broker, key_of
 from wire.client.channel import Address, BrokerChannel
 from wire.proxy.protocol.messages import ClientType, MessageType
 from wire.remoting.codes import RequestCode
@@ -42,8 +43,8 @@ def attempts(messages: list[Any]) -> list[tuple[str, int]]:
 
 
 def no_news(client: OneGrpcClient, **more: Any) -> str:
-    """What is said where nothing is to be had; the poll ends with the client's patience."""
-    first = client.receive(long_polling_timeout={"seconds": 5}, seconds=5.6, **more)[0]
+    """What is said where nothing is to be had, after the shortest poll that there is."""
+    first = client.receive(long_polling_timeout={"seconds": 5}, **more)[0]
     return f"{code_of(first.status)}: {first.status.message}"
 
 
@@ -85,7 +86,7 @@ def test_a_poll_waits_for_the_message_that_comes(running: BrokerThread, client: 
     with OneGrpcClient(running.grpc_address, "sender") as sender:
         sender.be_producer()
         sender.send("late", NORMAL)
-    polling.join(5)
+    polling.join(SECONDS)
     assert attempts(found) == [("late", 1)]
 
 
@@ -96,7 +97,7 @@ def test_a_poll_wakes_when_a_message_comes_again(running: BrokerThread, client: 
     polling = threading.Thread(target=lambda: found.extend(client.messages(long_polling_timeout={"seconds": 20})))
     polling.start()
     running.controller.push_clock(10_001)
-    polling.join(5)
+    polling.join(SECONDS)
     assert attempts(found) == [("again", 2)]
 
 
@@ -131,7 +132,7 @@ def test_a_push_consumers_message_is_kept_until_its_stream_ends(running: BrokerT
         other.be_consumer()
         client.end_stream()
         while running.controller.status()["connections"] > 1:
-            pass
+            time.sleep(0.01)
         running.controller.push_clock(1_001)
         assert attempts(other.messages()) == [("left", 2)]
 
@@ -195,9 +196,8 @@ def test_tags_that_are_not_wanted_are_passed(running: BrokerThread, client: OneG
 
 
 def test_a_delayed_message_waits_for_the_brokers_time(running: BrokerThread, client: OneGrpcClient) -> None:
-    import time
-
-    sent = client.send("later", MessageType.DELAY, delivery_timestamp={"seconds": int(time.time()) + 60})
+    now_s = running.controller.status()["now"] // 1_000
+    sent = client.send("later", MessageType.DELAY, delivery_timestamp={"seconds": now_s + 60})
     assert code_of(sent.status) == "OK"
     running.controller.push_clock(50_000)
     with OneProducer(running.address) as reader:

@@ -113,7 +113,7 @@ def test_what_is_asked_while_time_is_pushed_waits_in_the_stream(running: BrokerT
         client.send("paid")
         for _ in range(3):
             running.controller.push_clock(MINUTE + 2_000)
-        assert [key_of(check.message) for check in iter(lambda: client.check(0.2), None)] == ["paid"] * 3
+        assert [key_of(check.message) for check in client.checks()] == ["paid"] * 3
 
 
 def test_who_has_no_proxy_can_order_nothing_of_it(tmp_path: Path) -> None:
