@@ -402,7 +402,7 @@ def test_a_terminal_of_another_encoding_ends_no_command(of_the_terminal: dict[st
 
 def test_verify_asks_for_java_before_anything_else(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", "/dev/null")
-    outcome = run("verify", "--out", "/dev/null/sub")
+    outcome = run("verify", "--traces", "8", "--out", "/dev/null/sub")
     assert (outcome.exit_code, outcome.out) == (ExitCode.BAD_OPTION, "")
     assert outcome.error_line().startswith("halfcheck: Spark needs Java 17 or newer, and JAVA_HOME is /dev/null")
 
@@ -451,7 +451,10 @@ def test_a_place_that_takes_no_files_is_named_before_an_audit(run: Runner, optio
     ("words", "line"),
     [
         (("simulate", "--traces", "9" * 23, "--out"), f"halfcheck: --traces {'9' * 23}: expected at most"),
-        (("simulate", "--steps", "9" * 23, "--out"), f"halfcheck: --steps {'9' * 23}: expected at most 1,000,000"),
+        (
+            ("simulate", "--traces", "5", "--steps", "9" * 23, "--out"),
+            f"halfcheck: --steps {'9' * 23}: expected at most 1,000,000",
+        ),
         (("audit", "no-store", "--report"), "is a directory; give a file; see halfcheck audit --help"),
     ],
 )

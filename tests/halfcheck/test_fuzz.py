@@ -123,7 +123,7 @@ def test_the_kill_table_is_printed_and_a_survivor_fails(capsys: Captured, monkey
     ],
 )
 def test_bad_options_are_refused_in_one_line(capsys: Captured, options: list[str], code: int, words: str) -> None:
-    assert run(["fuzz", *options]) == code
+    assert run(["fuzz", "--examples", "1", *options]) == code
     told = capsys.readouterr().err
     assert words in told
     assert told.count("\n") == 1

@@ -16,6 +16,9 @@ from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
 from spark_trace_analysis.traces.manifest import Parameters
 from tests.halfcheck.recorded_traces import recorded
 
+FEW = ("--traces", "5")
+"""Of what is refused there would be many."""
+
 
 def halfcheck(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     """Exit code, standard output and standard error, in this process, whose Java is warm."""
@@ -98,24 +101,40 @@ def test_one_trace_is_printed_with_the_steps_that_replay_takes_again(
         (["simulate", "--out", "new", "--traces", "0"], 151, "--traces 0"),
         (["simulate", "--out", "new", "--traces", "-1"], 151, "--traces -1"),
         (["simulate", "--out", "new", "--traces", "many"], 151, "many"),
-        (["simulate", "--out", "new", "--seed", "-1"], 151, "--seed -1"),
-        (["simulate", "--out", "new", "--profile", "9.9"], 151, "9.9"),
-        (["simulate", "--out", "new", "--faults", "rain"], 151, "rain"),
-        (["simulate", "--out", "new", "--instance", "enormous"], 151, "enormous"),
+        (["simulate", *FEW, "--out", "new", "--seed", "-1"], 151, "--seed -1"),
+        (["simulate", *FEW, "--out", "new", "--profile", "9.9"], 151, "9.9"),
+        (["simulate", *FEW, "--out", "new", "--faults", "rain"], 151, "rain"),
+        (["simulate", *FEW, "--out", "new", "--instance", "enormous"], 151, "enormous"),
         (["simulate", "--out", "new", "--traces", "5", "--instance", "tiny", "--master", "nowhere"], 151, "nowhere"),
-        (["simulate", "--out", "full"], 151, "something else"),
-        (["simulate", "--out", "full/a.txt"], 151, "something else"),
-        (["simulate", "--out", "full/a.txt/new"], 151, "--out full/a.txt/new: can't be written (Not a directory)"),
-        (["simulate", "--out", "/proc/new"], 151, "--out /proc/new: can't be written (No such file or directory)"),
-        (["simulate", "--out", "new", "--choice", "best"], 151, "no choice 'best'; there are uniform, weighted, swarm"),
-        (["simulate", "--out", "new", "--choice", "guided", "--steps", "10001"], 151, "--steps 10001"),
-        (["simulate", "--out", "new", "--choice", "guided", "--of", "broker"], 151, "no choice 'guided'; there are"),
-        (["simulate", "--out", "new", "--of", "client"], 151, "--of client: expected specification or broker"),
+        (["simulate", *FEW, "--out", "full"], 151, "something else"),
+        (["simulate", *FEW, "--out", "full/a.txt"], 151, "something else"),
+        (
+            ["simulate", *FEW, "--out", "full/a.txt/new"],
+            151,
+            "--out full/a.txt/new: can't be written (Not a directory)",
+        ),
+        (
+            ["simulate", *FEW, "--out", "/proc/new"],
+            151,
+            "--out /proc/new: can't be written (No such file or directory)",
+        ),
+        (
+            ["simulate", *FEW, "--out", "new", "--choice", "best"],
+            151,
+            "no choice 'best'; there are uniform, weighted, swarm",
+        ),
+        (["simulate", *FEW, "--out", "new", "--choice", "guided", "--steps", "10001"], 151, "--steps 10001"),
+        (
+            ["simulate", *FEW, "--out", "new", "--choice", "guided", "--of", "broker"],
+            151,
+            "no choice 'guided'; there are",
+        ),
+        (["simulate", *FEW, "--out", "new", "--of", "client"], 151, "--of client: expected specification or broker"),
         (["simulate", "--trace", "3", "--out", "new"], 151, "leave --out away"),
         (["simulate", "--trace", "-1"], 151, "--trace -1"),
         (["simulate", "--trace", "1", "--steps", "0"], 151, "--steps 0"),
         (["simulate", "--trace", "1", "--seed", "-4"], 151, "-4"),
-        (["simulate"], 151, "--out"),
+        (["simulate", *FEW], 151, "--out"),
         (["analyze", "missing"], 150, "no such folder"),
         (["analyze", "empty"], 150, "empty"),
         (["analyze", "full"], 150, "no manifest.json"),

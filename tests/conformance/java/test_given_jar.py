@@ -59,7 +59,10 @@ def test_who_does_not_say_its_release_is_asked_for_it(tmp_path: Path) -> None:
         given_jar(jar(tmp_path / "a.jar", pom="version=9.0.0-SNAPSHOT\n"))
 
 
-@pytest.mark.parametrize("command", [["judge-jar"], ["fuzz", "--jar"], ["replay", "--steps", "tick", "--jar"]])
+@pytest.mark.parametrize(
+    "command",
+    [["judge-jar", "--minutes", "0"], ["fuzz", "--examples", "1", "--jar"], ["replay", "--steps", "tick", "--jar"]],
+)
 def test_what_is_no_jar_is_refused_in_one_line(
     command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,5 +86,5 @@ def test_what_is_no_jar_is_refused_in_one_line(
 
 
 def test_a_release_without_a_table_of_verdicts_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["judge-jar", str(jar(tmp_path / "a.jar")), "--real", "4.7.1"]) == 151
+    assert run(["judge-jar", "--minutes", "0", str(jar(tmp_path / "a.jar")), "--real", "4.7.1"]) == 151
     assert "no table of verdicts of RocketMQ 4.7.1; give --real one of 4.5.1" in capsys.readouterr().err
