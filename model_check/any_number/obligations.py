@@ -117,6 +117,10 @@ class _Side:
         return Conversion(self.slots, self.switches, state).effect(action)
 
 
+def _one_of(machine: Machine, constants: Constants, context: z3.Context) -> _Side:
+    return _Side(machine, replace(constants, transactions=1, crowded=1), context)
+
+
 @dataclass(frozen=True)
 class Prover:
     """Asks the solver for the obligations of shapes.
@@ -131,10 +135,14 @@ class Prover:
     without: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, constants: Constants, machine: Machine = AMONG_OTHERS) -> Prover:
-        """That of an instance that is not crowded and forgets nothing; the one is of `machine`."""
-        context, one = z3.Context(), replace(constants, transactions=1, crowded=1)
-        return cls(constants, _Side(TRANSACTIONAL_MESSAGES, constants, context), _Side(machine, one, context))
+    def of(cls, constants: Constants) -> Prover:
+        """That of an instance that is not crowded and forgets nothing."""
+        many = _Side(TRANSACTIONAL_MESSAGES, constants, z3.Context())
+        return cls(constants, many, _one_of(AMONG_OTHERS, constants, many.context))
+
+    def with_one_of(self, machine: Machine) -> Prover:
+        """The same with a one of another machine: for seeing that a lemma that says more is refuted."""
+        return replace(self, one=_one_of(machine, self.constants, self.many.context))
 
     @cached_property
     def others(self) -> frozenset[str]:

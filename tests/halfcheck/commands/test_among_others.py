@@ -21,6 +21,9 @@ from spec.transactional_messages import AMONG_OTHERS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from spec.constants import Instance
+
+FEW: Final = replace(load_instance("crowd"), name="few", check_max=1, half_slots=3, op_slots=2, immunities=(-1,))
 OF_OTHERS: Final = "send_half t=0 immunity=-1; begin_round_among_others to=0"
 
 
@@ -43,13 +46,17 @@ def test_what_others_have_no_part_in_is_refused_in_one_line(command: str, capsys
     assert line.endswith(": give crowd@1x8x6, or another instance")
 
 
+def written(file: Path, instance: Instance) -> Path:
+    """The instance as a file."""
+    sizes = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(instance).items() if name != "name"}
+    file.write_text("\n".join(f"{name} = {value}" for name, value in sizes.items()))
+    return file
+
+
 def test_nothing_must_happen_in_the_end_among_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["liveness", "--instance", "crowd"]) == ExitCode.BAD_OPTION
     assert "instance crowd has no endless runs: give endless" in capsys.readouterr().err
-    crowd = vars(load_instance("crowd")) | {"endless": 1}
-    lines = [f"{name} = {list(v) if isinstance(v, tuple) else v}" for name, v in crowd.items() if name != "name"]
-    mine = tmp_path / "mine.toml"
-    mine.write_text("\n".join(lines))
+    mine = written(tmp_path / "mine.toml", replace(load_instance("crowd"), endless=1))
     for command in (["liveness"], ["export", "--tla", str(tmp_path / "tla")]):
         assert run([*command, "--instance", str(mine)]) == ExitCode.BAD_OPTION
         told = capsys.readouterr().err
@@ -74,12 +81,13 @@ def test_steps_of_a_broker_are_taken_where_no_others_are(capsys: pytest.CaptureF
 
 
 def test_the_export_has_the_actions_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["export", "--tla", str(tmp_path), "--instance", "crowd", "--profile", "fixed"]) == ExitCode.OK
+    few = str(written(tmp_path / "few.toml", FEW))
+    assert run(["export", "--tla", str(tmp_path), "--instance", few, "--profile", "fixed"]) == ExitCode.OK
     module, config = (tmp_path / f"TransactionalMessages.{end}" for end in ("tla", "cfg"))
     assert capsys.readouterr().out.split() == [str(module), str(config)]
     assert "BeginRoundAmongOthers" in module.read_text()
     first, *_ = config.read_text().splitlines()
-    assert first.endswith("instance crowd: one transaction among any number of others.")
+    assert first.endswith(f"instance {few}: one transaction among any number of others.")
 
 
 def test_instances_are_said_to_be_among_others(capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,8 +104,7 @@ def test_a_fault_that_is_counted_for_others_alone_is_not_idle() -> None:
 
 
 def test_verdicts_among_others_are_not_cached(tmp_path: Path) -> None:
-    few = replace(load_instance("crowd"), name="few", check_max=1, half_slots=3, op_slots=2, immunities=(-1,))
-    for size, is_cached in ((few, False), (replace(few, crowded=0), True)):
+    for size, is_cached in ((FEW, False), (load_instance("tiny"), True)):
         question = Question(world=World.of("fixed", (), size))
         numbers = COMPILED.search(question).numbers
         holds = tuple(Holds(clause, (Bounds.of(size, numbers),)) for clause in question.asked)

@@ -11,6 +11,7 @@ import pytest
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
 from model_check.finding import SCHEMA
+from tests.sampled import sampled
 
 FILE = "broker.conf"
 VERSIONS_WITH_BATCHES = [
@@ -286,7 +287,7 @@ def test_all_lists_what_holds_what_cannot_occur_and_the_orders(capsys: pytest.Ca
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("columns", [60, 80, 160])
+@pytest.mark.parametrize("columns", sampled([60, 80, 160], 2))
 def test_no_line_is_longer_than_the_terminal_and_no_word_of_the_answer_is_cut(
     columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
-from typing import TYPE_CHECKING, Any
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +15,8 @@ from halfcheck.errors import ExitCode
 if TYPE_CHECKING:
     from pathlib import Path
 
+ITF, SVG, MERMAID, ANSWER = "a.itf.json", "a.svg", "a.mmd", "answer.json"
+
 
 @pytest.fixture(autouse=True, params=["endless"])
 def compiled_instance(request: pytest.FixtureRequest) -> str:
@@ -21,12 +25,16 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def lasso(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What is written of a lasso, as ITF."""
-    file = tmp_path_factory.mktemp("lasso") / "a.itf.json"
-    assert run(["check", "--profile", "4.5.1", "--property", "P2", "--itf", str(file)]) == ExitCode.LIVENESS_VIOLATED
-    written: dict[str, Any] = json.loads(file.read_text())
-    return written
+def lasso(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which a lasso is written, and what is printed of it as JSON."""
+    folder, printed = tmp_path_factory.mktemp("lasso"), io.StringIO()
+    asked = ["check", "--profile", "4.5.1", "--property", "P1", "--json"]
+    for option, file in (("--itf", ITF), ("--svg", SVG), ("--mermaid", MERMAID)):
+        asked += [option, str(folder / file)]
+    with redirect_stdout(printed):
+        assert run(asked) == ExitCode.LIVENESS_VIOLATED
+    (folder / ANSWER).write_text(printed.getvalue())
+    return folder
 
 
 def test_a_violation_is_a_way_into_a_cycle_and_the_cycle(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,11 +54,10 @@ def test_what_holds_has_exit_code_0(capsys: pytest.CaptureFixture[str]) -> None:
     assert "none of 2 responses are violated" in capsys.readouterr().out
 
 
-def test_a_lasso_is_written_and_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    itf, svg, mermaid = (tmp_path / name for name in ("a.itf.json", "a.svg", "a.mmd"))
-    asked = ["check", "--profile", "4.5.1", "--property", "P1", "--json"]
-    assert run([*asked, "--itf", str(itf), "--svg", str(svg), "--mermaid", str(mermaid)]) == ExitCode.LIVENESS_VIOLATED
-    answer = json.loads(capsys.readouterr().out)
+def test_a_lasso_is_written_and_replayed(lasso: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    itf, svg, mermaid, of_json = (lasso / name for name in (ITF, SVG, MERMAID, ANSWER))
+    capsys.readouterr()
+    answer = json.loads(of_json.read_text())
     (row,) = answer["responses"].values()
     assert (row["verdict"], len(row["stem"]), len(row["cycle"]), row["under"][0]) == ("violated", 83, 3, "clock")
     assert answer["instance"]["check_max"] == 15
@@ -58,9 +65,6 @@ def test_a_lasso_is_written_and_replayed(tmp_path: Path, capsys: pytest.CaptureF
     assert (trace["loop"], len(trace["states"])) == (83, 87)
     assert "from here on, again and again" in svg.read_text()
     assert "from here on, again and again" in mermaid.read_text()
-
-    of_json = tmp_path / "answer.json"
-    of_json.write_text(json.dumps(answer))
     for file in (itf, of_json):
         assert run(["replay", str(file), "--json"]) == ExitCode.SAFETY_VIOLATED
         assert len(json.loads(capsys.readouterr().out)["trace"]) == 86
@@ -69,16 +73,16 @@ def test_a_lasso_is_written_and_replayed(tmp_path: Path, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("loop", "line"),
     [
-        (80, "the steps behind step 80 are no cycle: transaction[0].local: unknown → commit; give a lasso that closes"),
+        (80, "the steps behind step 80 are no cycle: transaction[0].first_half: 0 → -; give a lasso that closes"),
         (88, "loop is 88: give the number of a state of the trace, from which on it goes round"),
         ("x", "loop is 'x': give the number of a state of the trace, from which on it goes round"),
     ],
 )
 def test_a_lasso_that_does_not_close_is_one_line(
-    loop: object, line: str, lasso: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    loop: object, line: str, lasso: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "a.itf.json"
-    file.write_text(json.dumps(lasso | {"loop": loop}))
+    file.write_text(json.dumps(json.loads((lasso / ITF).read_text()) | {"loop": loop}))
     capsys.readouterr()
     assert run(["replay", str(file)]) == ExitCode.BAD_CONTENT
     assert capsys.readouterr().err == f"halfcheck: {file}: {line}\n"

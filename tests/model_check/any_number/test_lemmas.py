@@ -9,7 +9,6 @@ import pytest
 
 from model_check.any_number.simulation import Simulator
 from model_check.explicit.search import explore
-from model_check.instances import load_instance
 from model_check.world import World
 from spec.chapters.others import reads_for_another
 from spec.constants import Constants
@@ -18,13 +17,12 @@ from spec.op_pull import read_op_messages
 from spec.rounds import end_round, is_fresh
 from spec.state import Pull, State, Stuck
 from spec.transactional_messages import AMONG_OTHERS, TRANSACTIONAL_MESSAGES
+from tests.model_check.any_number.two_transactions import TWO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spec.language import Machine
-
-SMALL = replace(load_instance("small"), name="two", mishaps=2, stray_ends=2)
 
 
 @action(event="round_ended", place=1040)
@@ -62,7 +60,7 @@ def among(mutant: Callable[..., None]) -> Machine:
     ],
 )
 def test_a_lemma_that_says_more_is_refused(mutant: Callable[..., None], profile: str, faults: Sequence[str]) -> None:
-    constants = World.of(profile, faults, SMALL).constants
+    constants = World.of(profile, faults, TWO).constants
     found = explore(TRANSACTIONAL_MESSAGES, constants, most_states=200_000)
     words = found.compiled.packing.words
     states = found.store.arrays.states[: int(found.store.counts[0]) * words].reshape(-1, words)

@@ -388,7 +388,7 @@ def test_no_op_message_comes_late_where_claims_are_made_and_compared() -> None:
 
 def test_a_late_op_message_of_another_could_not_be_left_out() -> None:
     instance = replace(
-        load_instance("small"), name="late", transactions=3, half_slots=5, op_slots=4, round_limit=2, timeout=1
+        load_instance("small"), name="late", transactions=3, half_slots=4, op_slots=3, round_limit=2, timeout=1
     )
     assert not has_no_late_op(instance)
     constants = World.of("4.9.7", ["slow_local", "slow_round"], instance).constants

@@ -13,16 +13,16 @@ from model_check.any_number.worlds import WALKED
 from model_check.counterexample.steps import read_path
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.search import explore
-from model_check.instances import load_instance
 from model_check.world import World
 from spec.language import take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.any_number.two_transactions import TWO
 from tests.sampled import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SMALL = replace(load_instance("small"), name="two", mishaps=2, stray_ends=2)
+THREE = replace(WALKED, half_slots=6, op_slots=4)
 TWO_SHARE_AN_OP = (
     "send_half t=0 immunity=3; send_half t=1 immunity=-1; tick; begin_round; put_back_immune_half; crash; "
     "send_half t=2 immunity=-1; roll_back_locally t=0; roll_back_locally t=1; roll_back_locally t=2; tick; "
@@ -35,7 +35,7 @@ settled behind it (A15)."""
 
 def searched(profile: str, faults: Sequence[str], most_states: int, without: Sequence[str] = ()) -> Simulator:
     """All states of two transactions, or the first of them, compared."""
-    constants = World.of(profile, faults, SMALL).constants
+    constants = World.of(profile, faults, TWO).constants
     found = explore(TRANSACTIONAL_MESSAGES, constants, most_states=most_states)
     simulator = Simulator(found.compiled, constants, without)
     words = found.compiled.packing.words
@@ -45,7 +45,7 @@ def searched(profile: str, faults: Sequence[str], most_states: int, without: Seq
 
 def walked(profile: str, faults: Sequence[str], without: Sequence[str] = (), seed: int = 1) -> Simulator:
     """The states that walks of three transactions pass."""
-    constants = World.of(profile, faults, WALKED).constants
+    constants = World.of(profile, faults, THREE).constants
     simulator = Simulator(compile_machine(TRANSACTIONAL_MESSAGES, constants), constants, without)
     simulator.walk(walkers=1000, steps=80, seed=seed)
     return simulator

@@ -26,7 +26,7 @@ def broken(explored: Explored) -> dict[str, int]:
     return {name_of(clause): depth for clause, depth in explored.depths.items()}
 
 
-@pytest.mark.parametrize("instance", ["small", "skewed", "odd"])
+@pytest.mark.parametrize("instance", sampled(["small", "skewed", "odd"], 2))
 @pytest.mark.parametrize("profile", sampled(["4.9.7", "4.5.1"], 2))
 @pytest.mark.parametrize("faults", [(), ("slow_local",)])
 def test_what_many_break_is_broken_among_others_in_no_more_steps(
@@ -51,6 +51,7 @@ def test_a_crowd_has_the_numbers_of_the_study(profile: str, faults: tuple[str, .
     assert broken(found) == {"R1.too_many_copies": 20}
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("faults", "distinct"), [(("crash",), 37_093), (("crash", "late_end"), 272_840), (("crash", "slow_local"), 160_568)]
 )
