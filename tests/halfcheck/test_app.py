@@ -402,7 +402,7 @@ def test_a_terminal_of_another_encoding_ends_no_command(of_the_terminal: dict[st
 
 def test_verify_asks_for_java_before_anything_else(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", "/dev/null")
-    outcome = run("verify", "--traces", "8", "--out", "/dev/null/sub")
+    outcome = run("verify", "--traces", "960", "--out", "/dev/null/sub")
     assert (outcome.exit_code, outcome.out) == (ExitCode.BAD_OPTION, "")
     assert outcome.error_line().startswith("halfcheck: Spark needs Java 17 or newer, and JAVA_HOME is /dev/null")
 

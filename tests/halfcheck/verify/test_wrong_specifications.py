@@ -50,7 +50,7 @@ def test_the_main_job_fails_at_once_if_one_is_not_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verification, "WRONG_SPECIFICATIONS", (*WRONG_SPECIFICATIONS, RIGHT))
-    words = ["verify", "--traces", "8", "--json", "--out", str(tmp_path / "report")]
+    words = ["verify", "--traces", "960", "--json", "--out", str(tmp_path / "report")]
     assert run([*words, "--work", str(tmp_path / "work")]) == ExitCode.EVALUATION_ERROR
     told = capsys.readouterr()
     assert "4.9.7/forever must be refused where nothing is wrong, but is accepted by the" in told.err
