@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import insort
+from bisect import bisect_right
 from functools import lru_cache
 
 _NUMBER = re.compile(r"[+-]?[0-9]+")
@@ -119,8 +119,8 @@ class HashMapKeys:
     Examples
     --------
     >>> keys = HashMapKeys(64)
-    >>> for key in ("TAGS", "KEYS", "UNIQ_KEY"):
-    ...     keys.put(key)
+    >>> [keys.put(key) for key in ("TAGS", "KEYS", "UNIQ_KEY")]
+    [0, 0, 1]
     >>> keys.in_order == list(hash_map_order(("TAGS", "KEYS", "UNIQ_KEY"), 64))
     True
     """
@@ -130,16 +130,18 @@ class HashMapKeys:
         self._capacity = initial_capacity
         self._hashes: dict[str, int] = {}
 
-    def put(self, key: str) -> None:
-        """Put a key; nothing happens if it is there."""
+    def put(self, key: str) -> int | None:
+        """Put a key; gives its place, or None where it is there or the map grew, which orders all of them anew."""
         if key in self._hashes:
-            return
+            return None
         self._hashes[key] = spread(key)
         if len(self._hashes) > self._capacity * 3 // 4:
             self._capacity *= 2
             self.in_order = sorted(self._hashes, key=self._bucket)
-        else:
-            insort(self.in_order, key, key=self._bucket)
+            return None
+        place = bisect_right(self.in_order, self._bucket(key), key=self._bucket)
+        self.in_order.insert(place, key)
+        return place
 
     def _bucket(self, key: str) -> int:
         return self._hashes[key] & (self._capacity - 1)

@@ -6,9 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reference.format.errors import BrokenConfigError
+from reference.java import HashMapKeys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from reference.store.disk import Disk
     from reference.versions.switches import ReleaseSwitches
@@ -61,22 +62,40 @@ def config_json(value: Any, switches: ReleaseSwitches) -> str:
     return to_pretty_json(value, each_item=switches.prints_each_item, spreads_empty=switches.spreads_empty_tables)
 
 
-class Printed(str):
-    """JSON that is printed already, and goes into the text as it is."""
+class PrintedTable:
+    """The text of a large table that stands last in a configuration file, kept while entries come to it.
 
-    __slots__ = ()
+    Its file is saved with each of them: what was printed is moved to make room, which costs a tenth of the saving.
+    """
 
+    def __init__(self, switches: ReleaseSwitches, buckets: int) -> None:
+        self._switches = switches
+        self._keys = HashMapKeys(buckets)
+        self._items: dict[str, bytes] = {}
+        self._lengths: list[int] = []
+        self._text = bytearray()
 
-def printed_table(items: Iterable[str], switches: ReleaseSwitches) -> Printed:
-    """A table that stands directly in a configuration file, of its items by :func:`printed_item`."""
-    text = ",".join(items)
-    return Printed(f"{{{text}\n\t}}" if text else to_pretty_json({}, 1, spreads_empty=switches.spreads_empty_tables))
+    def put(self, name: str, entry: Any) -> None:
+        """Print an entry, over the one of that name."""
+        style = {"each_item": self._switches.prints_each_item, "spreads_empty": self._switches.spreads_empty_tables}
+        text = to_pretty_json(entry, 2, **style)
+        item = f"\n\t\t{json.dumps(name, ensure_ascii=False)}:{text},".encode()
+        self._items[name] = item
+        place = self._keys.put(name)
+        if place is None:
+            items = [self._items[each] for each in self._keys.in_order]
+            self._lengths, self._text = [*map(len, items)], bytearray().join(items)
+        else:
+            at = sum(self._lengths[:place])
+            self._lengths.insert(place, len(item))
+            self._text[at:at] = item
 
-
-def printed_item(name: str, entry: Any, switches: ReleaseSwitches) -> str:
-    """One item of such a table; it changes when its entry does, while the file is saved with all of them each time."""
-    style = {"each_item": switches.prints_each_item, "spreads_empty": switches.spreads_empty_tables}
-    return f"\n\t\t{json.dumps(name, ensure_ascii=False)}:{to_pretty_json(entry, 2, **style)}"
+    def file(self, before: dict[str, Any], key: str) -> bytes:
+        """The file, with what stands before the table."""
+        text = config_json({**before, key: {}}, self._switches).encode()
+        if not self._text:
+            return text
+        return b"".join((text[: text.rindex(b"{") + 1], memoryview(self._text)[:-1], b"\n\t}\n}"))
 
 
 def to_pretty_json(value: Any, depth: int = 0, **style: bool) -> str:
@@ -95,8 +114,6 @@ def to_pretty_json(value: Any, depth: int = 0, **style: bool) -> str:
     >>> to_pretty_json({"t": {0: 16}, "l": ["a", "b"]}, each_item=True)
     '{\n\t"t":{\n\t\t0:16\n\t},\n\t"l":[\n\t\t"a",\n\t\t"b"\n\t]\n}'
     """
-    if isinstance(value, Printed):
-        return value
     if not isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
     brackets = "{}" if isinstance(value, dict) else "[]"

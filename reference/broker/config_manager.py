@@ -6,10 +6,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from files.content import parse_json
-from reference.broker.config_files import config_json, load_or_backup, printed_item, printed_table, string_to_file
+from reference.broker.config_files import PrintedTable, config_json, load_or_backup, string_to_file
 from reference.format.errors import NoSpaceLeftError
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC, OP_TOPIC
-from reference.java import HashMapKeys
 
 if TYPE_CHECKING:
     from reference.broker.broker_settings import BrokerSettings
@@ -40,22 +39,21 @@ class ConfigManager:
         self._others: dict[str, Any] = {"forbiddenTable": {}} if name == "subscriptionGroup.json" else {}
         self._counter = 0
         self._state_version = 0
-        self._keys = HashMapKeys(_BUCKETS)
-        self._printed: dict[str, str] = {}
+        self._printed: PrintedTable | None = None
         load_or_backup(disk, self._name, self._take)
 
     def add(self, name: str, entry: dict[str, Any]) -> None:
         """Enter something new, count the version up and save the table, if there is room for it."""
         self.table[name] = entry
-        self._printed.pop(name, None)
+        if self._printed is not None:
+            self._printed.put(name, entry)
         self._counter += 1
         self._persist()
 
     def delete(self, name: str) -> None:
         """Take something out, count the version up and save the table; nothing happens if it is not there."""
         if self.table.pop(name, None) is not None:
-            self._printed.clear()
-            self._keys = HashMapKeys(_BUCKETS)
+            self._printed = None
             self._counter += 1
             self._persist()
 
@@ -71,15 +69,14 @@ class ConfigManager:
         if self._switches.versions_consumer_offsets:
             version["stateVersion"] = self._state_version
         version["timestamp"] = self._clock.now
-        for name in self.table if len(self._printed) < len(self.table) else ():
-            if name not in self._printed:
-                self._keys.put(name)
-                self._printed[name] = printed_item(name, self.table[name], self._switches)
-        table = printed_table((self._printed[name] for name in self._keys.in_order), self._switches)
-        content = {"dataVersion": version, **(self._others if self._switches.versions_consumer_offsets else {})}
-        text = config_json(content | {self._key: table}, self._switches)
+        if self._printed is None:
+            self._printed = PrintedTable(self._switches, _BUCKETS)
+            for name, entry in self.table.items():
+                self._printed.put(name, entry)
+        before = {"dataVersion": version, **(self._others if self._switches.versions_consumer_offsets else {})}
+        text = self._printed.file(before, self._key)
         with suppress(NoSpaceLeftError):
-            string_to_file(self._disk, self._name, text.encode(), self._switches)
+            string_to_file(self._disk, self._name, text, self._switches)
 
 
 class TopicConfigManager(ConfigManager):
