@@ -36,6 +36,8 @@ class ConsumerOffsetManager:
         self._switches = switches
         self.saved = load_consumer_offsets(disk.read)
         """The offsets in the file."""
+        self.changes = 0
+        """How often an offset in memory became another one."""
         self._version = {"counter": 0, "stateVersion": 0, "timestamp": clock.now} | self.saved.data_version
         self._buckets = _OFFSET_TABLE_BUCKETS if self.saved.source is None else _LOADED_TABLE_BUCKETS
         self._table = {key: dict(queues) for key, queues in self.saved.table.items()}
@@ -46,11 +48,15 @@ class ConsumerOffsetManager:
 
     def commit_offset(self, topic: str, queue_id: int, offset: QueueOffset, group: str = CHECK_GROUP) -> None:
         """Commit an offset in memory; it may be less than the one before."""
-        self._table.setdefault(TopicAtGroup(f"{topic}@{group}"), {})[queue_id] = offset
+        queues = self._table.setdefault(TopicAtGroup(f"{topic}@{group}"), {})
+        if queues.get(queue_id) != offset:
+            queues[queue_id] = offset
+            self.changes += 1
 
     def put_all(self, offsets: ConsumerOffsets) -> None:
         """Take over what another broker of the group has committed (``SlaveSynchronize#syncConsumerOffset``)."""
         self._table.update({key: dict(queues) for key, queues in offsets.table.items()})
+        self.changes += 1
 
     @property
     def has_moved(self) -> bool:

@@ -18,12 +18,24 @@ FLUSH_INTERVAL_MS = 500
 
 
 class BrokerThreads:
-    """The threads of one process; `moment` gives how long it is until a record is dispatched."""
+    """The threads of one process.
 
-    def __init__(self, broker: BrokerController, serve: Serve, moment: Callable[[], Sleep]) -> None:
+    Parameters
+    ----------
+    moment
+        Gives how long it is until a record is dispatched.
+    rests
+        Whether timers rest while they would change nothing: those that save offsets and write op batches. They wake up
+        at the moments at which they would have, so that a day without clients costs its check rounds alone.
+    """
+
+    def __init__(
+        self, broker: BrokerController, serve: Serve, moment: Callable[[], Sleep], *, rests: bool = False
+    ) -> None:
         self._broker = broker
         self._serve = serve
         self._moment = moment
+        self._rests = rests
 
     def by_name(self) -> dict[str, Steps[None]]:
         """The steps of each thread."""
@@ -62,6 +74,10 @@ class BrokerThreads:
         most = broker.settings.op_msg_max_size
         wait = broker.settings.op_batch_interval_ms
         while True:
+            if self._rests and wait and not service.has_waiting_entries:
+                due = broker.clock.elapsed + wait
+                yield Until(lambda: service.has_waiting_entries)
+                wait = _until_next(due, broker.settings.op_batch_interval_ms, broker.clock.elapsed)
             yield Until(lambda: any(context.total_size > most for context in service.delete_context.values()), wait)
             batch = self._serve(broker, broker.run_op_batch_service)
             wait = max(0, batch.wakeup_timestamp - broker.clock.now)
@@ -101,9 +117,21 @@ class BrokerThreads:
             yield Until(lambda count=saved: metrics.changes != count)  # type: ignore[misc]
 
     def _save_offsets(self) -> Steps[None]:
-        """The timer of ``BrokerController#initialize``."""
+        """The timer of ``BrokerController#initialize``; it rests when file and backup hold the same."""
         broker = self._broker
+        offsets = broker.consumer_offset_manager
+        saved = -1
         yield Sleep(broker.settings.flush_consumer_offset_delay_ms)
         while True:
+            before, saved = saved, offsets.changes
             self._serve(broker, broker.persist_consumer_offsets)
-            yield Sleep(max(1, broker.settings.flush_consumer_offset_interval_ms))
+            interval = max(1, broker.settings.flush_consumer_offset_interval_ms)
+            due = broker.clock.elapsed + interval
+            if self._rests and before == saved:
+                yield Until(lambda count=saved: offsets.changes != count)  # type: ignore[misc]
+            yield Sleep(_until_next(due, interval, broker.clock.elapsed))
+
+
+def _until_next(due: int, interval: int, now: int) -> int:
+    """Until the next beat of a timer that is due at a moment and every interval from then on; one of now is over."""
+    return due - now if due > now else interval - (now - due) % max(1, interval)

@@ -117,7 +117,7 @@ class BrokerNode:
             start.switches, self.settings, self.clock, store, self.recorder, self.channels, role=self.role
         )
         broker.check_requests = CheckQueue(self.channels, self.faults.send_check)
-        threads = BrokerThreads(broker, self.serve, lambda: Sleep(0)).by_name()
+        threads = BrokerThreads(broker, self.serve, lambda: Sleep(0), rests=True).by_name()
         threads["schedule service"] = run_schedule_service(broker, self.serve)
         threads["save delays"] = save_delay_offsets(broker, self.serve)
         threads["wake pulls"] = self.pulls.wake(broker)
@@ -256,6 +256,7 @@ class BrokerNode:
 
         In between the event loop goes on, so that signals are heeded, and who asks how far it is gets an answer.
         """
+        self.keep_time()
         self.pace.push(by_ms)
         until = self.pace.target
         self.is_pushed = True

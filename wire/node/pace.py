@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from reference.simulation.virtual_clock import VirtualClock
+
+MOST_SPEED: Final = 100_000
+"""The highest speed: a day takes a second, of which a broker without clients needs a fifth."""
 
 MOST_STEPS = 500
 """Steps of the broker's threads in one go, before clients get their turn."""
@@ -33,11 +36,11 @@ class Pace:
         return began + int((time.monotonic() - real) * 1_000 * self.speed)
 
     def push(self, by_ms: int) -> None:
-        """Let time pass at once, also where it goes by itself."""
+        """Let time pass at once from where the clock stands, also where it goes by itself, and lags behind."""
         if self.speed is None:
             self._pushed_to = max(self._pushed_to, self._clock.elapsed) + by_ms
         else:
-            self._began = self._began[0] + by_ms, self._began[1]
+            self._began = self._clock.elapsed + by_ms, time.monotonic()
 
     def seconds_until(self, instant: int | None) -> float | None:
         """Real seconds until the clock stands there; None where nobody can say."""

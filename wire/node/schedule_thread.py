@@ -52,13 +52,12 @@ def written_behind(store: MessageStore, end: int) -> Callable[[], bool]:
 def save_delay_offsets(broker: BrokerController, serve: Serve) -> Steps[None]:
     """``ScheduleMessageService#persist``, every ten seconds if something was delivered."""
     saved: dict[int, int] = {}
-    schedule = broker.schedule_message_service
+    schedule, began = broker.schedule_message_service, broker.clock.elapsed
     while True:
-        yield Sleep(PERSIST_MS)
-        now: dict[int, int] = dict(schedule.offset_table)
-        if now != saved:
-            serve(broker, schedule.persist)
-            saved = now
+        yield Until(lambda known=saved: schedule.offset_table != known)  # type: ignore[misc]
+        yield Sleep(PERSIST_MS - (broker.clock.elapsed - began) % PERSIST_MS)
+        saved = dict(schedule.offset_table)
+        serve(broker, schedule.persist)
 
 
 def _until_next_level(broker: BrokerController) -> int:

@@ -5,18 +5,25 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reference.cluster.broker_threads import BrokerThreads
+from reference.format.system_topics import OP_TOPIC
 from tests.wire.one_broker import MINUTE, broker
-from tests.wire.one_producer import OneProducer
+from tests.wire.one_producer import TOPIC, OneProducer
 from wire.client.channel import NoAnswerError
+from wire.client.transactions import COMMIT
 from wire.control.handlers import LAST_MOMENT_MS
 from wire.control.orders import MOST_PUSHED_MS
 from wire.errors import BadOrderError, WireError
+from wire.node import broker_node
+from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from wire.broker_thread import BrokerThread
@@ -123,11 +130,58 @@ def ask_in_vain(producer: OneProducer) -> None:
         producer.send_message("waits", is_half=False)
 
 
-def test_a_day_in_which_nothing_happens_writes_no_file_twice(tmp_path: Path) -> None:
-    with broker(tmp_path) as running:
+@pytest.mark.parametrize("profile", ["4.9.7", "5.3.3", "5.5.1"])
+def test_an_hour_in_which_nothing_happens_writes_nothing_and_takes_the_steps_of_its_rounds(
+    tmp_path: Path, profile: str
+) -> None:
+    """A real broker saves its offsets 720 times, and looks 1,200 times for a batch: of that nothing shows."""
+    with broker(tmp_path, profile, transactionCheckInterval=30_000) as running:
         running.controller.push_clock(HOUR)
-        offsets = tmp_path / "store" / "config" / "consumerOffset.json"
-        before, writes = offsets.stat().st_mtime_ns, running.controller.status()["writes"]
+        before = steps_and_writes(running)
         running.controller.push_clock(HOUR)
-        assert running.controller.status()["writes"] > writes + 1_000  # a crash may still fall between them
-        assert offsets.stat().st_mtime_ns == before
+        steps, writes = (now - then for now, then in zip(steps_and_writes(running), before, strict=True))
+        assert (steps < 4 * 120, writes) == (True, 0)
+
+
+def steps_and_writes(running: BrokerThread) -> tuple[int, int]:
+    """How many steps the broker's threads have taken, and how many writes there were."""
+    node = running._service.node
+    assert node is not None
+    return node.scheduler.steps, node.disk.writes
+
+
+@pytest.mark.parametrize("profile", ["4.9.7", "5.3.3", "5.5.1"])
+@pytest.mark.parametrize("behind_ms", [0, 1_700, 3_000])
+def test_what_comes_behind_idle_hours_is_written_when_timers_that_never_rest_write_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: str, behind_ms: int
+) -> None:
+    monkeypatch.setattr(broker_node, "MOST_STEPS", 1 << 30)  # a pause of the loop would make a timer a moment late
+    seen = []
+    for is_resting in (True, False):
+        monkeypatch.setattr(broker_node, "BrokerThreads", partial(threads, is_resting))
+        folder = tmp_path / str(is_resting)
+        folder.mkdir()
+        seen.append(list(written_behind_idle_hours(folder, profile, behind_ms)))
+    assert seen[0] == seen[1]
+    assert seen[0][0] != seen[0][-1]
+
+
+def threads(is_resting: bool, *given: Any, **_: bool) -> BrokerThreads:
+    return BrokerThreads(*given, rests=is_resting)
+
+
+def written_behind_idle_hours(folder: Path, profile: str, behind_ms: int) -> Iterator[tuple[int, bool, bool]]:
+    """Every half second the number of op messages, and whether a new offset stands in the file, and in its backup."""
+    with broker(folder, profile) as running, OneProducer(running.address) as producer:
+        running.controller.push_clock(2 * HOUR + behind_ms)
+        producer.end(producer.half("order-7"), COMMIT)
+        fields = {"consumerGroup": "g", "topic": TOPIC, "queueId": 1, "commitOffset": 1}
+        assert producer.ask(RequestCode.UPDATE_CONSUMER_OFFSET, fields).code == ResponseCode.SUCCESS
+        node = running._service.node
+        assert node is not None
+        for _ in range(30):
+            running.controller.push_clock(500)
+            config = folder / "store" / "config"
+            files = [(config / name).read_text() for name in ("consumerOffset.json", "consumerOffset.json.bak")]
+            ops = node.broker.message_store.get_max_offset_in_queue(OP_TOPIC, 0)
+            yield ops, *("Orders@g" in text for text in files)

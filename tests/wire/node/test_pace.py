@@ -36,10 +36,21 @@ def test_only_a_push_moves_a_clock_that_stands_still() -> None:
     assert pace.target == 910
 
 
+def test_a_push_goes_from_where_a_clock_stands_that_lags_behind() -> None:
+    """Else a push of a day would take as long as all that the clock is behind."""
+    pace = Pace(VirtualClock(0), 1e6)
+    while pace.target < 1_000_000:
+        pass
+    pace.push(1)
+    assert pace.target < 1_000_000
+
+
 def test_a_push_is_added_to_what_time_does_by_itself() -> None:
-    pace = Pace(VirtualClock(0), 2.0)
+    clock = VirtualClock(0)
+    pace = Pace(clock, 2.0)
+    clock.advance(5_000)
     pace.push(60_000)
-    assert pace.target >= 60_000
+    assert pace.target >= 65_000
     wait = pace.seconds_until(1 << 40)
     assert wait is not None
     assert 0 < wait <= (1 << 40) / 2_000
