@@ -66,12 +66,18 @@ class OneCommand(TyperCommand):
                 raise typer.BadParameter(message, ctx=ctx)
 
     def _refuse_swallowed_options(self, ctx: Any, args: list[str]) -> None:
-        """Refuse an option as the value of another one: ``--broker-conf --version 5.3.3`` leaves out the file."""
+        """Refuse another option as the value of one, and an empty text, as a shell makes it of what is not set.
+
+        ``--broker-conf --version 5.3.3`` leaves out the file; ``--store ""`` would be the working directory.
+        """
         args = args[: args.index("--")] if "--" in args else args
         options = {name: option for option in self.get_params(ctx) for name in option.opts if name.startswith("--")}
-        for name, value in pairwise(args):
-            if name in options and value in options and not options[name].is_flag:
-                message = f"Option {name!r} requires an argument, and {value} is none"
+        empty = [(word.removesuffix("="), "") for word in args if word.endswith("=")]
+        for name, value in (*pairwise(args), *empty):
+            if name not in options or options[name].is_flag:
+                continue
+            if value in options or (value == "" and options[name].default != ""):
+                message = f"Option {name!r} requires an argument, and {value or 'an empty text'} is none"
                 raise typer.BadParameter(message, ctx=ctx)
 
 

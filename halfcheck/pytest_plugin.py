@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
-from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -179,6 +178,12 @@ def _asked(marker: pytest.Mark | None) -> dict[str, Any]:
     return asked
 
 
+def _can_be_followed(speed: float) -> bool:
+    from wire.node.pace import MOST_SPEED
+
+    return 0 < speed <= MOST_SPEED
+
+
 def _words_of(fault: dict[str, Any]) -> str:
     return str(fault["fault"]) + (f" of key {fault['key']!r}" if fault["key"] else "")
 
@@ -186,8 +191,8 @@ def _words_of(fault: dict[str, Any]) -> str:
 _TAKES: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
     "profile": (lambda value: isinstance(value, str), "a release such as '5.3.3'"),
     "speed": (
-        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < inf,
-        "how many times as fast the broker's clock runs, such as 60",
+        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and _can_be_followed(value),
+        "how many times as fast the broker's clock runs, such as 60, at most 100,000",
     ),
     "virtual": (lambda value: isinstance(value, bool), "True for a clock that only push_clock moves"),
     "grpc": (lambda value: isinstance(value, bool), "True for a port that gRPC clients connect to"),

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import re
-import shlex
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -74,7 +72,9 @@ Orders = Annotated[
 ]
 TraceFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep what was recorded in this file.")]
 Records = Annotated[bool, typer.Option("--record/--no-record", help="Record, and say in the end what the run broke.")]
-RestartMs = Annotated[int, typer.Option(min=0, help="Real milliseconds from a crash to the next process.")]
+RestartMs = Annotated[
+    int, typer.Option(min=0, max=86_400_000, help="Real milliseconds from a crash to the next process.")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +145,7 @@ def _serve(options: BrokerOptions) -> int:
     from halfcheck.serving.served_run import ServedRun
     from reference.format.broker_conf import BrokerConf, read_broker_conf
     from reference.format.broker_conf_remarks import remarks_on_file
-    from wire.control.controller import order_of_words
+    from wire.control.controller import order_of_line
     from wire.node.start import Start
     from wire.service import Service
 
@@ -153,7 +153,7 @@ def _serve(options: BrokerOptions) -> int:
     _require_sound(options)
     release = _release_of(options)
     conf = BrokerConf() if options.broker_conf is None else read_broker_conf(options.broker_conf, release)
-    orders = [order_of_words(shlex.split(text)) for text in options.order or ()]
+    orders = [order_of_line(text) for text in options.order or ()]
     with ExitStack() as stack:
         temporary = stack.enter_context(temporary_folder())
         store = options.store or temporary / "store"
@@ -245,6 +245,7 @@ def _has_port(address: str) -> bool:
 def _require_sound(options: BrokerOptions) -> None:
     from model_check.releases import profile_for
     from reference.versions.versions import switches_of
+    from wire.node.pace import MOST_SPEED
 
     if options.words and not options.exec:
         message = f"{options.words[0]!r}: expected nothing, or --exec -- and a command"
@@ -252,8 +253,8 @@ def _require_sound(options: BrokerOptions) -> None:
     if options.exec and not options.words:
         message = "--exec: the command is missing; it stands behind --, as in --exec -- mvn test"
         raise typer.BadParameter(message)
-    if options.speed is not None and not (options.speed > 0 and math.isfinite(options.speed)):
-        message = f"--speed {options.speed}: expected a number above 0; 1 is real time, --clock virtual stands still"
+    if options.speed is not None and not 0 < options.speed <= MOST_SPEED:
+        message = f"--speed {options.speed:g}: expected a number above 0 and at most {MOST_SPEED}; 1 is real time"
         raise typer.BadParameter(message)
     if options.speed is not None and options.clock is Clock.VIRTUAL:
         message = f"--speed {options.speed}: not with --clock virtual, which stands still; leave one of them out"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from http.client import HTTPConnection
 from typing import Any
 
 from files.content import parse_json
-from wire.control.orders import ORDERS, STOP
+from wire.control.orders import ORDERS, STOP, order_called
 from wire.errors import BadOrderError, WireError
 from wire.order_arguments import of_texts
 
@@ -129,6 +130,16 @@ class Controller:
         self.order("clear")
 
 
+def order_of_line(text: str) -> tuple[str, dict[str, Any]]:
+    """An order in one text, with words as a shell has them; `BadOrderError` as of :func:`order_of_words`."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        message = f"order {text!r}: {str(error).lower()}; expected an order and NAME=VALUE for each that it takes"
+        raise BadOrderError(message) from None
+    return order_of_words(words)
+
+
 def order_of_words(words: list[str]) -> tuple[str, dict[str, Any]]:
     """An order in words of a command line: its name, then ``NAME=VALUE`` each.
 
@@ -153,7 +164,7 @@ def order_of_words(words: list[str]) -> tuple[str, dict[str, Any]]:
             message = f"{word!r}: expected NAME=VALUE, such as ms=60000"
             raise BadOrderError(message)
         given.append((name, value))
-    return order, of_texts(ORDERS[order].takes if order in ORDERS else {}, given)
+    return order, of_texts(order_called(order).takes, given)
 
 
 def _patience(order: str) -> float | None:

@@ -38,6 +38,14 @@ class ControlOrder:
     """Whether it may be answered only after minutes."""
 
 
+def order_called(name: str) -> ControlOrder:
+    """The order of a name; `BadOrderError` with all that there are."""
+    if name not in ORDERS:
+        message = f"order {name!r}: expected one of {', '.join(sorted(ORDERS))}"
+        raise BadOrderError(message)
+    return ORDERS[name]
+
+
 async def carry_out(node: BrokerNode, name: str, arguments: Mapping[str, Any]) -> object:
     """Carry out an order; its effect is there when this is over, as whoever gave it counts on that.
 
@@ -46,10 +54,7 @@ async def carry_out(node: BrokerNode, name: str, arguments: Mapping[str, Any]) -
     BadOrderError
         There is no such order, it takes something else, or it can't be done now.
     """
-    order = ORDERS.get(name)
-    if order is None:
-        message = f"order {name!r}: expected one of {', '.join(sorted(ORDERS))}"
-        raise BadOrderError(message)
+    order = order_called(name)
     taken = checked(name, order.takes, arguments)
     if not order.waits:
         return await _answered(order.does(node, taken))

@@ -204,6 +204,10 @@ def bears(properties: Mapping[str, str], key: str) -> bool:
     return key in (properties.get(UNIQUE_KEY), *properties.get(KEYS, "").split(" "))
 
 
+MOST_DELAY_MS: Final = 30 * 86_400_000
+_MOST_CODE: Final = (1 << 15) - 1
+"""A header in binary has two bytes for it (``RocketMQSerializable``)."""
+
 _USUAL: Final = Fault("")
 
 FAULT_ARGUMENTS: Final = {
@@ -212,12 +216,14 @@ FAULT_ARGUMENTS: Final = {
         int, "how many messages it befalls, or null for all", least=0, default=_USUAL.times, may_be_null=True
     ),
     "chance": OrderArgument(float, "with which probability", least=0, most=1, default=_USUAL.chance),
-    "delay_ms": OrderArgument(int, "milliseconds of the broker's clock", least=0, default=_USUAL.delay_ms),
+    "delay_ms": OrderArgument(
+        int, "milliseconds of the broker's clock", least=0, most=MOST_DELAY_MS, default=_USUAL.delay_ms
+    ),
     "key": OrderArgument(str, "a key or a unique key of a message, or empty for all", default=_USUAL.key),
     "request": OrderArgument(
         str, "of a refusal: the kind of request", tuple(RequestCode.__members__), default=_USUAL.request.name
     ),
-    "code": OrderArgument(int, "of a refusal: the response code", default=_USUAL.code),
+    "code": OrderArgument(int, "of a refusal: the response code", least=0, most=_MOST_CODE, default=_USUAL.code),
     "remark": OrderArgument(str, "of a refusal: its words", default=_USUAL.remark),
 }
 """What a fault is made of."""
