@@ -28,18 +28,22 @@ class Caller:
     """How long it waits for the answer; None for ever."""
 
     @classmethod
-    def of(cls, context: Any) -> Self:
-        """Read the headers; CLIENT_ID_REQUIRED without an id (``GrpcMessagingApplication#validateContext``)."""
+    def of(cls, context: Any, clients: Mapping[str, str]) -> Self:
+        """Read the headers; CLIENT_ID_REQUIRED without an id (``GrpcMessagingApplication#validateContext``).
+
+        Of a client whose connection is handed on, `clients` has the address, by that from which it is.
+        """
         headers: Mapping[str, Any] = {str(key): value for key, value in context.invocation_metadata() or ()}
         client_id = str(headers.get("x-mq-client-id", ""))
         if not client_id.strip():
             raise ProxyRefusal(Code.CLIENT_ID_REQUIRED, "client id cannot be empty")
+        peer = address_of(context.peer())
         seconds = context.time_remaining()
         return cls(
             client_id[:_MOST_ID],
             str(headers.get("x-mq-language", "")),
             str(headers.get("x-mq-client-version", "")),
-            address_of(context.peer()),
+            clients.get(peer, peer),
             None if seconds is None else seconds * 1_000,
         )
 

@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 
 from reference.client.producer_messages import RemotingError
 from reference.errors import BrokerIsDownError
-from wire.errors import WireError
+from wire.connections import LOOPBACK
 from wire.proxy.activities.clients import heartbeat, notify_client_termination, take_telemetry
 from wire.proxy.activities.consume import ack_message, change_invisible_duration, forward_to_dead_letter_queue
 from wire.proxy.activities.end_transaction import end_transaction
@@ -19,13 +19,14 @@ from wire.proxy.activities.receive_message import receive_message
 from wire.proxy.activities.routes import query_assignment, query_route
 from wire.proxy.activities.send_message import send_message
 from wire.proxy.caller import Caller
+from wire.proxy.front import GrpcFront
 from wire.proxy.grpc_client_channel import TelemetryStream
 from wire.proxy.limits import MOST_IDLE_MS, MOST_REQUEST_BYTES
 from wire.proxy.protocol.messages import CALLS, SERVICE, GrpcCall
 from wire.proxy.refusal import ProxyRefusal
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from wire.proxy.proxy import Proxy
 
@@ -66,8 +67,7 @@ class GrpcPort:
 
     def __init__(self, proxy: Proxy, host: str, port: int, advertised_host: str) -> None:
         self._proxy = proxy
-        self._host = host
-        self._port = port
+        self._front = GrpcFront(host, port, proxy.node.say)
         self._advertised_host = advertised_host
         self._server: Any = None
         self._closing: asyncio.Task[Any] | None = None
@@ -79,21 +79,18 @@ class GrpcPort:
     async def listen(self) -> None:
         """Begin to listen; `WireError` if the port is taken, or the address is none of this machine."""
         server = grpc.aio.server(options=_OPTIONS)
-        server.add_generic_rpc_handlers((_Handlers(self._proxy),))
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        try:
-            self._port = server.add_insecure_port(f"{host}:{self._port}")
-        except RuntimeError:
-            message = f"{host}:{self._port}: can't listen there; choose another --grpc-port or --listen"
-            raise WireError(message) from None
+        server.add_generic_rpc_handlers((_Handlers(self._proxy, self._front.clients),))
+        self._front.behind = server.add_insecure_port(f"{LOOPBACK}:0")
         await server.start()
         self._server = server
-        self._proxy.host, self._proxy.port = self._advertised_host, self._port
-        self.address = f"{self._advertised_host}:{self._port}"
+        await self._front.listen()
+        self._proxy.host, self._proxy.port = self._advertised_host, self._front.port
+        self.address = f"{self._advertised_host}:{self._front.port}"
 
     def stop(self) -> None:
         """Listen no more, and end every call; what the proxy knew is gone."""
         self.forget()
+        self._front.stop()
         if self._server is not None:
             self._closing = asyncio.get_running_loop().create_task(self._server.stop(None))
             self._server = None
@@ -129,8 +126,9 @@ class GrpcPort:
 class _Handlers(grpc.GenericRpcHandler):  # type: ignore[misc]
     """The handler of each call, by its path."""
 
-    def __init__(self, proxy: Proxy) -> None:
+    def __init__(self, proxy: Proxy, clients: Mapping[str, str]) -> None:
         self._proxy = proxy
+        self._clients = clients
         self._handlers = {f"/{SERVICE}/{name}": self._unary(CALLS[name], work) for name, work in UNARY.items()}
         self._handlers |= {
             f"/{SERVICE}/ReceiveMessage": self._receive(CALLS["ReceiveMessage"]),
@@ -148,7 +146,7 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[misc]
             if isinstance(request, _Unreadable):
                 return await _abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(request))
             try:
-                answer = work(self._proxy, Caller.of(context), request)
+                answer = work(self._proxy, Caller.of(context, self._clients), request)
                 self._settle()
             except ProxyRefusal as refusal:
                 return call.response(status=refusal.status)
@@ -164,7 +162,7 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[misc]
             if isinstance(request, _Unreadable):
                 await _abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(request))
             try:
-                async for part in receive_message(self._proxy, Caller.of(context), request):
+                async for part in receive_message(self._proxy, Caller.of(context, self._clients), request):
                     yield part
             except ProxyRefusal as refusal:
                 yield call.response(status=refusal.status)
@@ -177,7 +175,7 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[misc]
         async def respond(requests: Any, context: Any) -> None:
             stream, wrong = TelemetryStream(), list[str]()
             try:
-                caller = Caller.of(context)
+                caller = Caller.of(context, self._clients)
             except ProxyRefusal as refusal:
                 await _abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(refusal))
             reading = asyncio.create_task(self._read(requests, caller, stream, wrong))

@@ -28,10 +28,10 @@ class ForeignProtocol:
     server: Peer
     """One that speaks it to a broker, and a port that is taken for a broker's."""
 
-    def described(self, peer: Peer) -> str:
+    def described(self, peer: Peer, expected: str = "RocketMQ's remoting protocol") -> str:
         """One line: who speaks the protocol, and the remedy."""
         who = f" ({peer.who}?)" if peer.who else ""
-        return f"it speaks {self.name}{who}, and RocketMQ's remoting protocol was expected; {peer.to_do}"
+        return f"it speaks {self.name}{who}, and {expected} was expected; {peer.to_do}"
 
 
 _BROKER: Final = "give the address of a broker's listenPort, such as 10.0.0.5:10911"
@@ -52,6 +52,22 @@ TLS: Final = ForeignProtocol(
     Peer("give a port that takes plain connections (tls.server.mode=permissive or disabled)"),
 )
 PROXY: Final = ForeignProtocol("the PROXY protocol of a load balancer", Peer("connect without one"), Peer(_BROKER))
+
+_REMOTING: Final = "RocketMQ's remoting protocol"
+_AT_A_PROXY: Final = {
+    HTTP.name: Peer("this port is for gRPC clients; orders over HTTP go to the control port"),
+    TLS.name: Peer("connections are plain here; set enableSsl(false), or what the SDK has for it"),
+    PROXY.name: PROXY.client,
+    _REMOTING: Peer(
+        "rocketmq-client 4.x and 5.x and client-go v2 connect to the broker's own port, that of --port",
+        "a client that wants a broker or a name server",
+    ),
+}
+HTTP_2_PREFACE: Final = b"PRI "
+"""The first bytes of every gRPC client."""
+
+LEAST_BYTES: Final = 5
+"""So many bytes tell protocols apart: of remoting a length, and how its header is written."""
 
 _BY_PREFIX: Final = {
     b"PRI ": HTTP_2,
@@ -76,6 +92,22 @@ def foreign_protocol(start: bytes | bytearray) -> ForeignProtocol | None:
     if may_be_http_2(start) and len(start) >= _HTTP_2_HEADER:
         return HTTP_2
     return _BY_PREFIX.get(bytes(start[:_PREFIX]))
+
+
+def line_of_no_grpc(start: bytes | bytearray) -> str:
+    r"""What to say of a connection to a gRPC port with these first bytes, five at least, that are no gRPC client's.
+
+    Examples
+    --------
+    >>> line_of_no_grpc(b"\0\0\0\x80\0\0\0\x70{").partition(",")[0]
+    "it speaks RocketMQ's remoting protocol (a client that wants a broker or a name server?)"
+    """
+    known = foreign_protocol(start)
+    is_remoting = start[0] <= 1 and start[4] <= 1 and start[:4] != bytes(4)
+    protocol = ForeignProtocol(_REMOTING, *2 * (_AT_A_PROXY[_REMOTING],)) if is_remoting else known
+    if protocol is None or protocol.name not in _AT_A_PROXY:
+        return f"it begins with the bytes {bytes(start[:LEAST_BYTES]).hex(' ')}, and gRPC (HTTP/2) was expected"
+    return protocol.described(_AT_A_PROXY[protocol.name], "gRPC (HTTP/2)")
 
 
 def may_be_http_2(start: bytes | bytearray) -> bool:

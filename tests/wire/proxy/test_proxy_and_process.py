@@ -170,3 +170,14 @@ def test_half_frames_on_the_port_harm_nobody(running: BrokerThread) -> None:
         client.be_consumer()
         client.send("one", NORMAL)
         assert [key_of(each) for each in client.messages()] == ["one"]
+
+
+def test_a_message_is_born_where_its_client_is(running: BrokerThread) -> None:
+    """Connections are handed on to the library, which sees another address."""
+    with OneGrpcClient(running.grpc_address) as client:
+        client.send("plain", NORMAL)
+        node = running._service.node
+        assert node is not None
+        (record,) = [each for each in node.broker.message_store.records() if each.topic == TOPIC]
+        (handed_from, of_client), *others = dict(node.proxy._front.clients).items()  # type: ignore[union-attr]
+        assert (record.born_host == of_client != handed_from, others) == (True, [])

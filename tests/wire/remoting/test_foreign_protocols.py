@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 import ssl
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from halfcheck.probe.session import identify
 from tests.wire.one_broker import broker
+from tests.wire.proxy.one_grpc_client import OneGrpcClient
 from wire.client.channel import Address, BrokerChannel, NoAnswerError
 from wire.client.queries import NameServerError
 from wire.errors import ForeignProtocolError, MalformedFrameError
-from wire.remoting.codes import RequestCode, ResponseCode
+from wire.remoting.codes import RequestCode, ResponseCode, Serialization
 from wire.remoting.command import RESPONSE_FLAG, RemotingCommand, decode, encode
 from wire.remoting.frames import FrameReader
 
@@ -35,6 +38,9 @@ def tls_hello() -> bytes:
 
 
 GRPC = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
+REMOTING = [
+    encode(RemotingCommand(RequestCode.HEART_BEAT, {}, b"{}", opaque=1, serialization=kind)) for kind in Serialization
+]
 SETTINGS = b"\0\0\6\4\0\0\0\0\0\0\3\0\0\0\x64"
 
 
@@ -58,6 +64,40 @@ def test_a_client_of_another_protocol_is_named(data: bytes, name: str, advice: s
                 assert client.recv(1) == b""
     (line,) = log
     assert f"connection closed: it speaks {name}, and RocketMQ's remoting protocol was expected; " in line
+    assert advice in line
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "advice"),
+    [
+        *(
+            (frame, "RocketMQ's remoting protocol (a client that wants a broker", "that of --port")
+            for frame in REMOTING
+        ),
+        (tls_hello(), "TLS", "set enableSsl(false)"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP", "orders over HTTP go to the control port"),
+        (b"PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n", "the PROXY protocol of a load balancer", "connect without one"),
+        (b"EHLO a\r\n", "it begins with the bytes 45 48 4c 4f 20", "gRPC (HTTP/2) was expected"),
+    ],
+)
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_client_of_another_protocol_at_the_port_for_grpc_is_named(
+    data: bytes, name: str, advice: str, at_once: bool, tmp_path: Path
+) -> None:
+    log: list[str] = []
+    with broker(tmp_path, log=log, grpc_port=0) as running:
+        host, port = running.grpc_address.split(":")
+        with socket.create_connection((host, int(port)), 10) as client, contextlib.suppress(OSError):
+            for part in [data] if at_once else [data[:3], data[3:]]:
+                client.sendall(part)
+                time.sleep(0.01)
+            assert client.recv(1) == b""
+        with OneGrpcClient(running.grpc_address) as other:
+            assert other.call("Heartbeat").status.message  # nobody else is disturbed
+    (line,) = log
+    assert re.match(r"127\.0\.0\.1:\d+: connection closed: ", line)
+    assert name in line
+    assert "gRPC (HTTP/2) was expected" in line
     assert advice in line
 
 
