@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import resource
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 
 _ACCEPTING_SECONDS: Final = 1.0
+_SHORTAGES: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _PROXY_SINCE: Final = (5, 0, 0)
 
 
@@ -92,6 +96,7 @@ class Service:
         listener = Listener(node, self.ports.host, self.ports.port, self.ports.advertised)
         control = ControlPort(node, self.ports.control_host, self.ports.control_port, self.token)
         threads: asyncio.Task[None] | None = None
+        asyncio.get_running_loop().set_exception_handler(_Shortage(self.say))
         try:
             await listener.listen()
             grpc_port = _proxy_before(node, self.ports, listener.advertised_host)
@@ -172,6 +177,29 @@ class Service:
         """The broker can't go on; it is stopped as far as it can be, and the error is raised."""
         self._failure = error
         self.stop()
+
+
+class _Shortage:
+    """What the loop can't do for want of files or memory, such as to take a connection: it is said once a kind."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._told: set[int | None] = set()
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not isinstance(error, OSError) or error.errno not in _SHORTAGES:
+            loop.default_exception_handler(context)
+        elif error.errno not in self._told:
+            self._told.add(error.errno)
+            self._say(f"{context['message']}: {error.strerror}; what waits is tried again each second")
+
+
+def allow_many_files() -> None:
+    """Let this process open as many files as it may: each queue is one. A JVM does so, too (``-XX:+MaxFDLimit``)."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _require_proxy(start: Start, ports: ServicePorts) -> None:

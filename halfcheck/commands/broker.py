@@ -147,10 +147,11 @@ def _serve(options: BrokerOptions) -> int:
     from reference.format.broker_conf_remarks import remarks_on_file
     from wire.control.controller import order_of_line
     from wire.node.start import Start
-    from wire.service import Service
+    from wire.service import Service, allow_many_files
 
     parent = os.getppid()
     _require_sound(options)
+    allow_many_files()
     release = _release_of(options)
     conf = BrokerConf() if options.broker_conf is None else read_broker_conf(options.broker_conf, release)
     orders = [order_of_line(text) for text in options.order or ()]

@@ -85,11 +85,14 @@ class BrokerThreads:
                 yield Until(lambda: service.has_batch_that_is_due)
 
     def _run_dispatch(self) -> Steps[None]:
-        """``DefaultMessageStore.ReputMessageService#run``: within a millisecond or so."""
+        """``DefaultMessageStore.ReputMessageService#run``: within a millisecond or so.
+
+        Not any more once a queue found no room, as in ``ConsumeQueue#putMessagePositionInfoWrapper``.
+        """
         broker = self._broker
         store = broker.message_store
         while True:
-            yield Until(lambda: store.is_behind)
+            yield Until(lambda: store.is_behind and store.is_writeable)
             yield self._moment()
             self._serve(broker, store.dispatch)
 

@@ -98,6 +98,12 @@ class Disk(Protocol):
     def delete(self, name: str) -> None:
         """Delete a file, if it is there."""
 
+    def used_share(self, *, of_users: bool) -> float:
+        """How full it is, from 0 to 1, in whole hundredths of what users may have of it, or as it is.
+
+        ``UtilAll#getDiskPartitionSpaceUsedPercent``.
+        """
+
     def force(self, name: str) -> None:
         """Bring a small file and its name to where a loss of power can't reach them (``MixAll#fsyncDirectory``)."""
 
@@ -117,8 +123,12 @@ class DirectoryFile:
         self._path = path
         self._step = max(mmap.PAGESIZE, 1 << max(size.bit_length() - _STEPS_BITS, 0))
         self._placed: set[int] = set()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            message = f"{path} can't be made: {error.strerror}"
+            raise NoSpaceLeftError(message) from error
         try:
             length = os.fstat(descriptor).st_size
             if length > size:
@@ -241,7 +251,11 @@ class DirectoryDisk:
 
     def rename(self, old: str, new: str) -> None:
         """See :class:`Disk`."""
-        (self.root / old).replace(self.root / new)
+        try:
+            (self.root / old).replace(self.root / new)
+        except OSError as error:
+            message = f"{self.root / new} can't be made: {error.strerror}"
+            raise NoSpaceLeftError(message) from error
         moved = self._small_files.pop(old, None)
         if moved is not None:
             self._small_files[new] = moved
@@ -249,6 +263,12 @@ class DirectoryDisk:
     def delete(self, name: str) -> None:
         """See :class:`Disk`."""
         (self.root / name).unlink(missing_ok=True)
+
+    def used_share(self, *, of_users: bool) -> float:
+        """See :class:`Disk`."""
+        disk = os.statvfs(self.root)
+        used = disk.f_blocks - disk.f_bfree
+        return -(-100 * used // (used + disk.f_bavail)) / 100 if of_users else used / disk.f_blocks
 
     def force(self, name: str) -> None:
         """See :class:`Disk`."""

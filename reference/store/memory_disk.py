@@ -145,6 +145,10 @@ class MemoryDisk:
             self._remember(name, lambda: self._mapped.__setitem__(name, mapped))
         self.end_write()
 
+    def used_share(self, *, of_users: bool) -> float:  # noqa: ARG002 - memory has no other users
+        """See :class:`reference.store.disk.Disk`; full, or as good as empty."""
+        return float(self.space_left == 0)
+
     def force(self, name: str) -> None:
         """See :class:`reference.store.disk.Disk`."""
         self.forget(name)

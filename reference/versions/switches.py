@@ -199,6 +199,9 @@ class ReleaseSwitches(BrokerRepairs):
     """Clients may not send to the topics of halves, op messages and discarded halves (4.9.4 and later; #3903)."""
     spares_op_queue: bool = False
     """Deleting unused topics leaves the op queue alone (4.9.0 and later; #2133)."""
+    names_reasons_of_refusal: bool = False
+    """A send that the store does not take is answered with several reasons that there may be (4.8.0 and later; #2334),
+    and how full the disk is, of what users may have of it (4.9.2 and later)."""
     measures_whole_records: bool = False
     """``maxMessageSize`` is the limit of a whole record (4.5), not of its body (64 KiB more for the record)."""
     clears_tran_msg: bool = False

@@ -38,6 +38,7 @@ V4_9_7: Final = replace(
     drops_scheduled_halves=True,
     forbids_system_topics=True,
     spares_op_queue=True,
+    names_reasons_of_refusal=True,
     measures_whole_records=False,
     clears_tran_msg=True,
     has_light_queues=True,
@@ -134,6 +135,7 @@ _V4_7_1: Final = replace(
     reinserts_wait=False,
     forbids_system_topics=False,
     spares_op_queue=False,
+    names_reasons_of_refusal=False,
     has_light_queues=False,
 )
 _V5_1_4: Final = replace(V5_1_0, refuses_late_end=True, closes_op_service=True)

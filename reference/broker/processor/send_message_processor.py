@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reference.broker.response import (
     FLUSH_DISK_TIMEOUT,
@@ -101,8 +101,17 @@ class SendMessageResponse:
 
 _SUCCESS = RemotingResponse(SUCCESS)
 _ILLEGAL = RemotingResponse(MESSAGE_ILLEGAL, "the message is illegal, maybe msg body or properties length not matched.")
+_MAYBE_FULL: Final = (
+    "service not available now, maybe disk full, CL: {0} CQ: {0} INDEX: {0}, "
+    "maybe your broker machine memory too small."
+)
+_SOME_REASON: Final = (
+    "service not available now. It may be caused by one of the following reasons: the broker's disk is full "
+    "[CL: {0} CQ: {0} INDEX: {0}], messages are put to the slave, message store has been shut down, etc."
+)
+"""Of log, queues and index, which lie on one disk, ``#diskUtil`` says how full it is."""
+
 _REFUSED = {
-    PutMessageStatus.SERVICE_NOT_AVAILABLE: RemotingResponse(SERVICE_NOT_AVAILABLE, "service not available now"),
     PutMessageStatus.MESSAGE_ILLEGAL: _ILLEGAL,
     PutMessageStatus.PROPERTIES_SIZE_EXCEEDED: _ILLEGAL,
     PutMessageStatus.WHEEL_TIMER_MSG_ILLEGAL: RemotingResponse(MESSAGE_ILLEGAL, "timer message illegal"),
@@ -171,12 +180,21 @@ class SendMessageProcessor:
         if result.physical_offset is not None and switches.counts_halves:
             self._count(properties, is_half=is_half)
         if result.physical_offset is None:
-            return SendMessageResponse(_REFUSED[result.status])
+            return SendMessageResponse(self._refusal(result.status))
         msg_id = create_message_id(broker.settings.store_host, result.physical_offset)
         logic_offset = broker.topic_queue_mappings.get(request.topic, 0)
         if is_half and switches.keeps_offsets_of_halves:
             logic_offset = 0
         return SendMessageResponse(_SUCCESS, result, msg_id, logic_offset)
+
+    def _refusal(self, status: PutMessageStatus) -> RemotingResponse:
+        """The answer to what was not stored (``#handlePutMessageResult``, ``#diskUtil``)."""
+        if status is not PutMessageStatus.SERVICE_NOT_AVAILABLE:
+            return _REFUSED[status]
+        names_reasons = self._broker.switches.names_reasons_of_refusal
+        share = self._broker.message_store.disk.used_share(of_users=names_reasons)
+        remark = _SOME_REASON if names_reasons else _MAYBE_FULL
+        return RemotingResponse(SERVICE_NOT_AVAILABLE, remark.format(f"{share:5.2f}"))
 
     def _count(self, properties: dict[str, str], *, is_half: bool) -> None:
         """Count a half; without ``asyncSendEnable`` whatever was stored, by the topic that a half would have (B40)."""

@@ -6,12 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import NO_PERMISSION, SERVICE_NOT_AVAILABLE, RemotingResponse
 from reference.errors import BrokerIsDownError, BrokerIsRunningError
 from reference.format.stored_message import decode_message_id
 from reference.format.system_topics import HALF_TOPIC
+from reference.simulation.virtual_clock import VirtualClock
+from reference.store.memory_disk import MemoryDisk
+from reference.store.message_store import MessageStore
+from reference.versions.versions import switches_of
 from tests.reference.one_broker import SETTINGS, OneBroker
 
 HALF = SendMessageRequest("T", 3, b"body", 1_000_000, {"TRAN_MSG": "true", "PGROUP": "g", "UNIQ_KEY": "K"})
@@ -72,6 +77,30 @@ def test_halves_are_refused_when_transactions_are_forbidden_or_the_store_is_full
     full = OneBroker("5.3.3")
     full.broker.message_store.is_writeable = False
     assert full.broker.send_message(HALF).response.code == SERVICE_NOT_AVAILABLE
+
+
+@pytest.mark.parametrize(
+    ("version", "remark"),
+    [
+        (
+            "4.7.1",
+            "service not available now, maybe disk full, CL:  1.00 CQ:  1.00 INDEX:  1.00, maybe your broker machine "
+            "memory too small.",
+        ),
+        (
+            "5.5.1",
+            "service not available now. It may be caused by one of the following reasons: the broker's disk is full "
+            "[CL:  1.00 CQ:  1.00 INDEX:  1.00], messages are put to the slave, message store has been shut down, etc.",
+        ),
+    ],
+)
+def test_a_refused_send_is_answered_in_the_words_of_its_release(version: str, remark: str) -> None:
+    disk = MemoryDisk()
+    switches, settings, clock = switches_of(version), replace(SETTINGS), VirtualClock(1)
+    full = BrokerController(switches, settings, clock, MessageStore(switches, clock, disk))
+    disk.space_left = 0
+    full.message_store.is_writeable = False
+    assert full.send_message(HALF).response == RemotingResponse(SERVICE_NOT_AVAILABLE, remark)
 
 
 def test_offsets_are_saved_first_ten_seconds_after_the_start_and_then_at_a_fixed_rate() -> None:

@@ -324,6 +324,40 @@ def test_a_record_leaves_room_for_queues_and_what_finds_none_is_said(
     file.close()
 
 
+@pytest.mark.parametrize("missing", [errno.ENOSPC, errno.EMFILE])
+def test_a_file_that_can_not_be_opened_is_no_room_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
+) -> None:
+    """A disk has room and no inode left, or the process has as many files open as it may."""
+    subject = store(DirectoryDisk(tmp_path))
+    fill(subject, 1)
+    real = os.open
+
+    def opened(path: Path, *more: int) -> int:
+        if "consumequeue/other" in str(path):
+            raise OSError(missing, os.strerror(missing))
+        return real(path, *more)
+
+    monkeypatch.setattr(os, "open", opened)
+    assert subject.put_message(message(1, topic="other")).status is PutMessageStatus.PUT_OK
+    subject.dispatch()
+    assert subject.put_message(message(2)).status is PutMessageStatus.SERVICE_NOT_AVAILABLE
+    subject.shutdown()
+    monkeypatch.undo()
+    assert len(store(DirectoryDisk(tmp_path)).records()) == 2
+
+
+@pytest.mark.parametrize(
+    ("of_users", "share"), [(True, 0.76), (False, 0.6)], ids=["rounded up, of what users may have", "of all"]
+)
+def test_a_disk_is_as_full_as_java_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_users: bool, share: float
+) -> None:
+    """Of 1,000 blocks 600 are taken, and users may have 190 of those that are left: 600 of 790 are 75.9 %."""
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_blocks=1_000, f_bfree=400, f_bavail=190))
+    assert DirectoryDisk(tmp_path).used_share(of_users=of_users) == share
+
+
 def no_room(*_: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
