@@ -41,6 +41,8 @@ def print_played(target: Target, played: Played) -> None:
     records = counted(len(played.probed.trace.events), "event")
     say(console, f"{played.schedule.name}: {records}, {_sentence(target, played)}", "bold")
     below(console, played.schedule.story)
+    if played.unreached:
+        below(console, f"which did not happen, so that nothing is said of it: {played.unreached}")
     if played.missed is not None:
         below(console, f"not seen: {played.missed}")
     for each in played.judgement.broken if played.judgement else ():

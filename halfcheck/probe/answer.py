@@ -128,6 +128,7 @@ def play_json(one: Played) -> dict[str, Any]:
             {"order": str(done.order), "at": done.at_ms, **({} if done.answer is None else {"answer": done.answer})}
             for done in one.done
         ],
+        "unreached": one.unreached or None,
         "missed": None if one.missed is None else str(one.missed),
         "events": [{"time": event.time, "event": str(event)} for event in one.probed.trace.events],
         "explained": None if judgement is None else judgement.is_explained,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from halfcheck.commands.probe import ProbeOptions
     from model_check.verdicts.counterexamples import MinimalCounterexample
-    from wire.probe.orders import ProbePlan
+    from wire.probe.orders import Order, ProbePlan
 
 _USUAL = "outcomes"
 _STEPS_OF_A_WALK = 40
@@ -30,11 +30,12 @@ _STEPS_OF_A_WALK = 40
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """One schedule to play, with its story or its steps."""
+    """One schedule to play, with its story or its steps, and the order without which the story is another one."""
 
     name: str
     story: str
     plan: ProbePlan
+    turn: Order | None = None
 
 
 def plan_of(profile: Profile, one: MinimalCounterexample) -> ProbePlan:
@@ -60,7 +61,7 @@ def schedules(options: ProbeOptions, profile: Profile) -> Iterator[Schedule]:
     is_usual = not (options.counterexample or options.steps or options.walks or options.examples)
     for name in options.scenario or ([_USUAL] if is_usual else []):
         asked = scenario_called(name)
-        yield Schedule(name, SCENARIOS[name].story, asked)
+        yield Schedule(name, SCENARIOS[name].story, asked, SCENARIOS[name].turn)
 
 
 def _counterexamples_called(names: list[str] | tuple[str, ...], profile: Profile) -> Iterator[Schedule]:

@@ -125,6 +125,15 @@ class Played:
     saved: SavedOffsets | None = None
     differs: tuple[str, ...] = ()
 
+    @property
+    def unreached(self) -> str:
+        """Why what the schedule's story tells did not happen; empty where it did."""
+        turn = self.schedule.turn
+        came = next((done for done in self.done if done.order == turn), None)
+        if turn is None or (came is not None and came.answer == 0):
+            return ""
+        return f"{turn}: {'never sent' if came is None else f'answered {came.answer}'}"
+
 
 class Session:
     """Plays schedules one after the other on a broker; `names` are the topics and groups that it has made there.

@@ -18,10 +18,14 @@ class UnknownScenarioError(WireError):
 
 @dataclass(frozen=True, slots=True)
 class ProbeScenario:
-    """One scenario and its story."""
+    """One scenario and its story.
+
+    A story tells of an END_TRANSACTION that the broker accepts: `turn` is that one, where a broker may refuse it.
+    """
 
     story: str
     orders: tuple[Order, ...]
+    turn: SendEnd | None = None
 
 
 def _sent(transaction: int, half: int, outcome: int, *, times: int = 1) -> tuple[Order, ...]:
@@ -40,11 +44,12 @@ _OUTCOMES: Final = (
     *_asked(2, 4, COMMIT),
     *_asked(3, 5, ROLLBACK),
 )
+_LATE_END: Final = SendEnd(0, 0, COMMIT, answers_check=False)
 _TWICE: Final = _sent(0, 0, COMMIT, times=2)
 _IMMUNE: Final = (
     SendHalf(0, 0, immunity=4),
     AwaitCopy(0, 1),
-    SendEnd(0, 0, COMMIT, answers_check=False),
+    _LATE_END,
     *_asked(0, 2, COMMIT),
 )
 
@@ -70,11 +75,12 @@ SCENARIOS: Final = {
         (
             SendHalf(0, 0),
             AwaitCheck(0, 1),
-            SendEnd(0, 0, COMMIT, answers_check=False),
+            _LATE_END,
             SendEnd(0, 1, COMMIT, answers_check=True),
         ),
+        _LATE_END,
     ),
-    "immune": ProbeScenario("a commit within the immunity for which the half was put back (B01)", _IMMUNE),
+    "immune": ProbeScenario("a commit within the immunity for which the half was put back (B01)", _IMMUNE, _LATE_END),
     "kill": ProbeScenario(
         "the broker is killed right behind a commit, and asks again (B02)",
         (*_sent(0, 0, COMMIT), Kill(), *_asked(0, 1, COMMIT)),

@@ -10,21 +10,26 @@ import pytest
 
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
-from halfcheck.printing.probe import print_answer
-from halfcheck.probe.answer import ProbeAnswer
+from halfcheck.printing.probe import print_answer, print_played
+from halfcheck.probe.answer import ProbeAnswer, play_json
+from halfcheck.probe.schedules import Schedule
+from halfcheck.probe.session import Played
 from model_check.world import Profile
 from tests.wire.clients.relay import Relay
 from tests.wire.one_broker import broker
 from tests.wire.probe.own_broker import own_broker
 from wire.client.channel import BrokerChannel
 from wire.client.transactions import send_half
+from wire.probe.player import Done
+from wire.probe.scenarios import SCENARIOS, scenario_called
 from wire.remoting.codes import RequestCode
 from wire.remoting.command import decode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from halfcheck.probe.session import Played, Target
+    from halfcheck.probe.session import Target
+    from wire.probe.orders import SendEnd
 
 
 def probed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -236,3 +241,28 @@ def test_a_missing_address_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "halfcheck: Missing argument 'HOST:PORT'; see halfcheck probe --help\n"
     assert run(["probe", "--help"]) == ExitCode.OK
     assert "object at" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        ([0], ""),
+        ([604], "commit half 0 of transaction 0: answered 604"),
+        ([], "commit half 0 of transaction 0: never sent"),
+    ],
+)
+@pytest.mark.parametrize("name", ["immune", "late"])
+def test_where_a_storys_commit_was_refused_or_not_sent_nothing_is_said_of_it(
+    name: str, answers: list[int], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = SCENARIOS[name]
+    assert scenario.turn in scenario.orders
+    schedule = Schedule(name, scenario.story, scenario_called(name), scenario.turn)
+    done = tuple(Done(cast("SendEnd", scenario.turn), 7, answer) for answer in answers)
+    probed_trace = SimpleNamespace(trace=SimpleNamespace(events=()))
+    played = Played(schedule, done, None, cast("Any", probed_trace), None, unfit="of a test")
+    assert (played.unreached, play_json(played)["unreached"]) == (told, told or None)
+    print_played(cast("Target", None), played)
+    lines = capsys.readouterr().out.splitlines()
+    said = [line.strip() for line in lines if "did not happen" in line]
+    assert said == ([f"which did not happen, so that nothing is said of it: {told}"] if told else [])
