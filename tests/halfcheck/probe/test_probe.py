@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from halfcheck.probe.session import Target
-    from wire.probe.orders import SendEnd
 
 
 def probed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -256,9 +255,10 @@ def test_where_a_storys_commit_was_refused_or_not_sent_nothing_is_said_of_it(
     name: str, answers: list[int], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scenario = SCENARIOS[name]
+    assert scenario.turn is not None
     assert scenario.turn in scenario.orders
     schedule = Schedule(name, scenario.story, scenario_called(name), scenario.turn)
-    done = tuple(Done(cast("SendEnd", scenario.turn), 7, answer) for answer in answers)
+    done = tuple(Done(scenario.turn, 7, answer) for answer in answers)
     probed_trace = SimpleNamespace(trace=SimpleNamespace(events=()))
     played = Played(schedule, done, None, cast("Any", probed_trace), None, unfit="of a test")
     assert (played.unreached, play_json(played)["unreached"]) == (told, told or None)

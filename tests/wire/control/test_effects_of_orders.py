@@ -184,4 +184,4 @@ def written_behind_idle_hours(folder: Path, profile: str, behind_ms: int) -> Ite
             config = folder / "store" / "config"
             files = [(config / name).read_text() for name in ("consumerOffset.json", "consumerOffset.json.bak")]
             ops = node.broker.message_store.get_max_offset_in_queue(OP_TOPIC, 0)
-            yield ops, *("Orders@g" in text for text in files)
+            yield ops, "Orders@g" in files[0], "Orders@g" in files[1]
