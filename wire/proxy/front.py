@@ -58,12 +58,12 @@ class GrpcFront:
             transport.abort()
 
 
-class _Side(asyncio.Protocol):
+class _HandedOn(asyncio.Protocol):
     """One side of a connection that is handed on; what it reads, the other side writes."""
 
     def __init__(self, front: GrpcFront) -> None:
         self.front = front
-        self.other: _Side | None = None
+        self.other: _HandedOn | None = None
         self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -103,11 +103,7 @@ class _Side(asyncio.Protocol):
                 self.other.transport.resume_reading()
 
 
-class _Inside(_Side):
-    """The connection to the library."""
-
-
-class _Outside(_Side):
+class _Outside(_HandedOn):
     """A client's connection; nothing is handed on before its protocol is known."""
 
     def __init__(self, front: GrpcFront) -> None:
@@ -148,7 +144,7 @@ class _Outside(_Side):
 
     async def _hand_on(self, transport: asyncio.Transport) -> None:
         loop = asyncio.get_running_loop()
-        inside = _Inside(self.front)
+        inside = _HandedOn(self.front)
         try:
             upstream, _ = await loop.create_connection(lambda: inside, LOOPBACK, self.front.behind)
         except OSError:
