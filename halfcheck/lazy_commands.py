@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 RENAMED: Final = {"--reading": "--engine"}
 """Options that had another name before 0.2.0."""
 
+PLACES: Final = {"DIR", "FILE", "ADDRESS"}
+"""What an option takes, as its help shows it, where an empty text would be another place than anybody meant."""
+
 FUNCTION = "command"
 """The name of the function that a command's module exposes."""
 
@@ -66,7 +69,7 @@ class OneCommand(TyperCommand):
                 raise typer.BadParameter(message, ctx=ctx)
 
     def _refuse_swallowed_options(self, ctx: Any, args: list[str]) -> None:
-        """Refuse another option as the value of one, and an empty text, as a shell makes it of what is not set.
+        """Refuse another option as a value, and an empty text as a place, as a shell makes it of what is not set.
 
         ``--broker-conf --version 5.3.3`` leaves out the file; ``--store ""`` would be the working directory.
         """
@@ -76,7 +79,7 @@ class OneCommand(TyperCommand):
         for name, value in (*pairwise(args), *empty):
             if name not in options or options[name].is_flag:
                 continue
-            if value in options or (value == "" and options[name].default != ""):
+            if value in options or (value == "" and options[name].metavar in PLACES):
                 message = f"Option {name!r} requires an argument, and {value or 'an empty text'} is none"
                 raise typer.BadParameter(message, ctx=ctx)
 
