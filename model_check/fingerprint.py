@@ -56,9 +56,13 @@ def specification_fingerprint() -> str:
 def fingerprint_among_others() -> str:
     """16 hexadecimal digits for all of `spec/`, one among others included, and for what compares it with many."""
     parts = [(name, _meaning(name, file.read_text(encoding="utf-8"))) for name, file in _files(resources.files("spec"))]
+    return _digest([*parts, ("any_number", fingerprint_of_comparison())])
+
+
+def fingerprint_of_comparison() -> str:
+    """16 hexadecimal digits for what compares one among others with many."""
     compared = resources.files("model_check").joinpath("any_number")
-    parts += [(f"any_number/{name}", meaning_of(compared.joinpath(name).read_text("utf-8"))) for name in _COMPARES]
-    return _digest(parts)
+    return _digest([(name, meaning_of(compared.joinpath(name).read_text("utf-8"))) for name in _COMPARES])
 
 
 def engine_fingerprint() -> str:

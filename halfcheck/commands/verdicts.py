@@ -44,7 +44,8 @@ def command(
     Every profile is searched in every environment of the plan, which stands in that file. Each verdict, depth and
     number of states that differs is said in a line; so is a declared implication (results/implications.toml) that the
     table refutes, and a page that is not made from the table. The exit code is then 255. A table of another
-    specification exits with 150 before anything is searched. Finished searches are kept for the next run.
+    specification exits with 150 before anything is searched. Finished searches are kept for the next run. --update
+    leaves the entries of a profile that does in an instance what it did when that was searched; --fresh does not.
 
     Examples
     --------
@@ -72,12 +73,20 @@ def command(
         return ExitCode.OK
     with live_line(wanted=not as_json) as report:
         cached = CachedSearches(cache_file(), fresh=fresh)
-        made = regenerate(table, chosen, cached, threads=threads or os.cpu_count() or 1, report=report)
+        made = regenerate(
+            table,
+            chosen,
+            cached,
+            threads=threads or os.cpu_count() or 1,
+            report=report,
+            schedules=files.all_counterexamples(),
+            keeps_current=update and not fresh,
+        )
     lines = [] if stale else _differences(table, made)
     if update:
-        files.write(made, chosen)
+        files.write(made)
     else:
-        lines += files.differences(made, chosen)
+        lines += files.differences(made)
     lines += files.refuted(made.whole)
     _print(made, lines, updated=update, as_json=as_json)
     is_wrong = bool(files.refuted(made.whole)) if update else bool(lines)

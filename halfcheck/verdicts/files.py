@@ -12,7 +12,6 @@ from model_check.clauses import name_of
 from model_check.verdicts.counterexamples import (
     MinimalCounterexample,
     counterexamples_as_toml,
-    in_order_of,
     read_counterexamples,
 )
 from model_check.verdicts.implications import Implication, is_shown, read_implications, refuted
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from model_check.verdicts.regeneration import Regenerated
     from model_check.world import Profile
-    from spec.constants import Instance
 
 
 class VerdictFiles:
@@ -66,11 +64,11 @@ class VerdictFiles:
                 lines.append(f"{name} is empty: no environment that was searched violates {violated}")
         return lines
 
-    def write(self, made: Regenerated, instances: Sequence[Instance]) -> None:
-        """Write everything anew; the instances that were not searched keep what they had."""
+    def write(self, made: Regenerated) -> None:
+        """Write everything anew."""
         from halfcheck.verdicts.drawing import draw
 
-        table, schedules = made.whole, self._schedules(made, instances)
+        table, schedules = made.whole, made.schedules
         for file, text in (
             (self.verdicts, table_as_toml(table)),
             (self.schedules, counterexamples_as_toml(schedules, table.specification)),
@@ -79,10 +77,9 @@ class VerdictFiles:
         ):
             write_whole(file, text)
 
-    def differences(self, made: Regenerated, instances: Sequence[Instance]) -> list[str]:
+    def differences(self, made: Regenerated) -> list[str]:
         """Where the schedules and the page are not what the searches and the table give, a line each."""
-        table = self.table()
-        schedules = self._schedules(made, instances)
+        table, schedules = self.table(), made.schedules
         there, specification = read_counterexamples(self.schedules)
         lines = [
             f"{self.schedules}: {which}: {name_of(one.clause)} with {', '.join(one.environment) or 'no fault'} in "
@@ -103,13 +100,10 @@ class VerdictFiles:
         """The page as the files give it."""
         return page_of(self.table(), read_counterexamples(self.schedules)[0], self.implications())
 
+    def all_counterexamples(self) -> Sequence[MinimalCounterexample]:
+        """All that the table has; none where there is no file."""
+        return read_counterexamples(self.schedules)[0] if self.schedules.exists() else ()
+
     def counterexamples(self, profile: Profile) -> list[MinimalCounterexample]:
         """All that the table has for a profile."""
-        return [one for one in read_counterexamples(self.schedules)[0] if profile in one.profiles]
-
-    def _schedules(self, made: Regenerated, instances: Sequence[Instance]) -> list[MinimalCounterexample]:
-        """Those that were found now, and what is there of the other instances of the plan."""
-        if tuple(instances) == made.whole.all_instances:
-            return made.schedules
-        others = [one for one in read_counterexamples(self.schedules)[0] if one.instance not in instances]
-        return in_order_of(made.whole, [*others, *made.schedules])
+        return [one for one in self.all_counterexamples() if profile in one.profiles]

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from model_check.any_number.claims import why_no_claim
+from model_check.any_number.compared_instances import AMONG_OTHERS
 from model_check.instances import load_instance
 from model_check.occurrence import unmet_needs
-from model_check.verdicts.among_others import INSTANCES
 from model_check.verdicts.table import table_of_verdicts
 from model_check.world import Environment, Profile, World
 
@@ -65,7 +65,7 @@ def those_among_others(profile: Profile, environment: Environment) -> list[Insta
     Nor of a profile that the table of verdicts does not have, which is to show what they break.
     """
     is_known = profile.name in table_of_verdicts().entries
-    return [load_instance(name) for name in INSTANCES] if is_known and not why_no_claim(profile, environment) else []
+    return [load_instance(name) for name in AMONG_OTHERS] if is_known and not why_no_claim(profile, environment) else []
 
 
 def those_that_show(

@@ -1,4 +1,7 @@
-"""Files of results with a line a world, valid for one specification: `comparisons.toml`, `among_others.toml`."""
+"""Files of results with a line a world, valid for one specification: `comparisons.toml`, `among_others.toml`.
+
+Of another specification those profiles stay valid that do the same in all instances which were asked.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from files.content import read_toml
-from model_check.fingerprint import fingerprint_among_others
+from model_check.any_number.compared_instances import ALL
+from model_check.fingerprint import fingerprint_among_others, fingerprint_of_comparison
+from model_check.machine_fingerprint import fingerprint_of_machines
 from model_check.world import Environment, Profile
+from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,15 +25,25 @@ WorldLines = dict[tuple[Profile, Environment], dict[str, Any]]
 
 
 def read_world_lines(file: Path) -> WorldLines:
-    """The results in a file; none where there is no file, or it is of another specification."""
+    """The results in a file that are valid; none where there is no file."""
     content = read_toml(file) if file.exists() else {}
-    if content.get("specification") != fingerprint_among_others():
-        return {}
+    is_of_this = content.get("specification") == fingerprint_among_others()
+    valid = {
+        name: Profile.of(name)
+        for name, machines in content.get("machines", {}).items()
+        if name in PROFILES and (is_of_this or machines == machines_of(Profile.of(name)))
+    }
     return {
-        (Profile.of(profile), Environment.named(environment)): given
-        for profile, environments in content["worlds"].items()
+        (valid[profile], Environment.named(environment)): given
+        for profile, environments in content.get("worlds", {}).items()
+        if profile in valid
         for environment, given in environments.items()
     }
+
+
+def machines_of(profile: Profile) -> str:
+    """What a profile does in all instances that are asked, and how it is compared there."""
+    return f"{fingerprint_of_machines(profile, ALL)}-{fingerprint_of_comparison()}"
 
 
 def world_lines_as_toml(comment: str, results: WorldLines) -> str:
@@ -36,15 +52,18 @@ def world_lines_as_toml(comment: str, results: WorldLines) -> str:
     Examples
     --------
     >>> text = world_lines_as_toml("Results.", {(Profile.of("fixed"), Environment()): {"a": 1, "b": {}, "c": True}})
-    >>> print("\n".join(line for line in text.splitlines() if "specification" not in line))
+    >>> print("\n".join(line for line in text.splitlines() if "specification" not in line and "-" not in line))
     # Results.
     <BLANKLINE>
+    <BLANKLINE>
+    [machines]
     <BLANKLINE>
     [worlds."fixed"]
     "quiet" = { a = 1, c = true }
     """
     lines = [f"# {line}" for line in comment.splitlines()]
-    lines += ["", f'specification = "{fingerprint_among_others()}"']
+    lines += ["", f'specification = "{fingerprint_among_others()}"', "", "[machines]"]
+    lines += [f'"{profile}" = "{machines_of(profile)}"' for profile in dict.fromkeys(profile for profile, _ in results)]
     for profile, worlds in groupby(results.items(), key=lambda item: item[0][0]):
         lines += ["", f'[worlds."{profile}"]']
         lines += [f'"{environment.name}" = {_inline(given)}' for (_, environment), given in worlds]

@@ -8,7 +8,6 @@ with the worlds that it lacks.
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,11 +23,11 @@ from model_check.any_number.claims import (
     comparisons,
     comparisons_as_toml,
 )
+from model_check.any_number.compared_instances import SEARCHED, TRIO, WALKED
 from model_check.any_number.simulation import Simulator
 from model_check.errors import EvaluationError
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.search import explore
-from model_check.instances import load_instance
 from model_check.processes import on_all_cores
 from model_check.world import Environment, Profile, World, single_environments
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -37,33 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-IMMUNE: Final = replace(load_instance("small"), name="immune", immunities=(-1, 3), half_slots=4, persist_interval=0)
-"""Two transactions with immunities, whose offsets are saved before time passes, as in `crowd`."""
-
-SEARCHED: Final = (load_instance("small"), load_instance("skewed"), IMMUNE)
-"""Instances of two transactions."""
-
 MOST_STATES: Final = 1_000_000
-"""So many states of each are compared in a world."""
-
-TRIO: Final = load_instance("trio")
-"""Three transactions, of which all states are compared in two worlds of the repaired protocol."""
-
-WALKED: Final = replace(
-    load_instance("small"),
-    name="three",
-    transactions=3,
-    half_slots=9,
-    op_slots=5,
-    immunities=(-1, 3),
-    op_batch_size=2,
-    mishaps=2,
-    stray_ends=2,
-    crashes=2,
-)
-"""Three transactions with immunities, of which walks are compared: WALKERS in each world, STEPS each."""
+"""So many states of each instance are compared in a world."""
 
 WALKERS, STEPS, SEED = 2_000, 100, 1
+"""So many walks in each world, of so many steps each."""
 
 AT_ONCE: Final = 1 << 16
 

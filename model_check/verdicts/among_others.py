@@ -16,6 +16,7 @@ from typing import Final
 
 from files.writing import write_whole
 from model_check.any_number.claims import comparisons, why_no_claim, why_not_claimed
+from model_check.any_number.compared_instances import AMONG_OTHERS
 from model_check.any_number.world_lines import WorldLines, read_world_lines, world_lines_as_toml
 from model_check.check import BROKEN_AMONG_OTHERS
 from model_check.clauses import clauses_by_name, name_of
@@ -28,9 +29,6 @@ from model_check.verdicts.table import table_of_verdicts
 from model_check.world import Environment, Profile, World
 from spec.language import Property
 
-INSTANCES: Final = ("crowd", "crowd_odd")
-"""Three checks, and a single one with what messages may carry besides."""
-
 MOST_STATES: Final = 10_000_000
 """Where the search of each is cut short."""
 
@@ -39,7 +37,7 @@ RESULTS: Final = Path(__file__).with_name("results") / "among_others.toml"
 
 @dataclass(frozen=True, slots=True)
 class EntryAmongOthers:
-    """What one transaction among others does in a world, in all of `INSTANCES` together."""
+    """What one transaction among others does in a world, in all of `AMONG_OTHERS` together."""
 
     distinct: int
     violated: Mapping[Property, int] = field(default_factory=dict)
@@ -73,7 +71,7 @@ class ForAnyNumber:
 @cache
 def for_any_number(profile: Profile, environment: Environment, clause: Property) -> ForAnyNumber:
     """The verdict, of the table of verdicts and of one among others."""
-    worlds = [World(profile, environment, load_instance(name)) for name in INSTANCES]
+    worlds = [World(profile, environment, load_instance(name)) for name in AMONG_OTHERS]
     if any(broken.is_within(environment) for broken in _breaking(profile, clause)):
         return ForAnyNumber(Verdict.VIOLATED)
     cannot = why_it_cannot_occur(clause, *(world.constants for world in worlds))
@@ -111,7 +109,7 @@ def _entry(profile: Profile, environment: Environment) -> EntryAmongOthers | Non
 def searched(profile: Profile, environment: Environment) -> EntryAmongOthers:
     """The searches of a world."""
     distinct, violated, undecided = 0, dict[Property, int](), []
-    for name in INSTANCES:
+    for name in AMONG_OTHERS:
         world = World(profile, environment, load_instance(name))
         found = COMPILED.search(Question(world=world, paths=(), most_states=MOST_STATES), threads=1)
         distinct += found.numbers.distinct
@@ -138,7 +136,7 @@ def entries_among_others() -> EntriesAmongOthers:
 def entries_as_toml(entries: EntriesAmongOthers) -> str:
     """The text of the file; `entries_among_others` reads it back."""
     comment = f"""\
-What one transaction among others breaks, by world, in {" and ".join(INSTANCES)}, with the fewest steps.
+What one transaction among others breaks, by world, in {" and ".join(AMONG_OTHERS)}, with the fewest steps.
 Written by `make any-number`. What is not named holds, unless the world is undecided."""
     lines: WorldLines = {}
     for world, one in entries.items():
@@ -148,12 +146,13 @@ Written by `make any-number`. What is not named holds, unless the world is undec
 
 
 def search_all(report: Callable[[str], None]) -> EntriesAmongOthers:
-    """All worlds in which something is claimed."""
-    entries = {}
+    """All worlds in which something is claimed; those that are in the file are not searched again."""
+    entries, known = EntriesAmongOthers(), entries_among_others()
     for profile, environment in comparisons():
         if why_no_claim(profile, environment):
             continue
-        entries[profile, environment] = one = searched(profile, environment)
+        one = known.get((profile, environment)) or searched(profile, environment)
+        entries[profile, environment] = one
         report(f"{profile} {environment.beside_a_profile}: {one.distinct:,} states, {len(one.violated)} broken")
     return entries
 

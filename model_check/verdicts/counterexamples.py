@@ -64,38 +64,49 @@ class MinimalCounterexample:
         return read_path(TRANSACTIONAL_MESSAGES, self.world(profile).constants, self.steps)
 
 
-def find_counterexamples(
-    table: TableOfVerdicts, instances: Collection[Instance], cached: CachedSearches, *, threads: int = 1
+def with_missing(
+    table: TableOfVerdicts,
+    known: Iterable[MinimalCounterexample],
+    instances: Collection[Instance],
+    cached: CachedSearches,
+    *,
+    threads: int = 1,
 ) -> list[MinimalCounterexample]:
-    """The first of the shortest schedules for every minimal set of a table that some of its instances have.
+    """The first of the shortest schedules for every minimal set of a table: those that are known, and the others found.
 
-    One more search for each environment with a minimal set, which ends when the clauses in question are violated.
-    Raises `EvaluationError` when a search does not find what the table says.
+    Others are looked for in some of its instances: one more search for each environment with a minimal set, which ends
+    when the clauses in question are violated. Raises `EvaluationError` when a search does not find what the table says.
     """
+    profiles: dict[tuple[Instance, Property, Environment, str], list[Profile]] = {}
+    for each in known:
+        profiles.setdefault((each.instance, each.clause, each.environment, each.steps), []).extend(each.profiles)
+    there = {
+        (profile, clause, Minimal(environment, len(steps.split(";")), instance))
+        for (instance, clause, environment, steps), shared in profiles.items()
+        for profile in shared
+    }
+    missing = [one for one in _minimal(table) if one not in there and one[2].instance in instances]
     wanted: dict[Instance, dict[World, list[Property]]] = {}
-    for profile, clause, one in _minimal(table):
-        if one.instance in instances:
-            world = World(profile, one.environment, one.instance)
-            wanted.setdefault(one.instance, {}).setdefault(world, []).append(clause)
+    for profile, clause, one in missing:
+        world = World(profile, one.environment, one.instance)
+        wanted.setdefault(one.instance, {}).setdefault(world, []).append(clause)
     found: dict[World, Finding] = {}
     for instance, worlds in wanted.items():
         searches = Searches(cached, threads=threads, most_states=table.plan[instance.name].most_states)
         found |= searches.run(
             [Question(world=world, paths=tuple(clauses), until=tuple(clauses)) for world, clauses in worlds.items()]
         )
-    profiles: dict[tuple[Instance, Property, Environment, str], list[Profile]] = {}
-    for profile, clause, one in _minimal(table):
-        if one.instance in instances:
-            world = World(profile, one.environment, one.instance)
-            shown = found[world].violated.get(clause)
-            if shown is None or shown.depth != one.depth:
-                message = f"{world}: {name_of(clause)} is not violated at depth {one.depth}"
-                raise EvaluationError(message)
-            profiles.setdefault((one.instance, clause, one.environment, shown.steps), []).append(profile)
+    for profile, clause, one in missing:
+        world = World(profile, one.environment, one.instance)
+        shown = found[world].violated.get(clause)
+        if shown is None or shown.depth != one.depth:
+            message = f"{world}: {name_of(clause)} is not violated at depth {one.depth}"
+            raise EvaluationError(message)
+        profiles.setdefault((one.instance, clause, one.environment, shown.steps), []).append(profile)
     return in_order_of(
         table,
         [
-            MinimalCounterexample(instance, clause, environment, tuple(shared), steps)
+            MinimalCounterexample(instance, clause, environment, Profile.in_order(shared), steps)
             for (instance, clause, environment, steps), shared in profiles.items()
         ],
     )

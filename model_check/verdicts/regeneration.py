@@ -10,7 +10,7 @@ from model_check.clauses import clause_names, clauses_by_name, name_of
 from model_check.finding import Finding, Unknown, Verdict
 from model_check.fingerprint import specification_fingerprint
 from model_check.question import Question
-from model_check.verdicts.counterexamples import MinimalCounterexample, find_counterexamples
+from model_check.verdicts.counterexamples import MinimalCounterexample, with_missing
 from model_check.verdicts.minimal_faults import MinimalFaults, find_minimal_faults
 from model_check.verdicts.same_searches import of_the_oldest_profile
 from model_check.verdicts.searches import CachedSearches, Searches, SearchesProgress
@@ -55,42 +55,77 @@ def regenerate(
     *,
     threads: int = 1,
     report: Callable[[SearchesProgress], None] | None = None,
+    schedules: Sequence[MinimalCounterexample] = (),
+    keeps_current: bool = False,
 ) -> Regenerated:
-    """Search the instances as the table's plan says, in all profiles of this specification."""
+    """Search the instances as the table's plan says, in all profiles of this specification.
+
+    Where it `keeps_current`, entries stay of profiles that do in an instance what they did then. Of what is not
+    searched the `schedules` stay, which are those of the table.
+    """
     profiles, clauses = Profile.all(), tuple(clauses_by_name().values())
-    empty = replace(
-        table,
-        specification=specification_fingerprint(),
-        profile_names=tuple(map(str, profiles)),
-        faults=FAULTS,
-        clause_names=clause_names(),
-        entries={profile.name: {} for profile in profiles},
-    )
-    whole = replace(empty, entries={profile.name: {} for profile in profiles})
-    made = Regenerated(empty, whole)
+    stays = {
+        (profile, instance)
+        for instance in table.all_instances
+        for profile in profiles
+        if instance not in instances or (keeps_current and table.is_current(profile, instance))
+    }
+    made = Regenerated(_without_entries(table), _without_entries(table))
     for instance in instances:
         plan = table.plan[instance.name]
         searches = Searches(cached, threads=threads, most_states=plan.most_states, report=report)
+        asked = tuple(profile for profile in profiles if (profile, instance) not in stays)
         if plan.only:
-            findings = searches.run([Question(world=world, paths=()) for world in plan.worlds(instance)])
-            for profile in profiles:
+            worlds = [world for world in plan.worlds(instance) if world.profile in asked]
+            findings = searches.run([Question(world=world, paths=()) for world in worlds])
+            for profile in asked:
                 mine = {world.environment: one for world, one in findings.items() if world.profile == profile}
                 made.table.entries[profile.name][instance.name] = {faults: _entry(one) for faults, one in mine.items()}
             made.count(searches, list(findings.values()))
             continue
         found = find_minimal_faults(
-            profiles, instance, clauses, searches, most_faults=plan.most_faults, is_hasty=False, with_schedules=False
+            asked, instance, clauses, searches, most_faults=plan.most_faults, is_hasty=False, with_schedules=False
         )
-        for profile in profiles:
+        for profile in asked:
             made.table.entries[profile.name][instance.name] = entries_of(found, profile)
         made.count(searches, [one for world, one in found.findings.items() if of_the_oldest_profile(world) == world])
     for profile in profiles:
         for instance in table.all_instances:
-            made.whole.entries[profile.name][instance.name] = (made.table if instance in instances else table).of(
-                profile, instance
-            )
-    made.schedules += find_counterexamples(made.whole, instances, cached, threads=threads)
+            is_kept = (profile, instance) in stays
+            entries = _with_idle(table, profile, instance) if is_kept else made.table.of(profile, instance)
+            made.whole.entries[profile.name][instance.name] = entries
+            made.whole.machines[profile.name][instance.name] = table.asked(profile, instance)
+    kept = [
+        replace(one, profiles=those)
+        for one in schedules
+        if (those := tuple(profile for profile in one.profiles if (profile, one.instance) in stays))
+    ]
+    made.schedules += with_missing(made.whole, kept, instances, cached, threads=threads)
     return made
+
+
+def _without_entries(table: TableOfVerdicts) -> TableOfVerdicts:
+    """The plan of a table, for what this specification has."""
+    profiles = tuple(map(str, Profile.all()))
+    return replace(
+        table,
+        specification=specification_fingerprint(),
+        profile_names=profiles,
+        faults=FAULTS,
+        clause_names=clause_names(),
+        entries={profile: {} for profile in profiles},
+        machines={profile: {} for profile in profiles},
+    )
+
+
+def _with_idle(table: TableOfVerdicts, profile: Profile, instance: Instance) -> Entries:
+    """The entries of a table, where faults that it does not know do nothing."""
+    entries = table.of(profile, instance)
+    if Environment() not in entries:
+        return entries
+    idle = replace(entries[Environment()], is_idle=True)
+    more = {Environment([fault]): idle for fault in FAULTS if fault not in table.faults}
+    return dict(sorted({**entries, **more}.items(), key=lambda item: item[0].by_size))
 
 
 def entries_of(found: MinimalFaults, profile: Profile) -> Entries:

@@ -19,6 +19,7 @@ from model_check.errors import BadFile
 from model_check.finding import Finding, Verdict
 from model_check.fingerprint import specification_fingerprint
 from model_check.instances import load_instance
+from model_check.machine_fingerprint import machine_fingerprint
 from model_check.world import QUIET, Environment, Profile, World
 from spec.constants import FAULTS, Instance
 from spec.profiles import PROFILES
@@ -34,7 +35,8 @@ HEADER = """\
 # then the clauses that are violated, each with the steps of its shortest violation. What is not named holds, to the
 # bound of the instance; after a search that was cut short it is listed as unknown. The quiet world and each fault have
 # an entry; two faults or more have one if they break, or may break, a clause that fewer of them do not. An idle fault
-# does nothing in that version. Only [plan] is written by hand: how many faults at once, where a search is cut short.
+# does nothing in that version. [machines] says what was searched: where a profile does the same in an instance as then,
+# `--update` keeps its entries. Only [plan] is written by hand: how many faults at once, where a search is cut short.
 """
 
 
@@ -103,10 +105,23 @@ class TableOfVerdicts:
     plan: dict[str, SearchPlan]
     entries: dict[str, dict[str, Entries]] = field(default_factory=dict)
     """The name of a profile → that of an instance → environment → entry."""
+    machines: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The name of a profile → that of an instance → what was searched, as `asked` says it."""
 
     def of(self, profile: Profile, instance: Instance) -> Entries:
         """The entries of a profile in an instance, none if it was not searched."""
         return self.entries.get(profile.name, {}).get(instance.name, {})
+
+    def asked(self, profile: Profile, instance: Instance) -> str:
+        """What a profile does in an instance, and how far the plan searches it."""
+        plan = self.plan[instance.name]
+        most = " ".join((str(plan.most_faults), str(plan.most_states), *plan.only))
+        return f"{machine_fingerprint(profile, instance)} {most}"
+
+    def is_current(self, profile: Profile, instance: Instance) -> bool:
+        """Whether a search of a profile in an instance would find what it has found."""
+        then = self.machines.get(profile.name, {}).get(instance.name)
+        return then is not None and then == self.asked(profile, instance)
 
     @property
     def profiles(self) -> tuple[Profile, ...]:
@@ -277,7 +292,8 @@ def read_table(file: Path) -> TableOfVerdicts:
             name: SearchPlan(**{**given, "only": tuple(given.get("only", ()))})
             for name, given in content["plan"].items()
         }
-        table = TableOfVerdicts(content.get("specification", ""), profiles, faults, clauses, plan)
+        machines = content.get("machines", {})
+        table = TableOfVerdicts(content.get("specification", ""), profiles, faults, clauses, plan, machines=machines)
         for profile, instances in content.get("verdicts", {}).items():
             for instance, environments in instances.items():
                 table.entries.setdefault(profile, {})[instance] = _read_entries(environments)
@@ -311,6 +327,8 @@ def table_as_toml(table: TableOfVerdicts) -> str:
     for name, plan in table.plan.items():
         only = f", {_list('only', plan.only)}" if plan.only else ""
         lines.append(f"{_key(name)} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states}{only} }}")
+    for profile, machines in table.machines.items():
+        lines += ["", f'[machines."{profile}"]', *(f'{_key(name)} = "{one}"' for name, one in machines.items())]
     for profile, instance, environment, entry in table.everything():
         lines += ["", f'[verdicts."{profile}".{_key(instance)}.{_key(environment.name)}]', *_entry(entry)]
     return "\n".join(lines) + "\n"

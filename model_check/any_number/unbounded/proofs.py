@@ -1,7 +1,7 @@
 """Where each step of many is proved to be followed, for any number of them: `proved.toml`, on which claims rest.
 
-`python -m model_check.any_number.unbounded.proofs` asks for all obligations of `WORLDS`, and writes the file. It ends
-with exit code 1 when one is not proved, and names it.
+`python -m model_check.any_number.unbounded.proofs` asks for all obligations of those `WORLDS` that the file lacks, and
+writes it. It ends with exit code 1 when one is not proved, and names it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from files.writing import write_whole
-from model_check.any_number.claims import PROVED, proved_as_toml
+from model_check.any_number.claims import PROVED, proved_as_toml, proved_worlds
 from model_check.any_number.obligations import SMALL
 from model_check.any_number.unbounded.obligations import StepProof, StepProver
 from model_check.processes import on_all_cores
@@ -50,10 +50,15 @@ def _proved(part: tuple[Profile, str]) -> StepProof:
 
 
 def prove_all(report: Callable[[str], None]) -> dict[Profile, StepProof]:
-    """Ask for the obligations of all actions in all worlds, on all processors."""
+    """Ask for the obligations of all actions in the worlds that the file lacks, on all processors."""
     began, names = time.monotonic(), [action.name for action in TRANSACTIONAL_MESSAGES.actions]
-    proofs = {profile: prover(profile).prove_initially() for profile in WORLDS}
-    parts = [(profile, name) for profile in WORLDS for name in names]
+    known = proved_worlds()
+    proofs = {
+        profile: prover(profile).prove_initially()
+        for profile, faults in WORLDS.items()
+        if (profile, faults) not in known
+    }
+    parts = [(profile, name) for profile in proofs for name in names]
     with on_all_cores() as spread:
         for (profile, name), one in zip(parts, spread(_proved, parts), strict=True):
             proofs[profile] += one
@@ -80,7 +85,8 @@ def main() -> int:
         print(*proof.unknown, f"{profile}: {proof}", sep="\n")
     if not all(proof.is_proved for proof in proofs.values()):
         return 1
-    write_whole(PROVED, proved_as_toml(counts_of(proofs)))
+    proved = {**proved_worlds(), **counts_of(proofs)}
+    write_whole(PROVED, proved_as_toml({world: proved[world] for world in WORLDS.items()}))
     return 0
 
 

@@ -12,10 +12,10 @@ from halfcheck.errors import ExitCode
 from halfcheck.printing.check import print_answer
 from model_check.answers.answer import Answer, search_portfolio
 from model_check.answers.chosen_instances import those_that_show
+from model_check.any_number.compared_instances import AMONG_OTHERS
 from model_check.check import BROKEN_AMONG_OTHERS
 from model_check.clauses import chosen_clauses, clauses_by_name
 from model_check.finding import SCHEMA, Verdict
-from model_check.verdicts.among_others import INSTANCES
 from model_check.verdicts.table import table_of_verdicts
 from model_check.world import NO_FAULTS, Environment, Profile, World
 
@@ -36,7 +36,7 @@ def searched(answer: Answer) -> list[str]:
 
 def test_the_repaired_protocol_holds_for_any_number(capsys: pytest.CaptureFixture[str]) -> None:
     answer = answered("fixed")
-    assert searched(answer) == [*INSTANCES, "odd"]
+    assert searched(answer) == [*AMONG_OTHERS, "odd"]
     assert [(row.name, row.depth, row.world.instance.name) for row in answer.broken] == [
         ("R1.too_many_copies", 8, "odd")
     ]
@@ -68,13 +68,13 @@ def test_the_json_says_what_holds_for_any_number(capsys: pytest.CaptureFixture[s
     jsonschema.validate(told, json.loads(SCHEMA.read_text(encoding="utf-8")))
     clauses = told["properties"]["S5"]["clauses"]
     assert {clause["any_number"] for clause in clauses.values()} == {"holds"}
-    assert [one["name"] for one in told["instances"]] == list(INSTANCES)
+    assert [one["name"] for one in told["instances"]] == list(AMONG_OTHERS)
     assert [one["any_number"] for one in told["searched_together"]] == [True, True]
 
 
 def test_where_nothing_is_claimed_the_whole_portfolio_is_searched() -> None:
     answer = answered("4.9.7", "retention", properties=("S5",), most_states=2_000)
-    assert not set(INSTANCES) & set(searched(answer))
+    assert not set(AMONG_OTHERS) & set(searched(answer))
     assert {"tiny", "deep", "lasting", "trio"} < set(searched(answer))
     assert answer.for_any_number(answer.rows[0].clause) is None
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from model_check.any_number.claims import SPEAKS_OF_TWO
+from model_check.any_number.compared_instances import IMMUNE
 from model_check.any_number.projection import LEFT_OUT, Projection
-from model_check.any_number.worlds import IMMUNE
 from model_check.clauses import name_of
 from model_check.explicit.search import explore
 from model_check.front_end.lower import Lowering

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from model_check.any_number.compared_instances import SEARCHED, TRIO, WALKED
 from model_check.any_number.projection import LEFT_OUT
-from model_check.any_number.worlds import SEARCHED, TRIO, WALKED
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import If, Let, LocalTerm, Read, Write, parts, statements_of
 from model_check.instances import instance_names, load_instance

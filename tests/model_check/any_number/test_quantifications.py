@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pytest
 
+from model_check.any_number.compared_instances import SEARCHED, TRIO, WALKED
 from model_check.any_number.simulation import Simulator
-from model_check.any_number.worlds import SEARCHED, TRIO, WALKED
 from model_check.counterexample.steps import read_path
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.instances import instance_names, load_instance
