@@ -78,6 +78,7 @@ tick = drives("time")(lambda side, _: side.process.advance(TICK_MS))
 @drives("die")
 def crash(side: BrokerSide, _: Step) -> None:
     side.crashes += 1
+    side.dispatch_old_files()
     side.process.crash()
     side.restart()
 
@@ -93,6 +94,7 @@ def lose_power(side: BrokerSide, step: Step) -> None:
     end = side.records.place_of(step.arguments[0])
     halves = side.records.halves_before(end)
     side.mishaps += 1
+    side.dispatch_old_files()
     side.process.lose_power(end)
     side.network.forget_halves_from(halves)
     for half in [half for half in side.known_places if half >= halves]:

@@ -122,6 +122,7 @@ roll_back_escaped = _settles_elsewhere(End.ROLLBACK)
 def act_for_dead_master(side: BrokerSide, _: Step) -> None:
     """A slave acts with the same messages and the offsets that were saved."""
     side.mishaps += 1
+    side.dispatch_old_files()
     side.process.crash()
     side.restart(BrokerRole.ACTING_MASTER)
 
@@ -129,6 +130,7 @@ def act_for_dead_master(side: BrokerSide, _: Step) -> None:
 def _bring_master_back(side: BrokerSide) -> None:
     """The end of the last round belongs to the group, not to a process."""
     last_ended = side.broker.check_service.last_ended
+    side.dispatch_old_files()
     side.process.crash()
     side.replace()
     side.broker.check_service.last_ended = last_ended

@@ -227,6 +227,14 @@ class BrokerSide:
 
     # --- the end of a process -----------------------------------------------------------------------------------------
 
+    def dispatch_old_files(self) -> None:
+        """Before a process dies whose successor reads the last files of the log only, of which each step fills one.
+
+        A broker that runs has dispatched what lies before them long ago (``commitLogRecoverMaxNum``).
+        """
+        if self.constants.retention and self.broker.switches.recovers_few_files:
+            self.process.dispatch()
+
     def restart(self, role: BrokerRole = BrokerRole.MASTER) -> None:
         """A new process; what was under way to the old one is lost."""
         self.replace(role)
