@@ -87,7 +87,7 @@ class BrokerThreads:
     def _run_dispatch(self) -> Steps[None]:
         """``DefaultMessageStore.ReputMessageService#run``: within a millisecond or so.
 
-        Not any more once a queue found no room, as in ``ConsumeQueue#putMessagePositionInfoWrapper``.
+        Not any more once a queue found no room, which makes the store refuse what comes.
         """
         broker = self._broker
         store = broker.message_store

@@ -99,10 +99,7 @@ class Disk(Protocol):
         """Delete a file, if it is there."""
 
     def used_share(self, *, of_users: bool) -> float:
-        """How full it is, from 0 to 1, in whole hundredths of what users may have of it, or as it is.
-
-        ``UtilAll#getDiskPartitionSpaceUsedPercent``.
-        """
+        """How full it is, from 0 to 1, in whole hundredths of what users may have of it, or as it is."""
 
     def force(self, name: str) -> None:
         """Bring a small file and its name to where a loss of power can't reach them (``MixAll#fsyncDirectory``)."""

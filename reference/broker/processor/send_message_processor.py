@@ -109,7 +109,7 @@ _SOME_REASON: Final = (
     "service not available now. It may be caused by one of the following reasons: the broker's disk is full "
     "[CL: {0} CQ: {0} INDEX: {0}], messages are put to the slave, message store has been shut down, etc."
 )
-"""Of log, queues and index, which lie on one disk, ``#diskUtil`` says how full it is."""
+"""Of log, queues and index, which lie on one disk, the remark says how full it is."""
 
 _REFUSED = {
     PutMessageStatus.MESSAGE_ILLEGAL: _ILLEGAL,
@@ -188,7 +188,7 @@ class SendMessageProcessor:
         return SendMessageResponse(_SUCCESS, result, msg_id, logic_offset)
 
     def _refusal(self, status: PutMessageStatus) -> RemotingResponse:
-        """The answer to what was not stored (``#handlePutMessageResult``, ``#diskUtil``)."""
+        """The answer to what was not stored (``#handlePutMessageResult``)."""
         if status is not PutMessageStatus.SERVICE_NOT_AVAILABLE:
             return _REFUSED[status]
         names_reasons = self._broker.switches.names_reasons_of_refusal

@@ -149,7 +149,7 @@ def test_what_update_writes_agrees_with_the_searches_and_an_edit_is_said(
     ]
     assert wrong[-1:] == [f"{files.page}: is not what the table and the schedules give"]
     with untraced():
-        assert run([*at, "--update"]) == ExitCode.OK
+        assert run([*at, "--update", "--fresh"]) == ExitCode.OK
     assert files.verdicts.read_text(encoding="utf-8") == text
 
 
