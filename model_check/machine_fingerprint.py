@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -80,7 +80,7 @@ class _Digests:
     def __init__(self) -> None:
         self.paths: set[tuple[str, ...]] = set()
         self._known: dict[int, str] = {}
-        self._kept: list[object] = []
+        self._terms: list[object] = []
         """What the identities in `_known` stand for."""
 
     def of(self, part: object) -> str:
@@ -88,7 +88,7 @@ class _Digests:
         if isinstance(part, str | int | None):
             return repr(part)
         if id(part) not in self._known:
-            self._kept.append(part)
+            self._terms.append(part)
             self._known[id(part)] = hashlib.sha256(self._text(part).encode()).hexdigest()
         return self._known[id(part)]
 
@@ -104,8 +104,10 @@ class _Digests:
                 return f"{part.kind} {self.of(part.condition)}"
             case Read(path) | Write(path):
                 self.paths.add(path)
-        named = fields(part)  # type: ignore[arg-type]
-        return f"{type(part).__name__} {' '.join(self.of(getattr(part, field.name)) for field in named)}"
+        if not is_dataclass(part):
+            message = f"{part!r} is no term, no statement and no action"
+            raise TypeError(message)
+        return f"{type(part).__name__} {' '.join(self.of(getattr(part, field.name)) for field in fields(part))}"
 
 
 def _number(local: str) -> str:

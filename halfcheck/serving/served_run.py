@@ -125,10 +125,10 @@ class ServedRun:
 
 
 def environment_of(addresses: ServiceAddresses) -> dict[str, str]:
-    """What a command is told of its broker."""
-    told = {
+    """The environment variables by which a command finds its broker."""
+    variables = {
         "HALFCHECK_ADDRESS": addresses.address,
         "HALFCHECK_CONTROL": addresses.control,
         "HALFCHECK_TOKEN": addresses.token,
     }
-    return told | ({_GRPC_ADDRESS: addresses.grpc} if addresses.grpc else {})
+    return variables | ({_GRPC_ADDRESS: addresses.grpc} if addresses.grpc else {})

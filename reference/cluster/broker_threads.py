@@ -103,7 +103,7 @@ class BrokerThreads:
         while True:
             flushed = store.max_phy_offset
             self._serve(broker, store.flush)
-            yield Until(lambda end=flushed: store.max_phy_offset != end)  # type: ignore[misc]
+            yield Until.changed(flushed, lambda: store.max_phy_offset)
             yield Sleep(FLUSH_INTERVAL_MS)
 
     def _save_metrics(self) -> Steps[None]:
@@ -117,7 +117,7 @@ class BrokerThreads:
             yield Sleep(broker.transaction_metrics_flush_service.pause_ms)
             saved = metrics.changes
             self._serve(broker, broker.persist_transaction_metrics)
-            yield Until(lambda count=saved: metrics.changes != count)  # type: ignore[misc]
+            yield Until.changed(saved, lambda: metrics.changes)
 
     def _save_offsets(self) -> Steps[None]:
         """The timer of ``BrokerController#initialize``; it rests when file and backup hold the same."""
@@ -131,7 +131,7 @@ class BrokerThreads:
             interval = max(1, broker.settings.flush_consumer_offset_interval_ms)
             due = broker.clock.elapsed + interval
             if self._rests and before == saved:
-                yield Until(lambda count=saved: offsets.changes != count)  # type: ignore[misc]
+                yield Until.changed(saved, lambda: offsets.changes)
             yield Sleep(_until_next(due, interval, broker.clock.elapsed))
 
 

@@ -137,7 +137,7 @@ class PushConsumer:
         """Tell the broker now and then how far each queue was read (``RemoteBrokerOffsetStore#persistAll``)."""
         persisted: dict[_Queue, QueueOffset] = {}
         while True:
-            yield Until(lambda before=persisted: self._offsets != before)  # type: ignore[misc]
+            yield Until.changed(persisted, lambda: self._offsets)
             yield Sleep(PERSIST_INTERVAL_MS)
             broker = yield from self._cluster.connected()
             persisted = dict(self._offsets)

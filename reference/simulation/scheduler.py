@@ -38,6 +38,11 @@ class Until:
     condition: Callable[[], bool]
     at_most_ms: int | None = None
 
+    @classmethod
+    def changed(cls, before: object, now: Callable[[], object]) -> Until:
+        """Wait until a value is not what it was before."""
+        return cls(lambda: now() != before)
+
 
 Steps = Generator[Sleep | Until | None, None, T]
 """A thread as a generator: it yields how long it waits, or None where others may run in between."""

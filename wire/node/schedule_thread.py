@@ -54,7 +54,7 @@ def save_delay_offsets(broker: BrokerController, serve: Serve) -> Steps[None]:
     saved: dict[int, int] = {}
     schedule, began = broker.schedule_message_service, broker.clock.elapsed
     while True:
-        yield Until(lambda known=saved: schedule.offset_table != known)  # type: ignore[misc]
+        yield Until.changed(saved, lambda: schedule.offset_table)
         yield Sleep(PERSIST_MS - (broker.clock.elapsed - began) % PERSIST_MS)
         saved = dict(schedule.offset_table)
         serve(broker, schedule.persist)

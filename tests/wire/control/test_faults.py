@@ -14,23 +14,9 @@ from wire.node.faults import KINDS, fault_of
 from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from wire.broker_thread import BrokerThread
-
-
-@pytest.fixture
-def running(tmp_path: Path) -> Iterator[BrokerThread]:
-    with broker(tmp_path, transactionCheckInterval=MINUTE) as one:
-        yield one
-
-
-@pytest.fixture
-def producer(running: BrokerThread) -> Iterator[OneProducer]:
-    with OneProducer(running.address) as one:
-        one.heartbeat()
-        yield one
 
 
 def commit_all(producer: OneProducer, *keys: str) -> list[Half]:

@@ -13,23 +13,9 @@ from wire.client.transactions import COMMIT, ROLLBACK
 from wire.errors import BadOrderError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from wire.broker_thread import BrokerThread
-
-
-@pytest.fixture
-def running(tmp_path: Path) -> Iterator[BrokerThread]:
-    with broker(tmp_path, transactionCheckInterval=MINUTE) as one:
-        yield one
-
-
-@pytest.fixture
-def producer(running: BrokerThread) -> Iterator[OneProducer]:
-    with OneProducer(running.address) as one:
-        one.heartbeat()
-        yield one
 
 
 def of(running: BrokerThread, key: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from wire.errors import BadOrderError, WireError
 from wire.node.start import Start
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from wire.node.broker_node import BrokerNode
@@ -127,6 +128,6 @@ def let_both_arrive(running: BrokerThread) -> None:
     node.on_stop = take_both
 
 
-def wait_in_vain(wait: object) -> None:
+def wait_in_vain(wait: Callable[..., object]) -> None:
     with pytest.raises(WireError):
-        wait(producer="nobody", timeout_ms=10 * MINUTE)  # type: ignore[operator]
+        wait(producer="nobody", timeout_ms=10 * MINUTE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -60,11 +61,15 @@ def test_a_queue_without_room_ends_the_taking_of_messages_and_nothing_else(
         assert producer.send_message("more", is_half=False).code == ResponseCode.SUCCESS
 
 
+def _fail(context: dict[str, object], _: object) -> None:
+    asyncio.get_running_loop().call_exception_handler(context)
+
+
 def test_a_connection_that_can_not_be_taken_is_said_once(tmp_path: Path) -> None:
     log: list[str] = []
     with broker(tmp_path, log=log) as running:
         for _ in range(3):
             context = {"message": "socket.accept() out of system resource", "exception": OSError(errno.EMFILE, "full")}
-            running.call_soon(lambda _, context=context: asyncio.get_running_loop().call_exception_handler(context))  # type: ignore[misc]
+            running.call_soon(partial(_fail, context))
         running.controller.status()
     assert log == ["socket.accept() out of system resource: full; what waits is tried again each second"]

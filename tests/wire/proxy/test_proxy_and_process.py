@@ -13,6 +13,7 @@ from tests.wire.one_broker import MINUTE, broker, wait_until_it_serves
 from tests.wire.one_producer import TOPIC, OneProducer
 from tests.wire.proxy.one_grpc_client import SECONDS, OneGrpcClient, code_of, grpc_broker, key_of
 from wire.errors import BadOrderError, WireError
+from wire.proxy.port import GrpcPort
 from wire.proxy.protocol.messages import MessageType, TransactionResolution
 
 if TYPE_CHECKING:
@@ -179,5 +180,6 @@ def test_a_message_is_born_where_its_client_is(running: BrokerThread) -> None:
         node = running._service.node
         assert node is not None
         (record,) = [each for each in node.broker.message_store.records() if each.topic == TOPIC]
-        (handed_from, of_client), *others = dict(node.proxy._front.clients).items()  # type: ignore[union-attr]
+        assert isinstance(node.proxy, GrpcPort)
+        (handed_from, of_client), *others = dict(node.proxy._front.clients).items()
         assert (record.born_host == of_client != handed_from, others) == (True, [])
