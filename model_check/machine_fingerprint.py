@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from model_check.front_end.lower import Lowering
-from model_check.front_end.terms import FALSE, Conjunct, Let, LocalTerm, Read, Write
+from model_check.front_end.terms import FALSE, TRUE, Conjunct, Int, Let, LocalTerm, Read, Write
 from model_check.world import NO_FAULTS, Profile, World
 from spec.constants import FAULTS, Instance
 from spec.language import Kind
@@ -37,16 +37,18 @@ def fingerprint_of(machine: Machine, constants: object) -> str:
     """16 hexadecimal digits for what a machine does under some constants, whatever the faults in them are.
 
     It counts in which order actions are tried, as the first of the shortest schedules follows it. Words do not count,
-    nor how large a number may become, as a search ends with an error at one that is larger.
+    nor a guard or a claim that is always true there, nor how large a number may become, as a search ends with an error
+    at one that is larger.
     """
     lowering = Lowering(replace(machine, switches=FAULTS), constants)
     actions = [lowering.action(step) for step in machine.steps(constants)]
     live = [one for one in actions if not any(conjunct.condition == FALSE for conjunct in one.guard)]
     forgetting = lowering.forgetting()
     claims = [
-        (claim.identifier, claim.clause, arguments, lowering.claim(claim, arguments))
+        (claim.identifier, claim.clause, arguments, term)
         for claim in (*machine.clauses, *machine.witnesses)
         for arguments in claim.arguments(constants)
+        if not isinstance(term := lowering.claim(claim, arguments), Int)
     ]
     digests = _Digests()
     parts = [digests.of((*live, *forgetting, *claims)), machine.symmetric]
@@ -95,7 +97,7 @@ class _Digests:
     def _text(self, part: object) -> str:
         match part:
             case Sequence():
-                return f"({' '.join(map(self.of, part))})"
+                return f"({' '.join(self.of(one) for one in part if not _is_met(one))})"
             case LocalTerm(name):
                 return f"local {_number(name)}"
             case Let(name, value):
@@ -108,6 +110,11 @@ class _Digests:
             message = f"{part!r} is no term, no statement and no action"
             raise TypeError(message)
         return f"{type(part).__name__} {' '.join(self.of(getattr(part, field.name)) for field in fields(part))}"
+
+
+def _is_met(part: object) -> bool:
+    """A conjunct that is true whatever the state is."""
+    return isinstance(part, Conjunct) and part.condition == TRUE
 
 
 def _number(local: str) -> str:

@@ -21,6 +21,7 @@ FEATURES: dict[str, tuple[Callable[[Constants], bool], str]] = {
     "third_transaction": (lambda c: c.transactions > 2 or c.crowded == 1, "a third transaction"),
     "preset_checks": (lambda c: any(c.first_checks), "a message with TRANSACTION_CHECK_TIMES"),
     "reserved_time": (lambda c: c.reserved_time != NONE, "a fileReservedTime that halves live to see"),
+    "proxy": (lambda c: c.proxies > 0, "a proxy between producers and the broker"),
     "two_mishaps": (lambda c: c.mishaps > 1, "two mishaps on end"),
     "clock_that_steps": (lambda c: c.clock_steps > 0, "a broker's clock that steps"),
     "room_for_a_copy_too_many": (
@@ -38,6 +39,10 @@ ROOM: dict[str, tuple[Callable[[Constants], bool], str]] = {
     "retention": (lambda c: c.expires == 1, "an instance whose files may be deleted"),
     "clock_skew": (lambda c: any(c.skews), "an instance whose clocks may differ"),
     "clock_step": (lambda c: c.clock_steps > 0, "an instance whose clock may step back"),
+    "restart_proxy": (lambda c: c.proxies > 0, "a proxy between producers and the broker"),
+    "other_proxy": (lambda c: c.proxies > 1, "two proxies between producers and the broker"),
+    "slow_proxy": (lambda c: c.proxies > 0, "a proxy between producers and the broker"),
+    "shared_topic": (lambda c: c.proxies > 0, "a proxy between producers and the broker"),
 }
 """Faults that do nothing in an instance without this."""
 

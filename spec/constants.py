@@ -63,6 +63,10 @@ class Instance:
     endless : int
         1 where it is asked what must happen in the end; else 0. A transaction is not forgotten before it has an outcome
         (`spec.ghosts`), so that one that is lost waits for ever; and a round that pulls nothing again takes time.
+    proxies : int
+        How many proxies stand between the producers and the broker (`spec.chapters.proxy`); 0 where there is none.
+    data_life : int
+        `transactionDataExpireMillis` in ticks: so long a proxy knows where a half lies.
     crowded : int
         1 where any number of other transactions may stand between the halves and op messages of the one that is here
         (`spec.chapters.others`); else 0.
@@ -92,6 +96,8 @@ class Instance:
     forgets: int = 0
     expires: int = 1
     endless: int = 0
+    proxies: int = 0
+    data_life: int = 0
     crowded: int = 0
 
     @property
@@ -174,6 +180,11 @@ class Instance:
         return self.round_limit + 1
 
     @property
+    def stored_cut(self) -> int:
+        """No guard asks for how long a half has been stored beyond this."""
+        return max(self.round_cut, self.data_life + 1)
+
+    @property
     def op_cut(self) -> int:
         """No guard looks at the age of an op message beyond this: where it matters, the round is within its limit."""
         return self.round_limit + 1
@@ -192,7 +203,16 @@ class Instance:
     def horizon(self) -> int:
         """A clock reading that no age reaches; explorers move the clock back to it."""
         return (
-            max(self.birth_cut, self.round_cut, self.op_cut, self.batch_cut, self.waiting_cut, self.check_interval) + 2
+            max(
+                self.birth_cut,
+                self.round_cut,
+                self.stored_cut,
+                self.op_cut,
+                self.batch_cut,
+                self.waiting_cut,
+                self.check_interval,
+            )
+            + 2
         )
 
 

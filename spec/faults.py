@@ -75,6 +75,14 @@ class Faults:
     retention : bool
         The oldest files of the commit log may be deleted, for their age or as the disk is full, and the lower ends of
         the queues follow later, or never (B24, B44, B50, B51, B55).
+    restart_proxy : bool
+        A proxy may start again (A49).
+    other_proxy : bool
+        A request of a producer, or a check, may come to another proxy than the send (A49).
+    slow_proxy : bool
+        The answer to a send may take longer than the client's patience, 3 s, so that it is sent again (A39).
+    shared_topic : bool
+        Another service may send to the topic, and be asked in the place of the one that has sent the message.
     """
 
     slow_local: bool = False
@@ -107,3 +115,7 @@ class Faults:
     acting_slave: bool = False
     resume_discarded: bool = False
     retention: bool = False
+    restart_proxy: bool = False
+    other_proxy: bool = False
+    slow_proxy: bool = False
+    shared_topic: bool = False

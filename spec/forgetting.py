@@ -55,8 +55,14 @@ def is_dead_half(s: State, c: Constants, h: int) -> bool:
 
 
 def acts(s: State, c: Constants, h: int) -> bool:
-    """A round may come to the half, or something that names it is on its way."""
-    return may_be_read(s, c, h) or s.half[h].end != End.NONE or s.half[h].check_in_flight or s.batch.names.has(h)
+    """A round may come to the half, something that names it is on its way, or a proxy knows it."""
+    return (
+        may_be_read(s, c, h)
+        or s.half[h].end != End.NONE
+        or s.half[h].check_in_flight
+        or s.batch.names.has(h)
+        or (c.proxies > 0 and s.half[h].known_to > 0)
+    )
 
 
 def may_be_read(s: State, c: Constants, h: int) -> bool:

@@ -21,16 +21,21 @@ from spec.op_pull import is_settled_by_an_op, names_it_from, op_offset_after_rou
 from spec.state import Budget, Burnt, Cause, Direct, End, Left, Local, Pull, Quiet, RolledBack, Settled, State, Stuck
 
 
-def remember_refusal(s: State, h: int, why: Direct) -> None:
+def remember_refusal(s: State, c: Constants, h: int, why: Direct) -> None:
     """Note that a commit which the producer sent of its own accord is not carried out."""
     t = s.half[h].transaction
     if (
         s.half[h].end == End.COMMIT
-        and is_first_half(s, h)
+        and names_a_half_unasked(s, c, h)
         and s.transaction[t].local == Local.COMMIT
         and s.transaction[t].deliveries == 0
     ):
         s.transaction[t].direct = why
+
+
+def names_a_half_unasked(s: State, c: Constants, h: int) -> bool:
+    """The END_TRANSACTION for half h answers no check: the first half is meant, or the one that a proxy knows."""
+    return (c.proxies == 0 and is_first_half(s, h)) or (c.proxies > 0 and not s.half[h].claims_check)
 
 
 def remember_end(s: State, c: Constants, h: int) -> None:

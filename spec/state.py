@@ -175,7 +175,7 @@ class Direct(IntEnum):
     NOTHING = 0
     LOST = 1
     LATE = 2  # refused as late
-    REFUSED = 3  # by a slave, or as nothing can be stored or read
+    REFUSED = 3  # by a slave or a proxy, or as nothing can be stored or read
 
 
 class Stuck(IntEnum):
@@ -225,11 +225,12 @@ class Half(Record):
     check_times: int = count("check_max")  # TRANSACTION_CHECK_TIMES
     original: int = maybe_index("half_slots")  # TRAN_PREPARED_QUEUE_OFFSET: of an immunity put-back, or sent
     born_at: int = instant("birth_cut", ahead="birth_lead", slack="clock_step")
-    stored_at: int = instant("round_cut", ahead="clock_steps", slack="clock_step")
+    stored_at: int = instant("stored_cut", ahead="clock_steps", slack="clock_step")
     check_in_flight: bool = flag()  # a check request that names this copy is under way to the producer
+    known_to: int = count("proxies")  # the proxy that has an entry of it, counted from 1
     end: End = one_of(End)  # an END_TRANSACTION that names this half
     other_end: End = one_of(End)  # another one, when they may overtake each other
-    claims_check: bool = flag()  # it is wrong and says fromTransactionCheck
+    claims_check: bool = flag()  # it says fromTransactionCheck, as a wrong one does, and the answer through a proxy
     settled: Settled = one_of(Settled)
     acknowledged: bool = flag()  # ghost: SUCCESS was answered to an END_TRANSACTION that named it
     op_write_failed: bool = flag()  # ghost: the op message that named it was not stored

@@ -15,6 +15,7 @@ from spec.chapters import (
     op_batch,
     others,
     producer,
+    proxy,
     putting_back,
     retention,
     shutdown,
@@ -66,6 +67,7 @@ _PROPERTIES = (
 
 _CHAPTERS = (
     producer,
+    proxy,
     network,
     end_transaction,
     op_batch,

@@ -83,7 +83,16 @@ def crash(side: BrokerSide, _: Step) -> None:
     side.restart()
 
 
-@drives("power")
+def _loses_what_a_proxy_knows(side: BrokerSide, step: Step) -> bool:
+    """A proxy goes on naming a half that the broker has lost; the specification lets it forget that."""
+    records, left = side.records, step.arguments[0]
+    if left >= len(records.half_places) + len(records.op_places):
+        return False
+    kept = records.halves_before(records.place_of(left))
+    return any(half >= kept for half, _ in side.proxies.known())
+
+
+@drives("power", unless=_loses_what_a_proxy_knows)
 def lose_power(side: BrokerSide, step: Step) -> None:
     """The entries of the queues are lost with their records.
 

@@ -196,4 +196,4 @@ def answer_check_too_early(side: BrokerSide, step: Step) -> None:
 
 lose_all_producers = drives("leave")(lambda side, _: side.disconnect(Producer.OFFLINE))
 restart_producers = drives("leave")(lambda side, _: side.disconnect(Producer.UNREGISTERED))
-connect_again = drives("come back", needs=("offline_producer",))(lambda side, _: side.connect())
+connect_again = drives("come back", needs=("offline_producer", "restart_proxy"))(lambda side, _: side.connect())

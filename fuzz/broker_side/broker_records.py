@@ -60,7 +60,8 @@ class BrokerRecords:
         """Where each half and each op message begins in the commit log."""
         self.deliveries: Counter[int] = Counter()
         """For each transaction how many real messages were stored."""
-        self._transactions: list[int] = []
+        self.transactions: list[int] = []
+        """The transaction of each half."""
         self._put = put
         self._clear = clear
         self._end = 0
@@ -93,7 +94,7 @@ class BrokerRecords:
         left = store.cleaning.min_phy_offset
         for place, offset in enumerate(self.half_places):
             if offset >= left and store.look_message_by_offset(offset) is None:
-                self._put("transaction.kind", self._transactions[place], Kind.UNDECODABLE)
+                self._put("transaction.kind", self.transactions[place], Kind.UNDECODABLE)
         for place, offset in enumerate(self.op_places):
             if offset >= left:
                 self._put("op.undecodable", place, int(store.look_message_by_offset(offset) is None))
@@ -121,7 +122,7 @@ class BrokerRecords:
         place, properties = len(self.half_places), record.properties
         self.half_places.append(record.physical_offset)
         transaction = transaction_of_key(properties[UNIQUE_KEY])
-        self._transactions.append(transaction)
+        self.transactions.append(transaction)
         self._put("half.transaction", place, transaction)
         self._put("half.check_times", place, int(properties.get(CHECK_TIMES, "0")))
         self._put("half.original", place, int(properties.get(PREPARED_QUEUE_OFFSET, NONE)))
@@ -143,7 +144,7 @@ class BrokerRecords:
     def _discarded(self, record: LogRecord) -> None:
         """One that could not be decoded says where it stood."""
         key, original = record.properties.get(UNIQUE_KEY), record.properties.get(PREPARED_QUEUE_OFFSET)
-        transaction = self._transactions[int(original or 0)] if key is None else transaction_of_key(key)
+        transaction = self.transactions[int(original or 0)] if key is None else transaction_of_key(key)
         self._put("transaction.parked", transaction, 1)
 
     def _delivered(self, record: LogRecord) -> None:
@@ -152,7 +153,7 @@ class BrokerRecords:
     def _forget(self, store: MessageStore) -> None:
         self.half_places = [at for at in self.half_places if at < store.max_phy_offset]
         self.op_places = [at for at in self.op_places if at < store.max_phy_offset]
-        del self._transactions[len(self.half_places) :]
+        del self.transactions[len(self.half_places) :]
         self._clear("half", len(self.half_places))
         self._clear("op", len(self.op_places))
         self._put("half_length", None, len(self.half_places))

@@ -21,6 +21,7 @@ from fuzz.broker_side.producers import (
     half_message,
     transaction_of_key,
 )
+from fuzz.broker_side.proxies import Proxies
 from reference.broker.broker_settings import BrokerRole, BrokerSettings
 from reference.broker.processor.end_transaction_processor import (
     EndTransactionOutcome,
@@ -108,6 +109,9 @@ class BrokerSide:
         self.process.advance(since_the_last_round)
         self.network = Network()
         self.producers = Producers()
+        self.proxies = Proxies(constants, self.clock)
+        self._relayed: list[CheckTransactionStateRequest] = []
+        """The check requests that the first proxy has passed on."""
         self.other_master = OtherMaster(
             self.process.another(make_broker(switches, settings, self.clock, store_config=SMALL_FILES))
         )
@@ -150,7 +154,20 @@ class BrokerSide:
         if answer.record is not None:
             sent = self.producers.sent[transaction]
             self.known_places[sent.queue_offset] = sent.place
+            self.proxies.note(transaction, sent.queue_offset, sent.place)
         return answer
+
+    def relay_checks(self) -> None:
+        """The first proxy notes where the copies lie whose check requests are new."""
+        if self.proxies:
+            for request in self.broker.check_requests:
+                if request not in self._relayed:
+                    self.proxies.note(
+                        transaction_of_key(request.transaction_id or ""),
+                        request.tran_state_table_offset,
+                        request.commit_log_offset,
+                    )
+            self._relayed = list(self.broker.check_requests)
 
     def take_check_request(self, half: int) -> CheckTransactionStateRequest:
         """The check request that names a copy leaves the network; a producer learns from it where the copy lies."""
@@ -164,6 +181,12 @@ class BrokerSide:
         self.producers.end(are)
         self.process.disconnect(CHANNEL)
         self.broker.check_requests.clear()
+
+    def leave_broker(self) -> None:
+        """The broker loses its connection to the producers; they go on."""
+        if self.producers.are is Producer.ONLINE:
+            self.producers.are = Producer.OFFLINE
+            self.process.disconnect(CHANNEL)
 
     def connect(self) -> None:
         """A producer is connected."""
@@ -186,7 +209,7 @@ class BrokerSide:
         place = self.known_places[half] if half in self.known_places else self.place_of_half(half)
         record = self.broker.message_store.look_message_by_offset(place)
         answers_check = half in self.network.claims_check
-        if record is not None and not answers_check:
+        if record is not None and not answers_check and not self.proxies:
             sent = self.producers.sent.get(transaction_of_key(record.properties["UNIQ_KEY"]))
             answers_check = sent is None or sent.queue_offset != half
         return end_transaction(half, place, says, answers_check=answers_check)

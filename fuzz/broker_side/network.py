@@ -54,22 +54,22 @@ class Network:
         self.ends: defaultdict[int, list[Sent]] = defaultdict(list)
         """The END_TRANSACTIONs that are under way."""
         self.claims_check: set[int] = set()
-        """The halves whose END_TRANSACTION is wrong and says that it answers a check."""
+        """The halves whose END_TRANSACTION says that it answers a check: a wrong one, or what a proxy passes on."""
         self.handled: defaultdict[int, Handled] = defaultdict(Handled)
         """The broker's answers to those that arrived."""
         self.strays = 0
         """How many came that nobody's outcome accounts for."""
 
-    def send(self, half: int, says: End) -> None:
+    def send(self, half: int, says: End, *, claims_check: bool = False) -> None:
         """A producer sends an END_TRANSACTION for a half."""
         self.ends[half].append(Sent(says))
+        if claims_check:
+            self.claims_check.add(half)
 
     def send_stray(self, half: int, says: End, *, claims_check: bool = False) -> None:
         """One comes that it should not."""
         self.strays += 1
-        self.send(half, says)
-        if claims_check:
-            self.claims_check.add(half)
+        self.send(half, says, claims_check=claims_check)
 
     def repeat(self, half: int) -> None:
         """The first END_TRANSACTION is sent a second time."""

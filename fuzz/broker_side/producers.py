@@ -49,6 +49,11 @@ def transaction_of_key(unique_key: str) -> int:
     return int(unique_key[-16:], 16)
 
 
+def unique_key(transaction: int) -> str:
+    """The UNIQ_KEY of a transaction's message."""
+    return _KEY.format(transaction)
+
+
 def half_message(
     transaction: int, immunity: int, born_at: int, *, checks: int = 0, original: int = NONE, padding: int = 0
 ) -> SendMessageRequest:
@@ -68,7 +73,7 @@ def half_message(
         Characters of a property of the user's, if not 0.
     """
     properties = {
-        UNIQUE_KEY: _KEY.format(transaction),
+        UNIQUE_KEY: unique_key(transaction),
         WAIT_STORE_OK: "true",
         TRANSACTION_PREPARED: "true",
         PRODUCER_GROUP: GROUP,

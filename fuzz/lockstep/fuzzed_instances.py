@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from model_check.errors import ModelCheckError
@@ -35,6 +36,8 @@ FUZZED: Final = Instance(
 )
 """Three transactions on long queues. A round may last long enough for an op message to be born late in it."""
 
+FUZZED_BEHIND_PROXIES: Final = replace(FUZZED, name="fuzzed_behind_proxies", proxies=2, data_life=3)
+"""The same, with two proxies between producers and the broker."""
 
 COUNTED: Final = Instance(
     name="counted",
@@ -63,7 +66,7 @@ def fuzzed_world(profile: str | Profile, faults: Iterable[str] = (), instance: s
         A profile, a fault or an instance of that name is not known, the instance is crowded, or its op batch has
         no counterpart in characters.
     """
-    own = {size.name: size for size in (FUZZED, COUNTED)}
+    own = {size.name: size for size in (FUZZED, FUZZED_BEHIND_PROXIES, COUNTED)}
     world = World.of(profile, faults, own.get(instance, instance))
     size = world.instance
     refuse_crowd(size, "no reference broker takes steps of theirs")

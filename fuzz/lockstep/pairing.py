@@ -218,6 +218,7 @@ class Pair:
         except _BROKEN as error:
             self.disagree(str(step), "the broker's exception", "none", repr(error))
         self.side.roll()
+        self.side.relay_checks()
         self.compare()
         return None
 

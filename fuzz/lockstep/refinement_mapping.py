@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 _NETWORK: Final = (
     "end", "other_end", "claims_check", "check_in_flight", "settled", "acknowledged", "op_write_failed", "foreign",
+    "known_to",
 )  # fmt: skip
-"""Fields of a half that the network knows."""
+"""Fields of a half that the network knows, and the proxies on it."""
 
 _ROLES: Final = {"master": Role.MASTER, "slave": Role.SLAVE, "acting_master": Role.ACTING_MASTER}
 
@@ -96,6 +97,8 @@ class RefinementMapping:
         self._values[self._first["now"]] = ticks(broker.clock.now)
         self._read_surroundings(side)
         self._read_network(broker, side.network)
+        for half, proxy in side.proxies.known():
+            self._put("half.known_to", half, proxy)
         self._read_producers(side)
         self._read_batch(broker)
         self._read_offsets(broker)

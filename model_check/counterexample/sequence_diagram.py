@@ -12,7 +12,9 @@ from textwrap import wrap
 from model_check.counterexample.steps import Event
 from model_check.wording.actions import StepKind, wordings
 
-PARTICIPANTS = ("Operator", "Producer", "Broker", "Half queue", "Op queue", "Check service", "Consumer", "Other broker")
+PARTICIPANTS = (
+    "Operator", "Producer", "Proxy", "Broker", "Half queue", "Op queue", "Check service", "Consumer", "Other broker",
+)  # fmt: skip
 """From left to right; a diagram shows those that take part."""
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from model_check.did_you_mean import require_known
 from model_check.front_end.source import written_guard
-from spec.chapters import broker, producer, putting_back, shutdown
+from spec.chapters import broker, producer, proxy, putting_back, shutdown
 from spec.language.rules import ASSUME
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -56,11 +56,22 @@ OPTIONAL: Final = (
     producer.leave_it_unknown,
     producer.resolve_to_rollback,
     producer.answer_check,
+    proxy.roll_back_through_proxy,
+    proxy.answer_check_through_proxy,
     broker.persist_offsets,
 )
 """Actions that a walk can do without, beside faults; without one of the others, walks would end early."""
 
-QUIET: Final = (putting_back.put_back_and_check, broker.tick)
+QUIET: Final = (
+    putting_back.put_back_and_check,
+    proxy.commit_through_proxy,
+    proxy.roll_back_through_proxy,
+    proxy.commit_unknown_to_proxy,
+    proxy.roll_back_unknown_to_proxy,
+    proxy.answer_check_through_proxy,
+    proxy.answer_unknown_to_proxy,
+    broker.tick,
+)
 """Actions that happen without faults, too, although their guards take something for granted."""
 
 

@@ -34,6 +34,10 @@ role_change = "the broker may become a slave and a master again"
 acting_slave = "the master may die, and a slave act for it until it is back"
 resume_discarded = "an operator may put a discarded half back"
 retention = "the oldest files of the commit log may be deleted, and the lower ends of queues follow later"
+restart_proxy = "a proxy may start again, and forget where halves lie"
+other_proxy = "requests of a producer, and checks, may come to another proxy than the send"
+slow_proxy = "the answer of a proxy to a send may take so long that the client sends again"
+shared_topic = "another service may send to the topic, and be asked about transactions that are not its own"
 
 FAULTS_IN_WORDS = {fault: str(globals()[fault]) for fault in FAULTS}
 """By the name of the fault."""

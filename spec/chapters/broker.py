@@ -100,7 +100,7 @@ def lose_power(s: State, c: Constants, records: int) -> None:
             lose_op(s, o)
     for h in range(c.half_slots):
         if h >= halves and h < s.half_length:
-            lose_half(s, h)
+            lose_half(s, c, h)
     s.half_length = halves
     s.op_length = ops
     for h in range(c.half_slots):
@@ -123,7 +123,7 @@ def lose_op(s: State, o: int) -> None:
     s.op[o].halves_before = 0
 
 
-def lose_half(s: State, h: int) -> None:
+def lose_half(s: State, c: Constants, h: int) -> None:
     """The place of half h is empty again. Ghost: note what is forgotten with it, its op or its escape."""
     t = s.half[h].transaction
     if s.transaction[t].cause == Cause.NONE:
@@ -144,6 +144,8 @@ def lose_half(s: State, h: int) -> None:
     s.half[h].foreign = False
     s.half[h].burnt = Burnt.NO
     s.half[h].left = Left.NO
+    if c.proxies > 0:
+        s.half[h].known_to = 0
 
 
 def start_again(s: State, c: Constants) -> None:
@@ -228,7 +230,10 @@ def must_hear_from_its_producer(s: State, c: Constants, t: int) -> bool:
 
 @action(event="time_passed", place=900)
 def tick(s: State, c: Constants) -> None:
-    """The clock goes on. Without faults, nothing that is due is overdue."""
+    """The clock goes on. Without faults, nothing that is due is overdue.
+
+    RocketMQ: TransactionDataManager#cleanExpireTransactionData, for a proxy forgets where a half lies.
+    """
     assume(
         c.slow_local
         or all(
@@ -262,6 +267,9 @@ def tick(s: State, c: Constants) -> None:
         or s.role == Role.ACTING_MASTER,
         "offsets are saved once an interval",
     )
+    for k in range(c.half_slots):
+        if c.proxies > 0 and s.half[k].known_to > 0 and s.now - s.half[k].stored_at >= c.data_life:
+            s.half[k].known_to = 0
     if c.persist_interval != NONE:
         s.unsaved = min(s.unsaved + 1, c.persist_interval) if differs_from_the_file(s) else 0
     s.now += 1

@@ -41,7 +41,7 @@ def may_be_late(s: State, c: Constants, h: int) -> bool:
 
     RocketMQ: EndTransactionProcessor#rejectCommitOrRollback (5.1.1, #6401).
     """
-    return c.refuses_late_end and is_first_half(s, h) and has_immunity(s, h)
+    return c.refuses_late_end and (c.proxies > 0 or is_first_half(s, h)) and has_immunity(s, h)
 
 
 def forget_end(s: State, h: int) -> None:
@@ -76,7 +76,7 @@ def refuse_late_end(s: State, c: Constants, h: int) -> None:
     an_end_arrives(s, h)
     require(takes_ends(s, c), "the broker is the master")
     require(is_refused_as_late(s, c, h), "it is direct, and the half's immunity is over")
-    remember_refusal(s, h, Direct.LATE)
+    remember_refusal(s, c, h, Direct.LATE)
     forget_end(s, h)
 
 
@@ -88,7 +88,7 @@ def refuse_end_as_slave(s: State, c: Constants, h: int) -> None:
     """
     an_end_arrives(s, h)
     require(not is_master(s), "the broker is a slave")
-    remember_refusal(s, h, Direct.REFUSED)
+    remember_refusal(s, c, h, Direct.REFUSED)
     forget_end(s, h)
 
 
@@ -101,7 +101,7 @@ def refuse_unreadable(s: State, c: Constants, h: int) -> None:
     an_end_arrives(s, h)
     require(takes_ends(s, c), "the broker is the master")
     require(not can_be_looked_up(s, h), "the half is not there, or cannot be decoded")
-    remember_refusal(s, h, Direct.REFUSED)
+    remember_refusal(s, c, h, Direct.REFUSED)
     forget_end(s, h)
 
 
@@ -114,7 +114,7 @@ def refuse_commit_unstored(s: State, c: Constants, h: int) -> None:
     may_be_committed(s, c, h)
     require(not c.retries_commits, "what could not be stored is not tried again")
     assume(c.put_failure, "real messages are stored")
-    remember_refusal(s, h, Direct.REFUSED)
+    remember_refusal(s, c, h, Direct.REFUSED)
     forget_end(s, h)
 
 
@@ -125,7 +125,7 @@ def ignore_repeated_end(s: State, c: Constants, h: int) -> None:
     require(takes_ends(s, c), "the broker is the master")
     require(is_known_as_settled(s, c, s.half[h].transaction), "the broker knows the transaction as settled")
     if is_left_to_another(s, c, s.half[h].transaction):
-        remember_refusal(s, h, Direct.REFUSED)
+        remember_refusal(s, c, h, Direct.REFUSED)
     forget_end(s, h)
 
 

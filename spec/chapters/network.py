@@ -21,7 +21,7 @@ def lose_end(s: State, c: Constants, h: int) -> None:
         s.half[h].end == End.COMMIT or s.half[h].end == End.ROLLBACK, "an END_TRANSACTION for this half is under way"
     )
     assume(c.lose_end, "each END_TRANSACTION arrives")
-    remember_refusal(s, h, Direct.LOST)
+    remember_refusal(s, c, h, Direct.LOST)
     forget_end(s, h)
 
 

@@ -113,13 +113,17 @@ def send_undecodable_half(s: State, c: Constants, t: int, immunity: int) -> None
 def send_half_again(s: State, c: Constants, t: int) -> None:
     """The answer to a send is lost, and the client sends the message once more: the first half will get no END (A39).
 
+    A client of a proxy does so where the answer takes longer than its patience; the proxy knows both halves.
+
     RocketMQ: DefaultMQProducerImpl#sendDefaultImpl; the message and its unique key are the same, its offsets are not.
     """
     require(s.transaction[t].local == Local.EXECUTING, "the transaction was sent")
     require(s.role == Role.MASTER, "the broker is the master")
-    assume(c.twin_send, "the answer to a send arrives")
+    assume(c.twin_send or (c.proxies > 0 and c.slow_proxy), "the answer to a send arrives")
     within(stored_halves(s, c, t) < 2, "no copy and no twin of its half is stored")
     room_for_a_half(s, c)
+    if c.proxies > 0:
+        s.producer = Producer.ONLINE
     s.transaction[t].first_half = s.half_length
     s.transaction[t].cause = Cause.TWIN_HALF
     store_half(s, c, t, s.now)
@@ -139,7 +143,9 @@ def may_send(s: State, c: Constants, t: int) -> None:
 
 
 def store_half(s: State, c: Constants, t: int, born_at: int) -> None:
-    """The half is stored, and its send is answered."""
+    """The half is stored, and its send is answered; a proxy notes where it lies."""
+    if c.proxies > 0:
+        s.half[s.half_length].known_to = 1
     append_half(s, t, born_at)
     flush_before_answer(s, c)
 
@@ -162,6 +168,7 @@ def room_for_an_end(s: State, h: int) -> None:
 
 def ends_its_half(s: State, c: Constants, t: int) -> None:
     """What a direct END_TRANSACTION needs: a running local transaction, whose producer is connected, and its half."""
+    require(c.proxies == 0, "producers speak to the broker itself")
     require(s.transaction[t].local == Local.EXECUTING, "the local transaction runs")
     require(its_half_is_there(s, t), "the half that the send stored is there")
     room_for_an_end(s, s.transaction[t].first_half)
@@ -270,6 +277,10 @@ def answer_check(s: State, c: Constants, h: int) -> None:
     names the copy that the check named. A transaction that was never run was rolled back.
     """
     require(s.half[h].check_in_flight, "a check request for this copy arrives")
+    require(
+        c.proxies == 0 or not is_decided(s, s.half[h].transaction),
+        "producers speak to the broker itself, or have nothing to say",
+    )
     room_for_an_end(s, h)
     s.half[h].check_in_flight = False
     if s.transaction[s.half[h].transaction].local == Local.COMMIT:
@@ -287,12 +298,22 @@ def answer_check_too_early(s: State, c: Constants, h: int) -> None:
 
     RocketMQ: the user's TransactionListener#checkLocalTransaction.
     """
+    require(c.proxies == 0, "producers speak to the broker itself")
     require(s.half[h].check_in_flight, "a check request for this copy arrives")
     require(s.transaction[s.half[h].transaction].local == Local.EXECUTING, "the local transaction still runs")
     assume(c.slow_local, "a local transaction is over before its first check")
     room_for_an_end(s, h)
     s.half[h].check_in_flight = False
     s.half[h].end = End.ROLLBACK
+
+
+def is_decided(s: State, t: int) -> bool:
+    """The producer knows that the transaction is committed, or that it is not."""
+    return (
+        s.transaction[t].local == Local.COMMIT
+        or s.transaction[t].local == Local.ROLLBACK
+        or s.transaction[t].local == Local.NEVER_RUN
+    )
 
 
 # --- connections ------------------------------------------------------------------------------------------------------

@@ -63,6 +63,8 @@ def put_back_and_check(s: State, c: Constants) -> None:
     if c.links_every_copy:
         link_to_original(s, half_read(s))
     s.half[s.half_length - 1].check_in_flight = True
+    if c.proxies > 0:
+        s.half[s.half_length - 1].known_to = 1
     s.round.cursor += 1
 
 

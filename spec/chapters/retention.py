@@ -130,7 +130,7 @@ def truncate_all(s: State, c: Constants) -> None:
         lose_op(s, o)
     for h in range(c.half_slots):
         if h < s.half_length:
-            lose_half(s, h)
+            lose_half(s, c, h)
     s.half_length = 0
     s.op_length = 0
     s.gone.halves = 0

@@ -24,7 +24,7 @@ def a_half_is_discarded_after_some_check(s: State, c: Constants, t: int) -> bool
     "L2",
     clause="nobody_to_ask",
     resembles=("A35", "B19", "B52"),
-    needs=("offline_producer or restarted_producer or graceful_stop",),
+    needs=("offline_producer or restarted_producer or graceful_stop or restart_proxy",),
     t=each("transactions"),
 )
 def a_half_is_discarded_after_its_producer_was_asked(s: State, c: Constants, t: int) -> bool:

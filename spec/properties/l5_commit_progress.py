@@ -31,11 +31,12 @@ def no_commit_is_refused_as_late(s: State, c: Constants, t: int) -> bool:
 @always(
     "L5",
     clause="refused",
-    needs=("put_failure or undecodable_half or power_loss or role_change or acting_slave or retention",),
+    resembles=("A48", "A49", "B41"),
+    needs=("put_failure or undecodable_half or power_loss or role_change or acting_slave or retention or proxy",),
     t=each("transactions"),
 )
 def no_commit_is_refused(s: State, c: Constants, t: int) -> bool:
-    """No commit that a producer sends is refused by a slave, or as nothing can be read or stored."""
+    """No commit that a producer sends is refused: by a slave, by a proxy, or as nothing can be read or stored."""
     return s.transaction[t].direct != Direct.REFUSED
 
 

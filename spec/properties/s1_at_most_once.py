@@ -36,8 +36,8 @@ def an_end_inside_the_immunity_delivers_once(s: State, c: Constants, t: int) -> 
 @always(
     "S1",
     clause="after_a_check",
-    resembles=("A11",),
-    needs=("slow_local or wrong_end or late_end",),
+    resembles=("A11", "B60"),
+    needs=("slow_local or wrong_end or late_end or other_proxy",),
     t=each("transactions"),
 )
 def an_end_after_a_check_delivers_once(s: State, c: Constants, t: int) -> bool:
@@ -111,7 +111,7 @@ def a_passed_op_delivers_once(s: State, c: Constants, t: int) -> bool:
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.PASSED_OP)
 
 
-@always("S1", clause="twin_half", resembles=("A39",), needs=("twin_send",), t=each("transactions"))
+@always("S1", clause="twin_half", resembles=("A39",), needs=("twin_send or slow_proxy",), t=each("transactions"))
 def a_message_that_was_sent_twice_is_delivered_once(s: State, c: Constants, t: int) -> bool:
     """A message of which a retry stored a second half is delivered once."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.TWIN_HALF)

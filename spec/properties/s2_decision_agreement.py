@@ -10,8 +10,8 @@ from spec.state import RolledBack, State
 @always(
     "S2",
     clause="commit_after_rollback",
-    resembles=("A12",),
-    needs=("slow_local or wrong_end or power_loss or retention",),
+    resembles=("A12", "B59"),
+    needs=("slow_local or wrong_end or power_loss or retention or shared_topic",),
     t=each("transactions"),
 )
 def a_rolled_back_transaction_is_never_delivered(s: State, c: Constants, t: int) -> bool:
@@ -22,8 +22,8 @@ def a_rolled_back_transaction_is_never_delivered(s: State, c: Constants, t: int)
 @always(
     "S2",
     clause="rollback_after_commit",
-    resembles=("A12",),
-    needs=("slow_local or wrong_end or power_loss or retention",),
+    resembles=("A12", "B59"),
+    needs=("slow_local or wrong_end or power_loss or retention or shared_topic",),
     t=each("transactions"),
 )
 def a_delivered_transaction_is_never_rolled_back(s: State, c: Constants, t: int) -> bool:

@@ -30,7 +30,7 @@ def no_passed_op_names_a_half_ahead(s: State, c: Constants, o: int, h: int) -> b
     resembles=("A02", "A15", "B56"),
     needs=(
         "second_transaction or twin_send or slow_round or null_half or crash or power_loss or offset_regression"
-        " or graceful_stop",
+        " or graceful_stop or slow_proxy",
     ),
     o=each("op_slots"),
     h=each("half_slots"),

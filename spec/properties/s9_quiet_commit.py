@@ -100,7 +100,7 @@ def no_check_behind_a_passed_op(s: State, c: Constants, t: int) -> bool:
     "S9",
     clause="second_half",
     resembles=("A39", "B23"),
-    needs=("twin_send or acting_slave or resume_discarded",),
+    needs=("twin_send or acting_slave or resume_discarded or slow_proxy",),
     t=each("transactions"),
 )
 def no_check_of_a_second_half(s: State, c: Constants, t: int) -> bool:

@@ -19,11 +19,12 @@ from spec.chapters import (
     network,
     op_batch,
     producer,
+    proxy,
     putting_back,
     retention,
     shutdown,
 )
-from spec.language import NONE, Step, take
+from spec.language import NONE, Step, actions_of, take
 from spec.state import End, Role, State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from wire.client.transactions import COMMIT, ROLLBACK
@@ -189,6 +190,7 @@ _WITH_DELETED_FILES: Final = (
     retention.delete_oldest_files, retention.move_lower_ends, retention.truncate_all,
     retention.pass_half_that_is_gone, retention.jump_to_what_is_left, retention.end_round_below_what_is_left,
 )  # fmt: skip
+_THROUGH_A_PROXY: Final = tuple(action.function for action in actions_of(proxy))
 
 STAGED: Final[dict[ActionFunction, Stage]] = {
     producer.send_half: _send,
@@ -211,6 +213,7 @@ STAGED: Final[dict[ActionFunction, Stage]] = {
     producer.lose_all_producers: _always(Disconnect()),
     producer.restart_producers: _always(Disconnect()),
     producer.connect_again: _nothing,
+    **dict.fromkeys(_THROUGH_A_PROXY, _never("a proxy has to stand before the broker")),
     network.lose_end: _nothing,
     network.lose_check: _nothing,
     network.duplicate_end: _nothing,

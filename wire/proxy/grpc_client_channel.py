@@ -14,7 +14,7 @@ from wire.remoting.messages import decode_records
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wire.proxy.transaction_data import TransactionDataManager
+    from reference.proxy.transaction_data import TransactionDataManager
     from wire.remoting.command import RemotingCommand
 
 MOST_WAITING: Final = 10_000

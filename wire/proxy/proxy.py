@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reference.proxy.transaction_data import TransactionDataManager
 from wire.proxy.client_settings import ClientSettings, completed
 from wire.proxy.grpc_client_channel import GrpcClientChannel, TelemetryStream
-from wire.proxy.transaction_data import TransactionDataManager
 from wire.requests.clients import notify_group
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ EXTENDS Integers, FiniteSets
 CONSTANTS TRANSACTIONS, HALF_SLOTS, OP_SLOTS, CHECK_MAX, TIMEOUT, IMMUNITIES, IMMUNITIES_NEGATED,
           CHECK_INTERVAL, ROUND_LIMIT, OP_BATCH_INTERVAL, OP_BATCH_SIZE, OP_PULL_SIZE, FIRST_CHECKS,
           FIRST_CHECKS_NEGATED, SKEWS, SKEWS_NEGATED, RESERVED_TIME, CLOCK_STEPS, MISHAPS,
-          STRAY_ENDS, CRASHES, REACH, PERSIST_INTERVAL, FORGETS, EXPIRES, ENDLESS, CROWDED
+          STRAY_ENDS, CRASHES, REACH, PERSIST_INTERVAL, FORGETS, EXPIRES, ENDLESS, PROXIES,
+          DATA_LIFE, CROWDED
 
 \* Switches: what a version does, and what may go wrong.
 CONSTANTS MARKS_OP_DONE_ON_HIT, OP_END_COMMITS_OFFSET, BATCHES_OPS, BATCH_THREAD_OVERSLEEPS,
@@ -29,12 +30,13 @@ CONSTANTS MARKS_OP_DONE_ON_HIT, OP_END_COMMITS_OFFSET, BATCHES_OPS, BATCH_THREAD
           TWIN_SEND, PRESET_ORIGINAL, SLOW_ROUND, SLOW_DISPATCH, PUT_FAILURE, OP_WRITE_FAILURE,
           NULL_HALF, UNDECODABLE_HALF, UNDECODABLE_OP, CLOCK_SKEW, CLOCK_STEP, CRASH, POWER_LOSS,
           GRACEFUL_STOP, LATE_PERSIST, OFFSET_REGRESSION, ROLE_CHANGE, ACTING_SLAVE,
-          RESUME_DISCARDED, RETENTION
+          RESUME_DISCARDED, RETENTION, RESTART_PROXY, OTHER_PROXY, SLOW_PROXY, SHARED_TOPIC
 
 NONE == -1
 HalfSlots == 0..HALF_SLOTS - 1
 OpSlots == 0..OP_SLOTS - 1
 Transactions == 0..TRANSACTIONS - 1
+Proxies == 0..PROXIES - 1
 Immunities == IMMUNITIES \cup {-n : n \in IMMUNITIES_NEGATED}
 Skews == SKEWS \cup {-n : n \in SKEWS_NEGATED}
 FirstChecks == FIRST_CHECKS \cup {-n : n \in FIRST_CHECKS_NEGATED}
@@ -42,10 +44,11 @@ Max(numbers) == CHOOSE n \in numbers : \A m \in numbers : m <= n
 LONGEST_IMMUNITY == Max(Immunities \cup {0, NONE})
 BIRTH_CUT == Max({TIMEOUT, LONGEST_IMMUNITY, RESERVED_TIME}) + 1
 ROUND_CUT == ROUND_LIMIT + 1
+STORED_CUT == Max({ROUND_CUT, DATA_LIFE + 1})
 OP_CUT == ROUND_LIMIT + 1
 BATCH_CUT == 2 * OP_BATCH_INTERVAL
 WAITING_CUT == OP_BATCH_INTERVAL + 1
-HORIZON == Max({BIRTH_CUT, ROUND_CUT, OP_CUT, BATCH_CUT, WAITING_CUT, CHECK_INTERVAL}) + 2
+HORIZON == Max({BIRTH_CUT, ROUND_CUT, STORED_CUT, OP_CUT, BATCH_CUT, WAITING_CUT, CHECK_INTERVAL}) + 2
 TIME_OF_ALL_CHECKS == CHECK_MAX * CHECK_INTERVAL
 LOG_SLOTS == HALF_SLOTS + OP_SLOTS
 MOST_IMMUNITY == Max(Immunities \cup {TIMEOUT})
@@ -147,8 +150,9 @@ Half ==
      check_times : 0..CHECK_MAX,
      original : HalfSlots \cup {NONE},
      born_at : InstantsUpTo(Floor(BIRTH_CUT, CLOCK_STEP), BIRTH_LEAD),
-     stored_at : InstantsUpTo(Floor(ROUND_CUT, CLOCK_STEP), CLOCK_STEPS),
+     stored_at : InstantsUpTo(Floor(STORED_CUT, CLOCK_STEP), CLOCK_STEPS),
      check_in_flight : BOOLEAN,
+     known_to : 0..PROXIES,
      end : End,
      other_end : End,
      claims_check : BOOLEAN,
@@ -303,8 +307,9 @@ Init ==
                                     check_times |-> 0,
                                     original |-> NONE,
                                     born_at |-> LongAgo(Floor(BIRTH_CUT, CLOCK_STEP)),
-                                    stored_at |-> LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                                    stored_at |-> LongAgo(Floor(STORED_CUT, CLOCK_STEP)),
                                     check_in_flight |-> FALSE,
+                                    known_to |-> 0,
                                     end |-> "NONE",
                                     other_end |-> "NONE",
                                     claims_check |-> FALSE,
@@ -433,10 +438,10 @@ BeginTransaction(t, immunity) ==
                           ![t].immunity = immunity,
                           ![t].first_half = half_length]
 
-\* The half is stored, and its send is answered.
+\* The half is stored, and its send is answered; a proxy notes where it lies.
 StoreHalf(t, born_at) ==
     /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
-       IN  /\ half' = [half EXCEPT
+       IN  /\ half' = [IF PROXIES > 0 THEN [half EXCEPT ![half_length].known_to = 1] ELSE half EXCEPT
                           ![half_length].transaction = t,
                           ![half_length].born_at = NotBefore(born_at, Floor(BIRTH_CUT, CLOCK_STEP)),
                           ![half_length].stored_at = Now]
@@ -479,13 +484,17 @@ SendHalfWithChecks(t, immunity, checks) ==
     /\ MaySend(t)
     \* the message carries a number of checks
     /\ checks > 0
-    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+    /\ LET half_then ==
+               IF ~OWNS_CHECK_TIMES
+               THEN [half EXCEPT
+                        ![half_length].check_times = checks,
+                        ![half_length].burnt = "PRESET"]
+               ELSE half
+           matters == POWER_LOSS /\ mishaps < MISHAPS
        IN  /\ BeginTransaction(t, immunity)
-           /\ half' = [IF ~OWNS_CHECK_TIMES
-                       THEN [half EXCEPT
-                                ![half_length].check_times = checks,
-                                ![half_length].burnt = "PRESET"]
-                       ELSE half EXCEPT
+           /\ half' = [IF PROXIES > 0
+                       THEN [half_then EXCEPT ![half_length].known_to = 1]
+                       ELSE half_then EXCEPT
                           ![half_length].transaction = t,
                           ![half_length].born_at = Now,
                           ![half_length].stored_at = Now]
@@ -511,11 +520,15 @@ SendHalfWithOriginal(t, original) ==
     /\ PRESET_ORIGINAL
     \* instance: it names a half from the half offset on, itself or the next one
     /\ original >= offsets.half /\ original <= half_length + 1
-    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+    /\ LET half_then ==
+               IF ~OWNS_PREPARED_OFFSET
+               THEN [half EXCEPT ![half_length].original = original]
+               ELSE half
+           matters == POWER_LOSS /\ mishaps < MISHAPS
        IN  /\ BeginTransaction(t, TIMEOUT)
-           /\ half' = [IF ~OWNS_PREPARED_OFFSET
-                       THEN [half EXCEPT ![half_length].original = original]
-                       ELSE half EXCEPT
+           /\ half' = [IF PROXIES > 0
+                       THEN [half_then EXCEPT ![half_length].known_to = 1]
+                       ELSE half_then EXCEPT
                           ![half_length].transaction = t,
                           ![half_length].born_at = Now,
                           ![half_length].stored_at = Now]
@@ -566,6 +579,8 @@ SendUndecodableHalf(t, immunity) ==
 
 \* The answer to a send is lost, and the client sends the message once more: the first half will get no END (A39).
 \*
+\* A client of a proxy does so where the answer takes longer than its patience; the proxy knows both halves.
+\*
 \* RocketMQ: DefaultMQProducerImpl#sendDefaultImpl; the message and its unique key are the same, its offsets are not.
 SendHalfAgain(t) ==
     \* the transaction was sent
@@ -573,15 +588,16 @@ SendHalfAgain(t) ==
     \* the broker is the master
     /\ role = "MASTER"
     \* environment: the answer to a send arrives
-    /\ TWIN_SEND
+    /\ IsTrue(TWIN_SEND \/ (PROXIES > 0 /\ SLOW_PROXY))
     \* instance: no copy and no twin of its half is stored
     /\ StoredHalves(t) < 2
     /\ RoomForAHalf
     /\ StoreHalf(t, Now)
+    /\ producer' = IF PROXIES > 0 THEN "ONLINE" ELSE producer
     /\ transaction' = [transaction EXCEPT ![t].first_half = half_length, ![t].cause = "TWIN_HALF"]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch, round,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, gone, lower_end, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
+                   round_ended_at, offsets, saved, unsaved, gone, lower_end, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The instance holds one END_TRANSACTION for a half at a time.
 RoomForAnEnd(h) ==
@@ -595,6 +611,8 @@ ItsHalfIsThere(t) ==
 
 \* What a direct END_TRANSACTION needs: a running local transaction, whose producer is connected, and its half.
 EndsItsHalf(t) ==
+    \* producers speak to the broker itself
+    /\ PROXIES = 0
     \* the local transaction runs
     /\ transaction[t].local = "EXECUTING"
     \* the half that the send stored is there
@@ -699,6 +717,12 @@ CommitAnotherHalf(t) ==
                    batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
                    lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
+\* The producer knows that the transaction is committed, or that it is not.
+IsDecided(t) ==
+    \/ transaction[t].local = "COMMIT"
+    \/ transaction[t].local = "ROLLBACK"
+    \/ transaction[t].local = "NEVER_RUN"
+
 \* The producer answers a check by what it knows; unknown is an answer that the broker drops.
 \*
 \* RocketMQ: ClientRemotingProcessor#checkTransactionState → DefaultMQProducerImpl#checkTransactionState. The answer
@@ -706,6 +730,8 @@ CommitAnotherHalf(t) ==
 AnswerCheck(h) ==
     \* a check request for this copy arrives
     /\ half[h].check_in_flight
+    \* producers speak to the broker itself, or have nothing to say
+    /\ IsTrue(PROXIES = 0 \/ ~IsDecided(half[h].transaction))
     /\ RoomForAnEnd(h)
     /\ half' = [half EXCEPT
                    ![h].check_in_flight = FALSE,
@@ -724,6 +750,8 @@ AnswerCheck(h) ==
 \*
 \* RocketMQ: the user's TransactionListener#checkLocalTransaction.
 AnswerCheckTooEarly(h) ==
+    \* producers speak to the broker itself
+    /\ PROXIES = 0
     \* a check request for this copy arrives
     /\ half[h].check_in_flight
     \* the local transaction still runs
@@ -776,6 +804,244 @@ ConnectAgain ==
     /\ producer = "OFFLINE"
     /\ producer' = "ONLINE"
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, transaction, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+----------------------------------------------------------------------------------------------------
+\* A proxy between producers and the broker: clients that speak gRPC name a transaction, and the proxy its half.
+\*
+\* It knows where a half lies from the send on, and from each check on that it relays, for `data_life` each time. The
+\* first END_TRANSACTION takes the newest entry out, whatever becomes of it then; one that finds none is refused, and the
+\* broker never hears of it. What the broker answers to the others nobody asks. The producer group is the topic's name, so
+\* that any producer of the topic is asked. Proxies share nothing.
+\*
+\* RocketMQ: TransactionDataManager, AbstractTransactionService, ProducerProcessor#fillTransactionData,
+\* AbstractProxyRelayService#processCheckTransactionState, EndTransactionActivity#endTransaction.
+
+\* Of what proxy p knows of the transaction, half h is the newest: the one that an END_TRANSACTION takes.
+\*
+\* RocketMQ: TransactionDataManager#pollNoExpireTransactionData.
+IsNewestEntry(h, p) ==
+    /\ half[h].known_to = p + 1
+    /\ ~(\E k \in HalfSlots :
+             k > h /\ half[k].known_to = p + 1 /\ half[k].transaction = half[h].transaction)
+
+\* Proxy p has no entry of the transaction.
+KnowsNothingOf(t, p) == ~(\E h \in HalfSlots : half[h].known_to = p + 1 /\ half[h].transaction = t)
+
+\* A producer speaks to the first proxy, unless its connection was made anew or something balances requests.
+IsReached(p) ==
+    \* environment: requests of one producer come to one proxy
+    /\ IsTrue(p = 0 \/ OTHER_PROXY)
+
+\* The proxy sends an END_TRANSACTION for half h to the broker, and forgets the half.
+TakeEntry(h, says) ==
+    /\ half' = [half EXCEPT ![h].known_to = 0, ![h].end = says]
+
+\* What an END_TRANSACTION of a running local transaction needs to be passed on.
+EndsThroughProxy(h, p) ==
+    \* the local transaction runs
+    /\ transaction[half[h].transaction].local = "EXECUTING"
+    \* half h is the newest that the proxy knows of it
+    /\ IsNewestEntry(h, p)
+    /\ IsReached(p)
+    /\ RoomForAnEnd(h)
+
+\* The local transaction commits, and proxy p sends END_TRANSACTION(commit) for the half that it knows.
+\*
+\* OK is answered before the broker knows of it (A48, B41).
+\*
+\* RocketMQ: EndTransactionActivity#endTransaction, MessageService#endTransactionOneway.
+CommitThroughProxy(h, p) ==
+    /\ EndsThroughProxy(h, p)
+    /\ TakeEntry(h, "COMMIT")
+    /\ transaction' = [transaction EXCEPT ![half[h].transaction].local = "COMMIT"]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* The local transaction rolls back, and proxy p sends END_TRANSACTION(rollback) for the half that it knows.
+\*
+\* RocketMQ: EndTransactionActivity#endTransaction, MessageService#endTransactionOneway.
+RollBackThroughProxy(h, p) ==
+    /\ EndsThroughProxy(h, p)
+    /\ TakeEntry(h, "ROLLBACK")
+    /\ transaction' = [transaction EXCEPT ![half[h].transaction].local = "ROLLBACK"]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* What it needs to be refused.
+EndsUnknownToProxy(t, p) ==
+    \* the local transaction runs
+    /\ transaction[t].local = "EXECUTING"
+    \* the proxy has no entry of the transaction
+    /\ KnowsNothingOf(t, p)
+    /\ IsReached(p)
+
+\* The local transaction commits, and proxy p has no entry of it: "cannot found transaction data" (A49, B41).
+\*
+\* RocketMQ: TransactionProcessor#endTransaction, TRANSACTION_DATA_NOT_FOUND.
+CommitUnknownToProxy(t, p) ==
+    /\ EndsUnknownToProxy(t, p)
+    /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT", ![t].direct = "REFUSED"]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* The same with a rollback.
+\*
+\* RocketMQ: TransactionProcessor#endTransaction, TRANSACTION_DATA_NOT_FOUND.
+RollBackUnknownToProxy(t, p) ==
+    /\ EndsUnknownToProxy(t, p)
+    /\ transaction' = [transaction EXCEPT ![t].local = "ROLLBACK"]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* The broker's status is not SEND_OK: the proxy notes nothing, the client throws, and the half stays (A37).
+\*
+\* RocketMQ: ProducerProcessor#sendMessage; FLUSH_DISK_TIMEOUT becomes MASTER_PERSISTENCE_TIMEOUT.
+FailAStoredSend(t, p) ==
+    \* the first proxy took the send
+    /\ p = 0
+    \* the local transaction was to run
+    /\ transaction[t].local = "EXECUTING"
+    \* the send has just been answered
+    /\ half[transaction[t].first_half].known_to = p + 1
+    \* environment: a half that is stored is answered SEND_OK
+    /\ BAD_STORE_STATUS
+    /\ transaction' = [transaction EXCEPT ![t].local = "NEVER_RUN"]
+    /\ half' = [half EXCEPT ![transaction[t].first_half].known_to = 0]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* What an answer to the check of half h needs to be passed on: proxy p knows a half k of the transaction.
+IsAnsweredThrough(k, h, p) ==
+    \* a check request for half h arrives
+    /\ half[h].check_in_flight
+    \* half k is of the same transaction
+    /\ half[k].transaction = half[h].transaction
+    \* half k is the newest that the proxy knows of it
+    /\ IsNewestEntry(k, p)
+    /\ IsReached(p)
+    /\ RoomForAnEnd(k)
+
+\* The check of half h is answered, and the END_TRANSACTION names half k.
+Answer(k, h, says) ==
+    /\ half' = [half EXCEPT
+                   ![h].check_in_flight = FALSE,
+                   ![k].claims_check = TRUE,
+                   ![k].known_to = 0,
+                   ![k].end = says]
+
+\* The producer answers the check of half h, and proxy p sends an END_TRANSACTION for the newest half that it knows.
+\*
+\* RocketMQ: EndTransactionActivity#endTransaction with SOURCE_SERVER_CHECK. A client that has nothing to say sends
+\* nothing.
+AnswerCheckThroughProxy(k, h, p) ==
+    /\ IsAnsweredThrough(k, h, p)
+    \* its producer knows what became of it
+    /\ IsTrue(IsDecided(half[h].transaction))
+    /\ Answer(k, h, IF transaction[half[h].transaction].local = "COMMIT" THEN "COMMIT" ELSE "ROLLBACK")
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* A checker that finds no trace of a local transaction that still runs answers rollback (A12).
+\*
+\* RocketMQ: the user's TransactionChecker#check.
+AnswerTooEarlyThroughProxy(k, h, p) ==
+    /\ IsAnsweredThrough(k, h, p)
+    \* the local transaction still runs
+    /\ transaction[half[h].transaction].local = "EXECUTING"
+    \* environment: a local transaction is over before its first check
+    /\ SLOW_LOCAL
+    /\ Answer(k, h, "ROLLBACK")
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* Another service that sends to the topic is asked, finds no trace of the transaction, and answers rollback.
+\*
+\* RocketMQ: ClientActivity#registerProducer takes the topic for the producer group; ProducerManager
+\* #getAvailableChannel asks its producers in turn.
+RollBackForAnotherService(k, h, p) ==
+    /\ IsAnsweredThrough(k, h, p)
+    \* environment: one service sends to the topic
+    /\ SHARED_TOPIC
+    /\ Answer(k, h, "ROLLBACK")
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* Another service that sends to the topic is asked, and does not answer: it has no checker, or does not know.
+\*
+\* RocketMQ: the same; a client without a TransactionChecker drops the command.
+AskAnotherService(h, p) ==
+    \* one of the proxies passes it on
+    /\ p = 0
+    \* a check request for this copy is under way
+    /\ half[h].check_in_flight
+    \* environment: one service sends to the topic
+    /\ SHARED_TOPIC
+    /\ half' = [half EXCEPT ![h].check_in_flight = FALSE]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* The producer answers a check, and proxy p has no entry of the transaction: its answer is refused (B41).
+\*
+\* RocketMQ: TransactionProcessor#endTransaction, TRANSACTION_DATA_NOT_FOUND.
+AnswerUnknownToProxy(h, p) ==
+    \* a check request for half h arrives
+    /\ half[h].check_in_flight
+    \* its producer knows what became of it
+    /\ IsTrue(IsDecided(half[h].transaction))
+    \* the proxy has no entry of the transaction
+    /\ KnowsNothingOf(half[h].transaction, p)
+    /\ IsReached(p)
+    /\ half' = [half EXCEPT ![h].check_in_flight = FALSE]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* The broker sends the check through proxy p, not the first one, and p notes where the copy lies.
+\*
+\* RocketMQ: ProducerManager#getAvailableChannel; each proxy is a client of the group (rmq-proxy-producer-client).
+RelayThroughOtherProxy(h, p) ==
+    \* the first proxy is the one that is reached otherwise
+    /\ p > 0
+    \* a check request for this copy is under way
+    /\ half[h].check_in_flight
+    \* nothing was taken out since
+    /\ half[h].known_to = 1
+    \* it has just been sent
+    /\ half[h].stored_at = Now
+    \* environment: requests of one producer come to one proxy
+    /\ OTHER_PROXY
+    /\ half' = [half EXCEPT ![h].known_to = p + 1]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* A proxy starts again: what it knew is gone, and so are the checks on their way through it (A49).
+\*
+\* The broker knows no producer of the group until one has connected again. In local mode the broker starts again, too.
+\*
+\* RocketMQ: TransactionDataManager lives in memory; ProducerManager#doChannelCloseEvent.
+RestartProxy(p) ==
+    \* it has something to lose
+    /\ IsTrue((p = 0 /\ producer = "ONLINE") \/ (\E h \in HalfSlots : half[h].known_to = p + 1))
+    \* environment: proxies run on
+    /\ RESTART_PROXY
+    /\ producer' = IF p = 0 /\ producer = "ONLINE" THEN "OFFLINE" ELSE producer
+    /\ half' = [h \in HalfSlots |->
+                   [half[h] EXCEPT
+                       !.known_to = IF @ = p + 1 THEN 0 ELSE @,
+                       !.check_in_flight = IF half[h].known_to = p + 1 THEN FALSE ELSE @]]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, transaction, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
                    gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -1194,13 +1460,16 @@ NamesItFrom(h, first) == \E o \in OpSlots : o >= first /\ o < op_length /\ h \in
 \*
 \* At the end: what became of a transaction, as far as anybody can know.
 
+\* The END_TRANSACTION for half h answers no check: the first half is meant, or the one that a proxy knows.
+NamesAHalfUnasked(h) == (PROXIES = 0 /\ IsFirstHalf(h)) \/ (PROXIES > 0 /\ ~half[h].claims_check)
+
 \* Note that a commit which the producer sent of its own accord is not carried out.
 RememberRefusal(h, why) ==
     /\ LET t == half[h].transaction
        IN  /\ transaction' = [transaction EXCEPT
                                  ![t].direct =
                                      IF /\ half[h].end = "COMMIT"
-                                        /\ IsFirstHalf(h)
+                                        /\ NamesAHalfUnasked(h)
                                         /\ transaction[t].local = "COMMIT"
                                         /\ transaction[t].deliveries = 0
                                      THEN why
@@ -1293,7 +1562,7 @@ RememberEndOfRound(why) ==
 \* The broker looks at the age of half h, unless its END_TRANSACTION says that it answers a check.
 \*
 \* RocketMQ: EndTransactionProcessor#rejectCommitOrRollback (5.1.1, #6401).
-MayBeLate(h) == REFUSES_LATE_END /\ IsFirstHalf(h) /\ HasImmunity(h)
+MayBeLate(h) == REFUSES_LATE_END /\ (PROXIES > 0 \/ IsFirstHalf(h)) /\ HasImmunity(h)
 
 \* A direct END_TRANSACTION of a half whose own immunity, the timeout at least, is over.
 \*
@@ -1324,7 +1593,7 @@ RefuseLateEnd(h) ==
     \* the broker is the master
     /\ IsTrue(TakesEnds)
     \* it is direct, and the half's immunity is over
-    /\ IsRefusedAsLate(h)
+    /\ IsTrue(IsRefusedAsLate(h))
     /\ RememberRefusal(h, "LATE")
     /\ ForgetEnd(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
@@ -1404,7 +1673,7 @@ IgnoreRepeatedEnd(h) ==
                                  ![t].direct =
                                      IF IsLeftToAnother(half[h].transaction)
                                      THEN IF /\ half[h].end = "COMMIT"
-                                             /\ IsFirstHalf(h)
+                                             /\ NamesAHalfUnasked(h)
                                              /\ transaction[t].local = "COMMIT"
                                              /\ transaction[t].deliveries = 0
                                           THEN "REFUSED"
@@ -3576,7 +3845,7 @@ TruncateAll ==
                                           ELSE @,
                                       ![h].stored_at =
                                           IF h < half_length
-                                          THEN LongAgo(Floor(ROUND_CUT, CLOCK_STEP))
+                                          THEN LongAgo(Floor(STORED_CUT, CLOCK_STEP))
                                           ELSE @,
                                       ![h].check_in_flight = IF h < half_length THEN FALSE ELSE @,
                                       ![h].settled = IF h < half_length THEN "NO" ELSE @,
@@ -3584,7 +3853,11 @@ TruncateAll ==
                                       ![h].op_write_failed = IF h < half_length THEN FALSE ELSE @,
                                       ![h].foreign = IF h < half_length THEN FALSE ELSE @,
                                       ![h].burnt = IF h < half_length THEN "NO" ELSE @,
-                                      ![h].left = IF h < half_length THEN "NO" ELSE @]]
+                                      ![h].left = IF h < half_length THEN "NO" ELSE @,
+                                      ![h].known_to =
+                                          IF h < half_length
+                                          THEN IF PROXIES > 0 THEN 0 ELSE @
+                                          ELSE @]]
        IN  /\ transaction' = after_h[HALF_SLOTS - 1].transaction
            /\ half' = after_h[HALF_SLOTS - 1].half
            /\ half_length' = 0
@@ -3891,6 +4164,20 @@ PutBackAndCheck ==
                    ![half_length].born_at =
                        IF AGES_FROM_STORING THEN Now ELSE half[HalfRead].born_at,
                    ![half_length].stored_at = Now]
+           half_then_2 ==
+               IF LINKS_EVERY_COPY
+               THEN [half_then EXCEPT
+                        ![half_length].original =
+                            IF half_then[HalfRead].original = NONE THEN HalfRead ELSE @]
+               ELSE [half EXCEPT
+                        ![HalfRead].left = IF @ # "ESCAPED" THEN "FOR_CHECK" ELSE @,
+                        ![half_length].check_times = half[HalfRead].check_times + 1,
+                        ![half_length].original = half[HalfRead].original,
+                        ![half_length].burnt = half[HalfRead].burnt,
+                        ![half_length].transaction = half[HalfRead].transaction,
+                        ![half_length].born_at =
+                            IF AGES_FROM_STORING THEN Now ELSE half[HalfRead].born_at,
+                        ![half_length].stored_at = Now]
        IN  /\ transaction' = [transaction EXCEPT
                                  ![t].cause =
                                      IF @ = "NONE"
@@ -3910,20 +4197,9 @@ PutBackAndCheck ==
                                                               ELSE @
                                      ELSE @,
                                  ![t].quiet = IF "FOR_CHECK" = "FOR_CHECK" /\ @ = "ENDED" THEN "CHECKED" ELSE @]
-           /\ half' = [IF LINKS_EVERY_COPY
-                       THEN [half_then EXCEPT
-                                ![half_length].original =
-                                    IF half_then[HalfRead].original = NONE THEN HalfRead ELSE @]
-                       ELSE [half EXCEPT
-                                ![HalfRead].left = IF @ # "ESCAPED" THEN "FOR_CHECK" ELSE @,
-                                ![half_length].check_times = half[HalfRead].check_times + 1,
-                                ![half_length].original = half[HalfRead].original,
-                                ![half_length].burnt = half[HalfRead].burnt,
-                                ![half_length].transaction = half[HalfRead].transaction,
-                                ![half_length].born_at =
-                                    IF AGES_FROM_STORING THEN Now ELSE half[HalfRead].born_at,
-                                ![half_length].stored_at = Now] EXCEPT
-                          ![half_length].check_in_flight = TRUE]
+           /\ half' = [half_then_2 EXCEPT
+                          ![half_length].check_in_flight = TRUE,
+                          ![half_length].known_to = IF PROXIES > 0 THEN 1 ELSE @]
            /\ half_length' = half_length + 1
            /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch,
@@ -4698,7 +4974,7 @@ LosePower(records) ==
                                           ELSE @,
                                       ![h].stored_at =
                                           IF h >= halves /\ h < half_length
-                                          THEN LongAgo(Floor(ROUND_CUT, CLOCK_STEP))
+                                          THEN LongAgo(Floor(STORED_CUT, CLOCK_STEP))
                                           ELSE @,
                                       ![h].check_in_flight =
                                           IF h >= halves /\ h < half_length THEN FALSE ELSE @,
@@ -4713,7 +4989,11 @@ LosePower(records) ==
                                       ![h].burnt =
                                           IF h >= halves /\ h < half_length THEN "NO" ELSE @,
                                       ![h].left =
-                                          IF h >= halves /\ h < half_length THEN "NO" ELSE @]]
+                                          IF h >= halves /\ h < half_length THEN "NO" ELSE @,
+                                      ![h].known_to =
+                                          IF h >= halves /\ h < half_length
+                                          THEN IF PROXIES > 0 THEN 0 ELSE @
+                                          ELSE @]]
            matters == POWER_LOSS /\ mishaps + 1 < MISHAPS
        IN  /\ DropBatch
            /\ ForgetRound
@@ -4843,6 +5123,8 @@ MustHearFromItsProducer(t) ==
     /\ Age(transaction[t].first_half) >= Immunity(transaction[t].first_half)
 
 \* The clock goes on. Without faults, nothing that is due is overdue.
+\*
+\* RocketMQ: TransactionDataManager#cleanExpireTransactionData, for a proxy forgets where a half lies.
 Tick ==
     \* environment: a local transaction is over before its first check
     /\ IsTrue(\/ SLOW_LOCAL
@@ -4864,9 +5146,9 @@ Tick ==
               \/ ~DiffersFromTheFile
               \/ role = "ACTING_MASTER")
     /\ half' = [h \in HalfSlots |->
-                   [half[h] EXCEPT
+                   [[k \in HalfSlots |-> [half[k] EXCEPT !.known_to = IF PROXIES > 0 /\ @ > 0 /\ Now - half[k].stored_at >= DATA_LIFE THEN 0 ELSE @]][h] EXCEPT
                        !.born_at = Older(@, Floor(BIRTH_CUT, CLOCK_STEP)),
-                       !.stored_at = Older(@, Floor(ROUND_CUT, CLOCK_STEP))]]
+                       !.stored_at = Older(@, Floor(STORED_CUT, CLOCK_STEP))]]
     /\ op' = [o \in OpSlots |-> [op[o] EXCEPT !.born_at = Older(@, Floor(OP_CUT, CLOCK_STEP))]]
     /\ batch' = [batch EXCEPT
                     !.waiting_since = Older(@, Floor(WAITING_CUT, CLOCK_STEP)),
@@ -5013,7 +5295,7 @@ SendWrongRollback(h) ==
 AnswerWithWrongCommit(h) ==
     /\ MayBeEndedByMistake(h)
     \* the broker would look at its age otherwise
-    /\ MayBeLate(h)
+    /\ IsTrue(MayBeLate(h))
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "COMMIT", ![h].claims_check = TRUE]
     /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
@@ -5026,7 +5308,7 @@ AnswerWithWrongCommit(h) ==
 AnswerWithWrongRollback(h) ==
     /\ MayBeEndedByMistake(h)
     \* the broker would look at its age otherwise
-    /\ MayBeLate(h)
+    /\ IsTrue(MayBeLate(h))
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "ROLLBACK", ![h].claims_check = TRUE]
     /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
@@ -7162,7 +7444,7 @@ NoCommitIsLost(t) == transaction[t].direct # "LOST"
 \* No commit that a producer sends is refused as late, which the producer never learns.
 NoCommitIsRefusedAsLate(t) == transaction[t].direct # "LATE"
 
-\* No commit that a producer sends is refused by a slave, or as nothing can be read or stored.
+\* No commit that a producer sends is refused: by a slave, by a proxy, or as nothing can be read or stored.
 NoCommitIsRefused(t) == transaction[t].direct # "REFUSED"
 
 \* No half is stored whose producer rolls it back without having run the local transaction.
@@ -7216,8 +7498,19 @@ Next ==
     \/ \E t \in Transactions : ResolveToRollback(t)
     \/ \E t \in Transactions : CommitWhatIsGone(t)
     \/ \E t \in Transactions : CommitAnotherHalf(t)
+    \/ \E h \in HalfSlots, p \in Proxies : CommitThroughProxy(h, p)
+    \/ \E h \in HalfSlots, p \in Proxies : RollBackThroughProxy(h, p)
+    \/ \E t \in Transactions, p \in Proxies : CommitUnknownToProxy(t, p)
+    \/ \E t \in Transactions, p \in Proxies : RollBackUnknownToProxy(t, p)
+    \/ \E t \in Transactions, p \in Proxies : FailAStoredSend(t, p)
     \/ \E h \in HalfSlots : AnswerCheck(h)
     \/ \E h \in HalfSlots : AnswerCheckTooEarly(h)
+    \/ \E k \in HalfSlots, h \in HalfSlots, p \in Proxies : AnswerCheckThroughProxy(k, h, p)
+    \/ \E k \in HalfSlots, h \in HalfSlots, p \in Proxies : AnswerTooEarlyThroughProxy(k, h, p)
+    \/ \E k \in HalfSlots, h \in HalfSlots, p \in Proxies : RollBackForAnotherService(k, h, p)
+    \/ \E h \in HalfSlots, p \in Proxies : AskAnotherService(h, p)
+    \/ \E h \in HalfSlots, p \in Proxies : AnswerUnknownToProxy(h, p)
+    \/ \E h \in HalfSlots, p \in Proxies : RelayThroughOtherProxy(h, p)
     \/ \E h \in HalfSlots : StoreRealMessage(h)
     \/ \E h \in HalfSlots : WriteOp(h)
     \/ \E h \in HalfSlots : BufferOp(h)
@@ -7276,6 +7569,7 @@ Next ==
     \/ \E h \in HalfSlots : AnswerWithWrongRollback(h)
     \/ LoseAllProducers
     \/ RestartProducers
+    \/ \E p \in Proxies : RestartProxy(p)
     \/ ConnectAgain
     \/ BecomeSlave
     \/ BecomeMaster

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 
-from fuzz.lockstep import fuzzed_instances as instance
+from fuzz.lockstep import fuzzed_instances as instances
 from fuzz.lockstep.pairing import Mismatch, Pairing
 from fuzz.lockstep.script import run_text
 from fuzz.search.coverage import GuardCoverage, Guards
 from fuzz.search.examples import Fuzzing, fuzz
 from model_check.errors import ModelCheckError
+from reference.proxy.transaction_data import TransactionData, TransactionDataManager
 from spec.constants import FAULTS
 from spec.profiles import VERSIONS, distinct
 
@@ -22,9 +23,15 @@ if TYPE_CHECKING:
 
 
 def fuzzed(
-    profile: str, faults: tuple[str, ...], *, examples: int, steps: int = 50, seed: int = 7
+    profile: str,
+    faults: tuple[str, ...],
+    *,
+    examples: int,
+    steps: int = 50,
+    seed: int = 7,
+    instance: str = instances.FUZZED.name,
 ) -> tuple[Fuzzing, GuardCoverage]:
-    pairing = Pairing.of(profile, faults)
+    pairing = Pairing.of(profile, faults, instance)
     coverage = GuardCoverage(Guards.of(pairing))
     return fuzz(pairing, examples=examples, steps=steps, random_seed=seed, note=coverage.note), coverage
 
@@ -50,6 +57,42 @@ def test_specification_and_broker_agree_in_the_world_with_all_faults(profile: st
     assert done.examples == examples
     assert done.steps > 48 * examples
     assert len(coverage.never_enabled) < (6 if examples == 500 else 20)
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("profile", ["4.9.7", "5.3.3", "5.5.1"])
+@pytest.mark.parametrize("examples", [40, pytest.param(1_000, marks=pytest.mark.sweep)])
+def test_specification_and_broker_agree_behind_proxies(profile: str, examples: int) -> None:
+    done, coverage = fuzzed(
+        profile, FAULTS, examples=examples, steps=100, instance=instances.FUZZED_BEHIND_PROXIES.name
+    )
+    assert done.failure is None
+    assert done.examples == examples
+    never = set(coverage.never_enabled)
+    assert {"commit_locally", "roll_back_locally", "roll_back_unrun", "answer_check_too_early"} <= never
+    assert not never & {
+        "commit_through_proxy",
+        "answer_check_through_proxy",
+        "commit_unknown_to_proxy",
+        "restart_proxy",
+    }
+
+
+def test_a_proxy_that_takes_the_oldest_entry_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As before 5.0.0 (A50, #4638)."""
+    monkeypatch.setattr(
+        TransactionDataManager,
+        "add",
+        _added_first,  # the newest comes first, so that the oldest is taken
+    )
+    done, _ = fuzzed("5.3.3", FAULTS, examples=200, instance=instances.FUZZED_BEHIND_PROXIES.name)
+    assert done.failure is not None
+    assert "the half that the proxy names" in str(done.failure.mismatch)
+
+
+def _added_first(self: TransactionDataManager, group: str, transaction_id: str, half: int, place: int) -> None:
+    data = TransactionData(self._clock.now + self._expire_ms, half, place)
+    self._entries.setdefault((group, transaction_id), []).insert(0, data)
 
 
 @pytest.mark.untraced
@@ -79,7 +122,7 @@ def test_a_mismatch_names_step_variable_and_both_values_in_one_line() -> None:
 
 
 def test_an_instance_whose_batch_has_no_size_in_characters_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    wide = replace(instance.FUZZED, op_batch_size=3)
-    monkeypatch.setattr(instance, "FUZZED", wide)
+    wide = replace(instances.FUZZED, op_batch_size=3)
+    monkeypatch.setattr(instances, "FUZZED", wide)
     with pytest.raises(ModelCheckError, match="use at most 10 slots"):
-        instance.fuzzed_world("5.3.3", ())
+        instances.fuzzed_world("5.3.3", ())

@@ -41,6 +41,7 @@ WORLDS = [
     (("5.3.3", "crowd"), "power_loss crash graceful_stop acting_slave undecodable_half"),
     (("4.9.7", "crowd"), "undecodable_op offline_producer restarted_producer crash"),
     (("fixed", "crowd"), "power_loss graceful_stop"),
+    (("5.3.3", "proxied"), "restart_proxy other_proxy slow_proxy shared_topic slow_local bad_store_status"),
 ]
 """Profile, instance and faults of the walks; together with the schedules below they take each action."""
 
@@ -183,6 +184,26 @@ RARE = [
         ("5.3.3", "tiny", "offset_regression"),
         "send_half t=0 immunity=3; tick; begin_round; put_back_immune_half; end_round_at_fresh_half; "
         "set_half_offset_back h=0",
+    ),
+    (
+        ("5.3.3", "proxied", "slow_local"),
+        "send_half t=0 immunity=-1; tick; tick; tick; begin_round; put_back_and_check; "
+        "answer_too_early_through_proxy k=1 h=1 p=0",
+    ),
+    (
+        ("5.3.3", "proxied", "other_proxy"),
+        "send_half t=0 immunity=-1; commit_unknown_to_proxy t=0 p=1; tick; tick; tick; begin_round; "
+        "put_back_and_check; relay_through_other_proxy h=1 p=1; answer_check_through_proxy k=0 h=1 p=0",
+    ),
+    (
+        ("5.3.3", "proxied", "shared_topic"),
+        "send_half t=0 immunity=-1; leave_it_unknown t=0; tick; tick; tick; begin_round; put_back_and_check; "
+        "roll_back_for_another_service k=1 h=1 p=0",
+    ),
+    (
+        ("5.3.3", "proxied", "slow_local late_end slow_round"),
+        "send_half t=0 immunity=-1; tick; tick; tick; begin_round; put_back_and_check; commit_through_proxy h=1 p=0; "
+        "tick; answer_unknown_to_proxy h=1 p=0",
     ),
     (
         ("4.9.7", "tiny", "offset_regression"),

@@ -124,7 +124,7 @@ def test_a_broker_does_not_see_what_producers_know_what_is_under_way_and_what_on
     assert unseen - set(LEFT_ALONE) == {
         "clock_steps", "stray_ends", "crashes", "transaction.local", "half.check_in_flight", "half.end",
         "half.other_end", "half.claims_check", "half.settled", "half.op_write_failed", "half.foreign",
-        "batch.waiting_since",
+        "batch.waiting_since", "half.known_to",
     }  # fmt: skip
 
 

@@ -39,7 +39,9 @@ def test_two_phase_commit_has_the_numbers_of_the_field(
     assert disagreements(told, distinct, generated, found.depth) == []
 
 
-NANO = str(Path(__file__).parents[1] / "instances" / "nano.toml")
+NANO, NANO_PROXIED = (
+    str(Path(__file__).parents[1] / "instances" / f"{name}.toml") for name in ("nano", "nano_proxied")
+)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,8 @@ NANO = str(Path(__file__).parents[1] / "instances" / "nano.toml")
         pytest.param("odd", "4.9.7", ["undecodable_half", "undecodable_op"], marks=pytest.mark.sweep),
         pytest.param(NANO, "5.3.3", ["clock_skew"], marks=pytest.mark.sweep),
         (NANO, "4.9.7", ["retention"]),
+        (NANO_PROXIED, "5.5.1", ["slow_proxy", "shared_topic"]),
+        pytest.param(NANO_PROXIED, "5.3.3", ["slow_local", "restart_proxy", "other_proxy"], marks=pytest.mark.sweep),
         pytest.param("odd", "5.3.3", ["clock_skew"], marks=pytest.mark.sweep),
         pytest.param(NANO, "5.4.0", ["acting_slave"], marks=pytest.mark.sweep),
         pytest.param(NANO, "5.3.3", ["power_loss", "put_failure"], marks=pytest.mark.sweep),

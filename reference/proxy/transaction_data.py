@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-from wire.proxy.limits import MOST_TRANSACTION_DATA, TRANSACTION_DATA_MS
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reference.simulation.virtual_clock import VirtualClock
+
+TRANSACTION_DATA_EXPIRE_MS: Final = 30_000
+TRANSACTION_DATA_MAX_NUM: Final = 15
+"""``transactionDataExpireMillis`` and ``transactionDataMaxNum``, as nobody sets another (``ProxyConfig``)."""
 
 
 class TransactionData(NamedTuple):
@@ -24,8 +28,9 @@ class TransactionDataManager:
     A send adds one, and so does each check that is relayed; an END takes the newest, whatever becomes of it then.
     """
 
-    def __init__(self, clock: VirtualClock) -> None:
+    def __init__(self, clock: VirtualClock, expire_ms: int = TRANSACTION_DATA_EXPIRE_MS) -> None:
         self._clock = clock
+        self._expire_ms = expire_ms
         self._entries: dict[tuple[str, str], list[TransactionData]] = {}
         self._sweep_at = 0
 
@@ -33,12 +38,17 @@ class TransactionDataManager:
         self._sweep()
         return sum(map(len, self._entries.values()))
 
+    def __iter__(self) -> Iterator[TransactionData]:
+        """What it knows, transaction by transaction."""
+        self._sweep()
+        return (entry for entries in self._entries.values() for entry in entries)
+
     def add(self, group: str, transaction_id: str, queue_offset: int, commit_log_offset: int) -> None:
         """An END may come for it from now on (``#addTransactionData``); of one transaction the newest few are kept."""
         entries = self._entries.setdefault((group, transaction_id), [])
-        entries.append(TransactionData(self._clock.now + TRANSACTION_DATA_MS, queue_offset, commit_log_offset))
+        entries.append(TransactionData(self._clock.now + self._expire_ms, queue_offset, commit_log_offset))
         entries.sort()
-        del entries[:-MOST_TRANSACTION_DATA]
+        del entries[:-TRANSACTION_DATA_MAX_NUM]
         if self._clock.now >= self._sweep_at:
             self._sweep()
 
@@ -53,6 +63,11 @@ class TransactionDataManager:
             self._entries.pop((group, transaction_id), None)
         return found
 
+    def remove(self, group: str, transaction_id: str, queue_offset: int) -> None:
+        """Forget one half of a transaction: the check of it did not arrive (``#removeTransactionData``)."""
+        entries = self._entries.get((group, transaction_id), [])
+        entries[:] = [entry for entry in entries if entry.queue_offset != queue_offset]
+
     def clear(self) -> int:
         """Forget all; gives how many entries there were."""
         left = len(self)
@@ -62,6 +77,6 @@ class TransactionDataManager:
     def _sweep(self) -> None:
         """Forget what lives no more (``#cleanExpireTransactionData``)."""
         now = self._clock.now
-        self._sweep_at = now + TRANSACTION_DATA_MS
+        self._sweep_at = now + self._expire_ms
         left = {key: [each for each in entries if each.expires_at >= now] for key, entries in self._entries.items()}
         self._entries = {key: entries for key, entries in left.items() if entries}
