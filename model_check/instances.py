@@ -112,6 +112,8 @@ _LEAST = {
     "expires": 0,
     "endless": 0,
     "crowded": 0,
+    "proxies": 0,
+    "data_life": 0,
 }
 _LISTS = {"immunities": -1, "first_checks": 0, "skews": -62}
 _MOST = 62
@@ -157,6 +159,12 @@ def _instance(name: str, text: str) -> Instance:
         msg = (
             f"instance file {name}: crowded = 1 has one transaction among any number of others; "
             f"transactions = {given['transactions']} is to be 1"
+        )
+        raise BadFile(msg)
+    if given.get("crowded") and given.get("proxies"):
+        msg = (
+            f"instance file {name}: crowded = 1 has producers that speak to the broker itself; "
+            f"proxies = {given['proxies']} is to be 0"
         )
         raise BadFile(msg)
     sizes: dict[str, Any] = {field: tuple(v) if field in _LISTS else v for field, v in given.items()}

@@ -33,6 +33,9 @@ EXCLUDED_RULES: Final = {
 }
 """Rules of guards that are never broken in the lockstep, each with the reason: they are not counted as open."""
 
+_DECIDE_WHICH_RULES: Final = ("first_checks", "skews", "proxies", "data_life")
+"""What of an instance decides which rules there are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Guards:
@@ -46,17 +49,19 @@ class Guards:
 
     @classmethod
     def of(cls, pairing: Pairing) -> Guards:
-        """The guards of a pairing. Which rules there are depends on no sizes, so that small ones will do."""
+        """The guards of a pairing. Which rules there are depends on no sizes but proxies, so that small ones will do."""
         given = pairing.constants
-        small = replace(load_instance("small"), first_checks=given.first_checks, skews=given.skews)
+        small = replace(load_instance("small"), **{name: getattr(given, name) for name in _DECIDE_WHICH_RULES})
         constants = Constants(**(asdict(given) | asdict(small)))
         lowering = Lowering(replace(pairing.machine, switches=()), constants)
         conditions: dict[Conjunct, set[Expression]] = {}
-        for step in pairing.machine.steps(constants):
+        steps = pairing.machine.steps(constants)
+        for step in steps:
             for conjunct in lowering.action(step).guard:
                 conditions.setdefault((step.action.name, conjunct.rule), set()).add(conjunct.condition)
         closed = {name for (name, _), known in conditions.items() if known == {FALSE}}
         closed |= {action.name for action in pairing.machine.actions if not DRIVEN[action.name].may_happen(constants)}
+        closed |= {action.name for action in pairing.machine.actions} - {step.action.name for step in steps}
         return cls(
             frozenset(
                 c

@@ -12,13 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from model_check.any_number.compared_instances import ALL
 from model_check.any_number.world_lines import WorldLines, read_world_lines, world_lines_as_toml
 from model_check.clauses import name_of
 from model_check.instances import load_instance
-from model_check.world import Environment, Profile
+from model_check.occurrence import ROOM
+from model_check.world import Environment, Profile, World
 
 if TYPE_CHECKING:
-    from model_check.world import World
     from spec.language import Property
 
 COMPARISONS: Final = Path(__file__).with_name("comparisons.toml")
@@ -62,6 +63,9 @@ Comparisons = dict[tuple[Profile, Environment], SimulationComparison]
 
 def why_no_claim(profile: Profile, environment: Environment) -> str:
     """Why nothing is claimed about any number of transactions in a world; empty where something is."""
+    lacking = [ROOM[fault][1] for fault in environment if not has_room_for(fault)]
+    if lacking:
+        return f"no instance of one transaction among others has {lacking[0]}"
     if is_proved(profile, environment):
         return ""
     if len(environment) > 1:
@@ -77,6 +81,12 @@ def why_no_claim(profile: Profile, environment: Environment) -> str:
     return (
         compared.error or f"one transaction among others does not follow each of many at {', '.join(compared.broken)}"
     )
+
+
+@cache
+def has_room_for(fault: str) -> bool:
+    """Whether a fault does something in an instance in which one among others is compared with many."""
+    return fault not in ROOM or any(ROOM[fault][0](World.of("fixed", (), instance).constants) for instance in ALL)
 
 
 def is_proved(profile: Profile, environment: Environment) -> bool:

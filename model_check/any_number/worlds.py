@@ -22,16 +22,15 @@ from model_check.any_number.claims import (
     SimulationComparison,
     comparisons,
     comparisons_as_toml,
+    has_room_for,
 )
-from model_check.any_number.compared_instances import ALL, SEARCHED, TRIO, WALKED
+from model_check.any_number.compared_instances import SEARCHED, TRIO, WALKED
 from model_check.any_number.simulation import Simulator
 from model_check.errors import EvaluationError
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.search import explore
-from model_check.occurrence import ROOM
 from model_check.processes import on_all_cores
 from model_check.world import Environment, Profile, World, single_environments
-from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -90,9 +89,7 @@ def all_worlds() -> list[tuple[Profile, Environment]]:
     A fault for which no instance that is compared has room, as one of a proxy, is left out.
     """
     profiles = (*Profile.distinct_versions(), Profile.of("fixed"))
-    compared_with = [World(profiles[0], Environment(), instance).constants for instance in ALL]
-    has_room = {fault for fault in FAULTS if fault not in ROOM or any(map(ROOM[fault][0], compared_with))}
-    return [(each, some) for each in profiles for some in single_environments() if has_room.issuperset(some)]
+    return [(each, some) for each in profiles for some in single_environments() if all(map(has_room_for, some))]
 
 
 def compare_all(report: Callable[[str], None]) -> Comparisons:

@@ -68,7 +68,7 @@ def test_b01_is_found_in_each_release_without_an_instance_being_named(profile: s
     sizes = names([*smallest_first(Profile.of(profile), NO_FAULTS), *those_that_forget()])
     assert names(instances_of(answer)) == ["tiny"]
     assert names(answer.left_out) == [*(name for name in sizes if name not in ("tiny", *FOR_ALL)), *FOR_ALL]
-    assert {"small", "deep", "skewed", "lasting", "pair", *FOR_ALL} <= set(names(answer.left_out))
+    assert {"small", "deep", "skewed", "lasting", "pair", "proxied", *FOR_ALL} <= set(names(answer.left_out))
 
 
 @pytest.mark.parametrize("instances", [("tiny", "odd"), pytest.param((), marks=pytest.mark.sweep)])
@@ -105,7 +105,7 @@ def test_the_instance_with_the_shortest_violation_is_searched() -> None:
     (row,) = answer.broken
     assert (row.world.instance.name, row.depth) == ("odd", 5)
     assert names(instances_of(answer)) == ["odd"]
-    assert set(names(answer.left_out)) == {"tiny", "small", "deep", "skewed", "lasting", "pair", *FOR_ALL}
+    assert set(names(answer.left_out)) == {"tiny", "small", "deep", "skewed", "lasting", "pair", "proxied", *FOR_ALL}
 
 
 def test_what_is_said_to_be_searched_was_searched_together(capsys: pytest.CaptureFixture[str]) -> None:
@@ -274,6 +274,6 @@ def test_the_json_names_the_instance_of_each_violation() -> None:
     assert "--instance tiny " in clauses["immune_half"]["replay"]
     assert clauses["late_op"]["instance"] == "odd"
     assert told["properties"]["S1"]["instance"] == "odd"
-    assert clauses["twin_half"]["cannot_occur"] == "needs the fault twin_send"
+    assert clauses["twin_half"]["cannot_occur"] == "needs the fault twin_send or slow_proxy"
     assert [one["name"] for one in told["instances"]] == ["tiny", "odd"]
     assert sum(one["distinct"] for one in told["instances"]) == told["distinct"]

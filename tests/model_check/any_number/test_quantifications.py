@@ -33,6 +33,9 @@ SPEC: Final = Path(__file__).parents[3] / "spec"
 SPEAKS_OF_OTHERS: Final = "chapters/others.py"
 """What is held against many transactions itself."""
 
+BEHIND_A_PROXY: Final = "chapters/proxy.py"
+"""What no instance does in which one among others is claimed: none of them has a proxy, which a test below asks."""
+
 FORGETS: Final = "forgetting.py"
 """What has a comparison of its own, of states with their forgotten places and without."""
 
@@ -100,6 +103,7 @@ CLASSIFIED: Final[tuple[tuple[Quantification, str, tuple[str, ...]], ...]] = tup
         ("chapters/broker.py", "tick", "all", "transactions", FOR_ALL),  # running local transactions
         ("chapters/broker.py", "tick", "all", "transactions", FOR_ALL),  # an END_TRANSACTION under way
         ("chapters/broker.py", "tick", "all", "half_slots", FOR_ALL),
+        ("chapters/broker.py", "tick", "for", "half_slots", MAP),
         ("chapters/end_transaction.py", "buffer_op", "is_empty", "s.batch.names", GLOBAL, *BATCH),
         ("chapters/end_transaction.py", "was_checked", "any", "half_slots", OWN),
         ("chapters/escape.py", "act_for_dead_master", "for", "half_slots", MAP),
@@ -182,7 +186,7 @@ def sources() -> dict[str, str]:
     return {
         name: path.read_text(encoding="utf-8")
         for name, path in names.items()
-        if name not in (FORGETS, SPEAKS_OF_OTHERS)
+        if name not in (BEHIND_A_PROXY, FORGETS, SPEAKS_OF_OTHERS)
     }
 
 
@@ -207,7 +211,7 @@ def complaints(texts: dict[str, str]) -> list[str]:
 
 def test_each_quantification_of_the_specification_is_classified() -> None:
     assert complaints(sources()) == []
-    assert Counter(what for _, what, _ in CLASSIFIED) == {OWN: 11, MAP: 15, FOR_ALL: 5, CURSOR: 1, GLOBAL: 17}
+    assert Counter(what for _, what, _ in CLASSIFIED) == {OWN: 11, MAP: 16, FOR_ALL: 5, CURSOR: 1, GLOBAL: 17}
 
 
 NEW_RULE: Final = '''
@@ -384,6 +388,12 @@ def test_no_op_message_comes_late_where_claims_are_made_and_compared() -> None:
     crowded = [instance for name in instance_names() if (instance := load_instance(name)).crowded == 1]
     assert len(crowded) == 3
     assert all(map(has_no_late_op, (*crowded, *SEARCHED, TRIO, WALKED)))
+
+
+def test_no_proxy_stands_where_claims_are_made_and_compared() -> None:
+    crowded = [instance for name in instance_names() if (instance := load_instance(name)).crowded == 1]
+    assert {instance.proxies for instance in (*crowded, *SEARCHED, TRIO, WALKED)} == {0}
+    assert load_instance("proxied").proxies > 0
 
 
 def test_a_late_op_message_of_another_could_not_be_left_out() -> None:

@@ -182,7 +182,7 @@ def test_no_constant_of_an_instance_is_read_but_those_that_are_left_open(profile
         take(by.one, one.function, arguments, QueueEffect(by.seen), decide)
     assert asked >= {*LEFT_OPEN, *FOLLOWED_FAULTS}
     left = {name for name in asked if isinstance(by.many.constants.get(name), int)}
-    assert left - {*SWITCHES, *FAULTS} <= {"forgets", "endless", "crowded", *OF_BATCHES}
+    assert left - {*SWITCHES, *FAULTS} <= {"forgets", "endless", "crowded", "proxies", *OF_BATCHES}
 
 
 # --- actions that are wrong -------------------------------------------------------------------------------------------
