@@ -23,6 +23,9 @@ OF_THE_JDK: Final = frozenset(
 OF_DLEDGER: Final = frozenset({"DLedgerConfig", "DLedgerEntryCoder", "MmapFileList"})
 """Those of DLedger, whose releases have numbers of their own."""
 
+OF_THE_GRPC_CLIENTS: Final = frozenset({"TransactionChecker"})
+"""Those of rocketmq-clients, whose releases have numbers of their own, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Speakers:
@@ -43,7 +46,7 @@ def cited() -> Mapping[str, Speakers]:
     """
     found: dict[str, dict[str, dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
     for (java_class, method), mentions in rules().items():
-        if java_class not in OF_THE_JDK | OF_DLEDGER:
+        if java_class not in OF_THE_JDK | OF_DLEDGER | OF_THE_GRPC_CLIENTS:
             of_name = found[name_of(java_class, method)]
             for mention in mentions:
                 module = Path(mention.path).stem

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 ARTIFACTS: Final = tuple(
-    f"rocketmq-{name}" for name in ("broker", "client", "common", "remoting", "store", "auth", "tiered-store")
+    f"rocketmq-{name}" for name in ("broker", "client", "common", "remoting", "store", "auth", "tiered-store", "proxy")
 )
 """Where the classes are that a rule names, and behind them those that only hold settings of a ``broker.conf``."""
 

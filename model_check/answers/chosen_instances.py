@@ -47,7 +47,7 @@ def portfolio_of(
     Examples
     --------
     >>> [size.name for size in portfolio_of(Profile.of("5.5.1"), Environment())]
-    ['tiny', 'odd', 'deep', 'small', 'skewed', 'lasting', 'pair', 'large@2x3x2', 'trio']
+    ['tiny', 'odd', 'deep', 'small', 'skewed', 'proxied', 'lasting', 'pair', 'large@2x3x2', 'trio']
     """
     plan = table_of_verdicts().plan
     are_releases = all(one.is_version for one in (profile, *compared_with))
@@ -95,15 +95,15 @@ def is_besides(instance: Instance) -> bool:
 def smallest_first(profile: Profile, environment: Environment) -> list[Instance]:
     """The instances of the plan, by the states that the table of verdicts has for this world, or for a part of it.
 
-    Without those that forget.
+    Without those that forget. Those with a proxy come last: what breaks without one is shown without one.
     """
     table, unturned = table_of_verdicts(), Profile.of(profile.unturned)
 
-    def states(instance: Instance) -> int:
+    def place(instance: Instance) -> tuple[int, int]:
         parts = table.parts_of(World(unturned, environment, instance)).values()
-        return max((entry.distinct for entry in parts), default=0)
+        return instance.proxies, max((entry.distinct for entry in parts), default=0)
 
-    return sorted((size for size in table.instances if not size.forgets), key=states)
+    return sorted((size for size in table.instances if not size.forgets), key=place)
 
 
 def those_that_forget() -> list[Instance]:

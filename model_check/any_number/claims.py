@@ -63,9 +63,8 @@ Comparisons = dict[tuple[Profile, Environment], SimulationComparison]
 
 def why_no_claim(profile: Profile, environment: Environment) -> str:
     """Why nothing is claimed about any number of transactions in a world; empty where something is."""
-    lacking = [ROOM[fault][1] for fault in environment if not has_room_for(fault)]
-    if lacking:
-        return f"no instance of one transaction among others has {lacking[0]}"
+    if lacking := lacking_room(environment):
+        return f"no instance of one transaction among others has {lacking}"
     if is_proved(profile, environment):
         return ""
     if len(environment) > 1:
@@ -84,9 +83,11 @@ def why_no_claim(profile: Profile, environment: Environment) -> str:
 
 
 @cache
-def has_room_for(fault: str) -> bool:
-    """Whether a fault does something in an instance in which one among others is compared with many."""
-    return fault not in ROOM or any(ROOM[fault][0](World.of("fixed", (), instance).constants) for instance in ALL)
+def lacking_room(environment: Environment) -> str:
+    """What a fault needs and no instance has in which one among others is compared with many; empty if each has it."""
+    compared = [World.of("fixed", (), instance).constants for instance in ALL]
+    lacking = (ROOM[fault][1] for fault in environment if fault in ROOM and not any(map(ROOM[fault][0], compared)))
+    return next(lacking, "")
 
 
 def is_proved(profile: Profile, environment: Environment) -> bool:

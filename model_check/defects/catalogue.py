@@ -246,7 +246,7 @@ def nearest_ids(wanted: str) -> tuple[str, ...]:
     Examples
     --------
     >>> nearest_ids("B1"), nearest_ids("01B"), nearest_ids("14"), nearest_ids("B99"), nearest_ids("C02")
-    (('B01',), ('B01',), ('A14', 'B14'), ('B58',), ('A02', 'B02'))
+    (('B01',), ('B01',), ('A14', 'B14'), ('B60',), ('A02', 'B02'))
     >>> nearest_ids("banana")
     ()
     """

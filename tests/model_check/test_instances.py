@@ -97,6 +97,11 @@ def test_one_among_others_is_a_single_transaction(tmp_path: Path) -> None:
     said = "crowded = 1 has one transaction among any number of others; transactions = 2 is to be 1"
     assert str(caught.value) == f"instance file {path}: {said}"
     assert caught.value.exit_code == 150
+    path = instance_file(tmp_path, crowded="1", proxies="1")
+    with pytest.raises(BadFile) as caught:
+        load_instance(path)
+    said = "crowded = 1 has producers that speak to the broker itself; proxies = 1 is to be 0"
+    assert str(caught.value) == f"instance file {path}: {said}"
 
 
 @pytest.mark.parametrize("content", [b"transactions = ", b"\xff\xfe", b"transactions = 1\ntransactions = 2\n"])

@@ -47,7 +47,7 @@ def test_the_repaired_protocol_holds_for_any_number(capsys: pytest.CaptureFixtur
     told = capsys.readouterr().out
     assert f"{len(answer.holding)} guarantees hold, for any number of transactions, in runs of any length; " in told
     assert "  crowd: any number of transactions, in runs of any length, 3 checks, times of up to 3 ticks, " in told
-    assert "not searched, as they show nothing more: proxied, tiny, " in told
+    assert "not searched, as they show nothing more: tiny, " in told
     assert "to the bounds" not in told
 
 
