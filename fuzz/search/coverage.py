@@ -49,7 +49,7 @@ class Guards:
 
     @classmethod
     def of(cls, pairing: Pairing) -> Guards:
-        """The guards of a pairing. Which rules there are depends on no sizes but proxies, so that small ones will do."""
+        """The guards of a pairing. Which there are depends on no sizes but the proxies, so that small ones will do."""
         given = pairing.constants
         small = replace(load_instance("small"), **{name: getattr(given, name) for name in _DECIDE_WHICH_RULES})
         constants = Constants(**(asdict(given) | asdict(small)))

@@ -6,10 +6,10 @@ searching random environments and larger ones around them.
 
 from __future__ import annotations
 
+import pathlib
 import random
 from dataclasses import fields, is_dataclass, replace
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,7 +71,7 @@ OF_PROXIES = {"restart_proxy", "other_proxy", "slow_proxy", "shared_topic"}
 IDLE_HERE = {"tiny": {"late_persist", *OF_PROXIES}, "proxied": {"late_persist", "clock_skew"}}
 """Those that open no guard of the instances that are read here, which save offsets whenever they like."""
 
-PROXIED = str(Path(__file__).parents[1] / "instances" / "nano_proxied.toml")
+PROXIED = str(pathlib.Path(__file__).parents[1] / "instances" / "nano_proxied.toml")
 
 BOOKKEEPING: dict[tuple[str, ...], str] = {("flushed", "halves"): "power_loss", ("flushed", "ops"): "power_loss"}
 """Fields that are kept only where a fault may ask for them, so that other worlds have no more states for them.
