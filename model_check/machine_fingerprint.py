@@ -1,7 +1,8 @@
 """Fingerprints of what a machine does in an instance: where it is the same, so is all that a search finds.
 
 The specification's source is lowered with the profile and the instance folded in and the faults left open. What a
-profile or an instance rules out does not count, so that a chapter about something else makes no verdict stale.
+profile or an instance rules out does not count, so that a chapter about something else makes no verdict stale. It takes
+a second, and is cached on disk.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from model_check.cache_folder import cache_folder
+from model_check.explicit.code_generation.text_cache import cached_value, text_file
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import FALSE, TRUE, Conjunct, Int, Let, LocalTerm, Read, Write
 from model_check.world import NO_FAULTS, Profile, World
@@ -30,7 +33,11 @@ _DIGITS = 16
 def machine_fingerprint(profile: Profile, instance: Instance) -> str:
     """16 hexadecimal digits for what a profile does in an instance, whatever goes wrong, and what is claimed of it."""
     world = World(profile, NO_FAULTS, instance)
-    return fingerprint_of(world.machine, world.constants)
+    machine, constants = world.machine, world.constants
+    turned = [f"{name}={getattr(constants, name)!r}" for name in machine.switches]
+    steps, slots = machine.steps(constants), layout(machine.state, constants)
+    file = text_file(cache_folder(), machine, constants, steps, slots, more=(fingerprint_of, *turned))
+    return cached_value(file, partial(fingerprint_of, machine, constants))
 
 
 def fingerprint_of(machine: Machine, constants: object) -> str:
@@ -87,7 +94,7 @@ class _Digests:
 
     def of(self, part: object) -> str:
         """The digest of a term, a statement or a tuple of them."""
-        if isinstance(part, str | int | None):
+        if part is None or isinstance(part, (str, int)):
             return repr(part)
         if id(part) not in self._known:
             self._terms.append(part)

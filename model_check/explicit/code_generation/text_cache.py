@@ -1,4 +1,4 @@
-"""The emitted text of a machine, cached on disk from process to process.
+"""The emitted text of a machine, and its fingerprint, cached on disk from process to process.
 
 To lower and to emit a large machine takes a second, and a portfolio has eleven instances. A file is named by the hash
 of all that decides the text: the sources of the packages that the machine comes from, the values of their global names,
@@ -32,14 +32,21 @@ PACKAGES = ("front_end", "explicit/code_generation")
 
 
 def text_file(
-    folder: Path, machine: Machine, constants: object, steps: tuple[Step, ...], slots: tuple[Slot, ...]
+    folder: Path,
+    machine: Machine,
+    constants: object,
+    steps: tuple[Step, ...],
+    slots: tuple[Slot, ...],
+    *,
+    more: Iterable[str | FunctionType] = (),
 ) -> Path | None:
     """The place of a machine's text in a cache, whatever the switches in the constants.
 
-    None where something that decides the text stands in no file.
+    With `more`, the place of another value, which also these texts and the sources of these functions decide. None
+    where something that decides it stands in no file.
     """
     try:
-        parts = list(_key_parts(machine, constants, steps, slots))
+        parts = [*_key_parts(machine, constants, steps, slots), *map(_identity, more)]
     except _HasNoFileError:
         return None
     return folder / f"written_{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:24]}.pickle"
