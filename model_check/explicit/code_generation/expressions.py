@@ -11,7 +11,7 @@ lie beside the word.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from typing import TYPE_CHECKING, Final
 
 from model_check.explicit.code_generation.instructions import METADATA, Instructions
@@ -32,11 +32,16 @@ from spec.language import Kind, Slot
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from model_check.front_end.terms import Operator
+
 
 HALF_WORD = 32
 """Bits of the lanes from which on an operation may choose between its result and an operand."""
 
 _COMPARISONS: Final = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
+
+_TRUTHS: Final = ("not", "if", "is_empty", "has")
+"""The other operators that give truth values; `if` where it chooses between two."""
 
 _DECLARATIONS = f"""\
 declare i64 @llvm.cttz.i64(i64, i1)
@@ -140,6 +145,8 @@ class Function:
 
     def _look(self, lanes: int, bits: int) -> None:
         self.lanes, self.bits = lanes, bits
+        self.number_type = f"<{lanes} x i{bits}>" if lanes else "i64"
+        self.truth_type = f"<{lanes} x i1>" if lanes else "i1"
         # as the statements have left them; None for one unchanged
         self.words: list[str | None] = [None] * self.packing.words
         self.ranges: dict[str, Range] = {}
@@ -160,19 +167,9 @@ class Function:
 
     # --- operations ---------------------------------------------------------------------------------------------------
 
-    @property
-    def number_type(self) -> str:
-        """The type of numbers."""
-        return f"<{self.lanes} x i{self.bits}>" if self.lanes else "i64"
-
-    @property
-    def truth_type(self) -> str:
-        """The type of truth values."""
-        return f"<{self.lanes} x i1>" if self.lanes else "i1"
-
     def constant(self, number: int) -> str:
         """A number in all lanes."""
-        return f"splat (i{self.bits} {signed(number)})" if self.lanes else str(signed(number))
+        return _splat(self.bits, number) if self.lanes else _scalar(number)
 
     def truth_constant(self, truth: bool) -> str:
         """A truth value in all lanes."""
@@ -235,31 +232,38 @@ class Function:
         if self.lanes != RUN or not isinstance(term, Apply):
             return write(term)
         key = id(term), is_truth
-        if key not in self._memo:
-            self._memo[key] = term, write(term)
-        return self._memo[key][1]
+        known = self._memo.get(key)
+        if known is None:
+            known = self._memo[key] = term, write(term)
+        return known[1]
 
     def _truth(self, term: Expression) -> str:
-        match term:
-            case Int(value):
-                return self.truth_constant(bool(value))
-            case Switch(name):
-                return self.switch(name)
-            case Apply("and" | "or" as operator, arguments):
+        if isinstance(term, Apply):
+            operator, arguments = term.operator, term.arguments
+            if operator in ("and", "or"):
                 return reduce(lambda a, b: self.logic(operator, a, b), [self.truth(a) for a in arguments])
-            case Apply("not", (argument,)):
-                return self.logic("xor", self.truth(argument), self.truth_constant(True))
-            case Apply("if", (test, then, otherwise)) if is_boolean(term):
-                condition, a, b = self.truth(test), self.truth(then), self.truth(otherwise)
-                kind = self.truth_type
-                return self.code.value(f"select {kind} {condition}, {kind} {a}, {kind} {b}")
-            case Apply("==" | "!=" | "<" | "<=" | ">" | ">=" as operator, (left, right)):
-                return self.operation(f"icmp {_COMPARISONS[operator]}", self.number(left), self.number(right))
-            case Apply("is_empty", (argument,)):
-                return self.operation("icmp eq", self.number(argument), 0)
-            case Apply("has", (members, member)):
-                return self._has(members, member)
+            if operator in _COMPARISONS:
+                left, right = map(self.number, arguments)
+                return self.operation(f"icmp {_COMPARISONS[operator]}", left, right)
+            if operator in _TRUTHS and (operator != "if" or is_boolean(term)):
+                return self._other_truth(operator, arguments)
+        elif isinstance(term, Int):
+            return self.truth_constant(bool(term.value))
+        elif isinstance(term, Switch):
+            return self.switch(term.name)
         return self.operation("icmp ne", self.number(term), 0)
+
+    def _other_truth(self, operator: Operator, arguments: tuple[Expression, ...]) -> str:
+        first = arguments[0]
+        if operator == "not":
+            return self.logic("xor", self.truth(first), self.truth_constant(True))
+        if operator == "is_empty":
+            return self.operation("icmp eq", self.number(first), 0)
+        if operator == "has":
+            return self._has(first, arguments[1])
+        condition, a, b = map(self.truth, arguments)
+        kind = self.truth_type
+        return self.code.value(f"select {kind} {condition}, {kind} {a}, {kind} {b}")
 
     def _has(self, members: Expression, member: Expression) -> str:
         at = self.number(member)
@@ -421,6 +425,16 @@ class Function:
 def place_of(places: tuple[PackedPlace, ...], index: Int) -> PackedPlace:
     """The part of an array in which a known index lies."""
     return next(p for p in places if p.first <= index.value < p.first + p.length)
+
+
+@cache
+def _splat(bits: int, number: int) -> str:
+    return f"splat (i{bits} {signed(number)})"
+
+
+@cache
+def _scalar(number: int) -> str:
+    return str(signed(number))
 
 
 def signed(value: int) -> int:
