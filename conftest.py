@@ -55,6 +55,7 @@ NEEDS_JAVA = (
 session that the tests of spark_trace_analysis share is begun behind the last command."""
 
 ONE_PAGE = "tests/html_report/"
+SHOWS_THE_PAGE = (ONE_PAGE, "tests/quality/test_no_page_contradicts_the_table.py")
 """The page of these tests is filled once: all schedules of the table of verdicts are replayed for it."""
 
 SECONDS = Path(__file__).parent / "benchmarks" / "tests" / "seconds.toml"
@@ -91,7 +92,7 @@ def group_of(nodeid: str) -> str:
     file, _, parameters = nodeid.partition("[")
     if file.startswith(NEEDS_JAVA):
         return ONE_JAVA
-    if file.startswith(ONE_PAGE):
+    if file.startswith(SHOWS_THE_PAGE):
         return ONE_PAGE
     named = set(re.split(r"[-\]]", parameters))
     return next((name for name in COMPILED if name in named), file.split("::")[0])

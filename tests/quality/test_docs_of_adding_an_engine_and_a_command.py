@@ -18,6 +18,7 @@ from model_check.question import Question
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 MOST_FILES: Final = 3
+NANO: Final = str(Path(__file__).parents[1] / "model_check" / "instances" / "nano.toml")
 
 
 def shown(page: str) -> tuple[str, str]:
@@ -39,15 +40,18 @@ def module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> M
     return made
 
 
-@pytest.mark.parametrize("module", [pytest.param("adding-an-engine.md", id="tiny")], indirect=True)
+@pytest.mark.parametrize("module", ["adding-an-engine.md"], indirect=True)
+@pytest.mark.parametrize("instance", [NANO, pytest.param("tiny", marks=pytest.mark.sweep)])
 def test_the_engine_counts_what_the_compiled_search_counts(
-    module: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    module: ModuleType, instance: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine = module.CountingSearch()
-    question = Question.of("5.3.3")
-    assert check(question, engine).numbers.size_to_json() == check(question, COMPILED).numbers.size_to_json()
+    question = Question.of("5.3.3", (), instance)
+    counted = check(question, engine).numbers
+    assert counted.size_to_json() == check(question, COMPILED).numbers.size_to_json()
+    assert counted.distinct > 200
     monkeypatch.setitem(ENGINES, engine.name, engine)
-    assert run(["check", "--engine", "counting", "--instance", "tiny", "--property", "S1"]) == ExitCode.OK
+    assert run(["check", "--engine", "counting", "--instance", instance, "--property", "S1"]) == ExitCode.OK
     assert "the engine counting judges no state" in capsys.readouterr().out
     assert run(["check", "--engine", "counting", "--instance", "lasting"]) == ExitCode.BAD_OPTION
     assert "knows nothing of coverage" in capsys.readouterr().err

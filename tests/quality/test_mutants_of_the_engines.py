@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from halfcheck.verdicts.files import VerdictFiles
 from model_check.clauses import name_of
 from model_check.cpython import explore
 from model_check.explicit.code_generation import packing
@@ -19,6 +18,7 @@ from model_check.explicit.code_generation.statements import emit_statement, emit
 from model_check.explicit.code_generation.steps import guard_functions, step_function
 from model_check.front_end.terms import Apply, Expression, Int, LoweredAction, Statement, Write
 from model_check.instances import load_instance
+from model_check.verdicts.table import table_of_verdicts
 from model_check.world import NO_FAULTS, Profile, World
 from spec import op_pull, rounds
 from spec.chapters import check_round, discarding, end_transaction, putting_back
@@ -168,7 +168,7 @@ def numbers(machine: Machine, profile: str = "4.9.7") -> tuple[int, int, int, di
     return found.distinct, found.generated, found.depth, depths
 
 
-ENTRY = VerdictFiles().table().of(Profile.of("4.9.7"), load_instance("tiny"))[NO_FAULTS]
+ENTRY = table_of_verdicts().of(Profile.of("4.9.7"), load_instance("tiny"))[NO_FAULTS]
 VIOLATED = {name_of(clause): depth for clause, depth in ENTRY.violated.items()}
 QUIET_4_9_7 = (ENTRY.distinct, ENTRY.generated, ENTRY.depth, VIOLATED)
 """What the compiled search has found, from the table of verdicts."""

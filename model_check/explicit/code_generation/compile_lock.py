@@ -1,20 +1,23 @@
-"""A lock on a module's file, under which one process at a time compiles its functions with Numba.
+"""Locks under which one process at a time compiles: the functions of a module with Numba, or what one file holds.
 
 Several processes begin with the same searches, each of which would compile for seconds; whoever has waited finds the
-functions in the cache.
+code in the cache. Where no lock can be had, each process compiles for itself.
 """
 
 from __future__ import annotations
 
 import fcntl
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numba import njit
 from numba.core.compiler_lock import global_compiler_lock
 
 from files.reading import open_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _LOCKED: set[Path] = set()
 """Files whose lock this process has; guarded by Numba's own lock."""
@@ -28,8 +31,7 @@ def cached_njit(function: Any) -> Any:
 def with_compile_lock(dispatcher: Any, file: str) -> Any:
     """Let a dispatcher of Numba's take the lock of a file before it looks into the cache or compiles.
 
-    Where the file can't be locked, each process compiles for itself. Functions that are compiled meanwhile, because
-    this one calls them, do not take the lock again.
+    Functions that are compiled meanwhile, because this one calls them, do not take the lock again.
     """
     compile_without, path = dispatcher.compile, Path(file)
 
@@ -41,6 +43,20 @@ def with_compile_lock(dispatcher: Any, file: str) -> Any:
 
     dispatcher.compile = compile_with_lock
     return dispatcher
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """While a file of the cache is made, no other process makes it, nor another thread of this one."""
+    with ExitStack() as stack:
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = path.with_suffix(".lock")
+            opened = stack.enter_context(lock.open("w"))
+            fcntl.flock(opened, fcntl.LOCK_EX)
+            stack.callback(fcntl.flock, opened, fcntl.LOCK_UN)
+            stack.callback(lock.unlink, missing_ok=True)  # whoever waits for it finds the file, and makes no other
+        yield
 
 
 def _take_lock(path: Path, stack: ExitStack) -> None:

@@ -1,8 +1,8 @@
 """Machine code from LLVM's intermediate representation, cached in a folder from run to run.
 
 A file is named by the hash of the text, of the version of LLVM and of the processor, and begins with the hash of its
-own content: one that is cut or damaged is not run but written again. Files appear by rename, so that several processes
-may compile the same text at once.
+own content: one that is cut or damaged is not run but written again. Files appear by rename, and one process compiles a
+text while others that want it wait.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import llvmlite.binding as llvm
 from files.reading import read_bytes
 from files.writing import write_whole
 from model_check.errors import ModelCheckError
+from model_check.explicit.code_generation.compile_lock import alone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +55,11 @@ def load_native(text: str, functions: Sequence[str], folder: Path) -> Native:
         path = folder / f"steps_{name}.o"
         code = read_summed(path)
         if code is None:
-            code = compile_text(text)
-            write_summed(path, code)
+            with alone(path):
+                code = read_summed(path)
+                if code is None:
+                    code = compile_text(text)
+                    write_summed(path, code)
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine_for_engine(level))
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()

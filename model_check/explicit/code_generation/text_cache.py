@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from model_check.explicit.code_generation.compile_lock import alone
 from model_check.explicit.code_generation.native import read_summed, write_summed
 from model_check.front_end.memo import global_names
 
@@ -54,14 +55,18 @@ def text_file(
 
 def cached_value(path: Path | None, make: Callable[[], T]) -> T:
     """The value that a file holds; made now and written there, if it is not."""
-    content = None if path is None else read_summed(path)
-    if content is not None:
-        cached: T = pickle.loads(content)  # noqa: S301 - of the user's own folder, beside machine code
-        return cached
-    made = make()
-    if path is not None:
-        write_summed(path, pickle.dumps(made))
-    return made
+    if path is None:
+        return make()
+    content = read_summed(path)
+    if content is None:
+        with alone(path):
+            content = read_summed(path)
+            if content is None:
+                made = make()
+                write_summed(path, pickle.dumps(made))
+                return made
+    cached: T = pickle.loads(content)  # noqa: S301 - of the user's own folder, beside machine code
+    return cached
 
 
 class _HasNoFileError(Exception):
