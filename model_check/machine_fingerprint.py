@@ -14,7 +14,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from model_check.cache_folder import cache_folder
-from model_check.explicit.code_generation.text_cache import cached_value, text_file
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import FALSE, TRUE, Conjunct, Int, Let, LocalTerm, Read, Write
 from model_check.world import NO_FAULTS, Profile, World
@@ -32,6 +31,8 @@ _DIGITS = 16
 @cache
 def machine_fingerprint(profile: Profile, instance: Instance) -> str:
     """16 hexadecimal digits for what a profile does in an instance, whatever goes wrong, and what is claimed of it."""
+    from model_check.explicit.code_generation.text_cache import cached_value, text_file
+
     world = World(profile, NO_FAULTS, instance)
     machine, constants = world.machine, world.constants
     turned = [f"{name}={getattr(constants, name)!r}" for name in machine.switches]

@@ -11,9 +11,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numba import njit
-from numba.core.compiler_lock import global_compiler_lock
-
 from files.reading import open_file
 
 if TYPE_CHECKING:
@@ -25,6 +22,8 @@ _LOCKED: set[Path] = set()
 
 def cached_njit(function: Any) -> Any:
     """`numba.njit` with a cache on disk, under the compile lock of the function's module."""
+    from numba import njit
+
     return with_compile_lock(njit(cache=True)(function), function.__code__.co_filename)
 
 
@@ -33,6 +32,8 @@ def with_compile_lock(dispatcher: Any, file: str) -> Any:
 
     Functions that are compiled meanwhile, because this one calls them, do not take the lock again.
     """
+    from numba.core.compiler_lock import global_compiler_lock
+
     compile_without, path = dispatcher.compile, Path(file)
 
     def compile_with_lock(signature: Any) -> Any:

@@ -139,16 +139,13 @@ class Function:
         self.code = Instructions()
         self.has_bytes = has_bytes  # whether the bytes of the run are stored behind its words
         self.reached = ""  # the lanes in which the statement that is being written is reached
-        self._memo: dict[tuple[int, bool], tuple[Expression, str]] = {}
-        """The operand of each term of a run, as a number or as a truth; holds the terms, so that none has its id."""
         self._look(0, WORD_BITS)
 
     def _look(self, lanes: int, bits: int) -> None:
         self.lanes, self.bits = lanes, bits
         self.number_type = f"<{lanes} x i{bits}>" if lanes else "i64"
         self.truth_type = f"<{lanes} x i1>" if lanes else "i1"
-        # as the statements have left them; None for one unchanged
-        self.words: list[str | None] = [None] * self.packing.words
+        self.words = [None] * self.packing.words
         self.ranges: dict[str, Range] = {}
         self.names: dict[str, str] = {}  # the operand of each local name
 
@@ -157,9 +154,25 @@ class Function:
 
         That is faster than with whole words where there is enough to compute; `bits_for` says how many are needed.
         """
-        if (self.lanes, self.bits) != (RUN, bits) or self.names:
-            self._memo = {}
+        is_the_same = (self.lanes, self.bits) == (RUN, bits) and not self.names
+        known = self.code.operands
         self._look(RUN, bits)
+        if is_the_same:
+            self.code.operands = known
+
+    @property
+    def words(self) -> Sequence[str | None]:
+        """The words of the state as the statements have left them; None for one unchanged."""
+        return self._words
+
+    @words.setter
+    def words(self, words: Sequence[str | None]) -> None:
+        self._words = tuple(words)
+        self.code.operands = {}
+
+    def set_word(self, number: int, word: str) -> None:
+        """Let a word of the state be another one from here on."""
+        self.words = [*self.words[:number], word, *self.words[number + 1 :]]
 
     def look_at_group(self) -> None:
         """Read the eight states of `%columns` from `%lane` on from here on."""
@@ -228,13 +241,13 @@ class Function:
         return self._memoized(term, False, self._number)
 
     def _memoized(self, term: Expression, is_truth: bool, write: Callable[[Expression], str]) -> str:
-        """The operand of a term; of a run, where nothing changes, the same for the same one."""
-        if self.lanes != RUN or not isinstance(term, Apply):
+        """The operand of a term: the same for the same one, as long as no word of the state changes."""
+        if not isinstance(term, Apply):
             return write(term)
-        key = id(term), is_truth
-        known = self._memo.get(key)
+        key, operands = (id(term), is_truth), self.code.operands
+        known = operands.get(key)
         if known is None:
-            known = self._memo[key] = term, write(term)
+            known = operands[key] = term, write(term)
         return known[1]
 
     def _truth(self, term: Expression) -> str:

@@ -24,6 +24,9 @@ class Instructions:
         self._count = 0
         self._everywhere: dict[str, str] = {}
         self._known: dict[str, str] = {}
+        self.operands: dict[tuple[int, bool], tuple[object, str]] = {}
+        """The operand of each term that was written since the state changed, as a number or as a truth; holds the terms,
+        so that none gets the id of another."""
 
     def text(self) -> str:
         """All blocks, the entry first."""
@@ -104,10 +107,10 @@ class Instructions:
     @contextmanager
     def conditional(self) -> Iterator[None]:
         """The scope of a branch: values that are computed inside are unknown after it."""
-        known_before = self._known
-        self._known = known_before.copy()
+        known_before, operands_before = self._known, self.operands
+        self._known, self.operands = known_before.copy(), {}
         yield
-        self._known = known_before
+        self._known, self.operands = known_before, operands_before
 
     def _new(self, prefix: str) -> str:
         self._count += 1

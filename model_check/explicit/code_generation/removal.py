@@ -68,9 +68,9 @@ def emit_removal(f: Function, array: str, removed: int) -> None:
                 references.setdefault(place.word, []).append(reference)
     for moving in (at_first, afterwards):
         for word, shifts in moving.items():
-            f.words[word] = _shifted(f, f.word(word), shifts)
+            f.set_word(word, _shifted(f, f.word(word), shifts))
     for word, its_references in references.items():
-        f.words[word] = _with_references(f, f.word(word), its_references)
+        f.set_word(word, _with_references(f, f.word(word), its_references))
 
 
 # --- moving up --------------------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def _emit_branch(f: Function, statement: If) -> None:
     ends = []
     for label, block in ((yes, statement.then), (no, statement.otherwise)):
         code.start(label)
-        f.words = list(before)
+        f.words = before
         with code.conditional():
             emit_statements(f, block)
         ends.append((f.words, code.block))
@@ -74,7 +74,7 @@ def _emit_select(f: Function, statement: If) -> None:
     opposite = f.logic("xor", condition, f.truth_constant(True))
     ends: list[list[str]] = []
     for is_taken, block in ((condition, statement.then), (opposite, statement.otherwise)):
-        f.words, f.reached = list(before), f.logic("and", reached, is_taken)
+        f.words, f.reached = before, f.logic("and", reached, is_taken)
         emit_statements(f, block)
         ends.append(f.all_words())
     f.reached = reached
@@ -132,7 +132,7 @@ def _distance(f: Function, path: Path, place: PackedPlace, value: Expression) ->
 
 def _store(f: Function, place: PackedPlace, index: Expression | None, distance: str) -> None:
     if place.width:
-        f.words[place.word] = _stored(f, place, index, distance)
+        f.set_word(place.word, _stored(f, place, index, distance))
 
 
 def _stored(f: Function, place: PackedPlace, index: Expression | None, distance: str) -> str:
@@ -155,7 +155,7 @@ def _scatter(f: Function, places: tuple[PackedPlace, ...], index: Expression, di
         if place.width:
             is_here = f.operation("icmp ult", f.operation("sub", at, place.first), place.length)
             stored = _stored(f, place, index, distance)
-            f.words[place.word] = f.select(is_here, stored, f.word(place.word))
+            f.set_word(place.word, f.select(is_here, stored, f.word(place.word)))
 
 
 def _leave_if(f: Function, condition: str) -> None:
@@ -181,7 +181,7 @@ def emit_tick(f: Function) -> None:
         floor = "0" if slack is None else code.at_entry(f"select i1 {slack}, i64 0, i64 {unit}")
         is_above = f.operation("icmp ne", f.operation("and", word, mask), floor)
         older = code.value(f"sub i64 {word}, {unit}")
-        f.words[place.word] = code.value(f"select i1 {is_above}, i64 {older}, i64 {word}")
+        f.set_word(place.word, code.value(f"select i1 {is_above}, i64 {older}, i64 {word}"))
 
 
 def emit_tick_back(f: Function) -> None:
@@ -192,7 +192,7 @@ def emit_tick_back(f: Function) -> None:
         mask = signed(((1 << place.width) - 1) << shift)
         stored = code.value(f"and i64 {word}, {mask}")
         _leave_if(f, code.value(f"icmp eq i64 {stored}, {signed(most << shift)}"))
-        f.words[place.word] = code.value(f"add i64 {word}, {signed(1 << shift)}")
+        f.set_word(place.word, code.value(f"add i64 {word}, {signed(1 << shift)}"))
 
 
 def _instants(f: Function) -> Iterator[tuple[Path, PackedPlace, int]]:

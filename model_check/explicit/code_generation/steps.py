@@ -147,7 +147,7 @@ def begin_each_state(module: Module) -> Function:
     code.do("%m = phi i64 [ %start, %entry ], [ %n.found, %kept ]")
     code.do("%lane = call i64 @llvm.cttz.i64(i64 %todo, i1 true)")
     code.do("%x = add nsw i64 %base, %lane")
-    f.words = list(f.all_words())
+    f.words = f.all_words()
     return f
 
 
