@@ -14,6 +14,7 @@ from typing import Final
 
 from conformance.errors import JarsError, MavenError
 from conformance.maven import GROUP_ID, errors_of, run_maven, write_pom
+from files.alone import alone
 from files.reading import read_bytes, read_text
 from model_check.cache_folder import cache_folder
 
@@ -122,15 +123,23 @@ def fetched_jars(release: Release, folder: Path | None = None) -> Path:
     """
     wanted, jars = release.hashes(), (folder or cache_folder() / "jars").resolve() / release.version
     if not jars.is_dir():
-        jars.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=jars.parent) as temporary:
-            brought = Path(temporary) / release.version
-            brought.mkdir()
-            fetch(release, brought)
-            require_hashes(wanted, brought)
-            brought.replace(jars)
+        with alone(jars):
+            _bring(release, wanted, jars)
     require_hashes(wanted, jars)
     return jars
+
+
+def _bring(release: Release, wanted: dict[str, str], jars: Path) -> None:
+    """Fetch them, unless another process has meanwhile."""
+    if jars.is_dir():
+        return
+    jars.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=jars.parent) as temporary:
+        brought = Path(temporary) / release.version
+        brought.mkdir()
+        fetch(release, brought)
+        require_hashes(wanted, brought)
+        brought.replace(jars)
 
 
 def require_hashes(wanted: dict[str, str], jars: Path) -> None:

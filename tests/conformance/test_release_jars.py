@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,6 +130,16 @@ def test_maven_brings_the_jars_once_and_they_appear_whole(tmp_path: Path, monkey
         assert [path.name for path in fetched_jars(RELEASES["5.4.0"], jars).iterdir()] == ["a.jar"]
     assert (tmp_path / "calls").read_text() == "\n"
     assert [path.name for path in jars.iterdir()] == ["5.4.0"]
+
+
+def test_two_that_want_them_at_once_have_maven_bring_them_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.jar").write_bytes(b"a")
+    monkeypatch.setattr(Release, "hashes", lambda _: hashes_of(tmp_path))
+    maven(tmp_path / "bin", f"echo >> {tmp_path}/calls\nsleep 0.5\n{BRINGS_A}", monkeypatch)
+    with ThreadPoolExecutor(2) as threads:
+        found = list(threads.map(lambda _: fetched_jars(RELEASES["5.4.0"], tmp_path / "kept"), range(2)))
+    assert found == [tmp_path / "kept" / "5.4.0"] * 2
+    assert (tmp_path / "calls").read_text() == "\n"
 
 
 def test_without_a_folder_the_jars_are_kept_in_the_cache_folder(

@@ -25,8 +25,8 @@ class Instructions:
         self._everywhere: dict[str, str] = {}
         self._known: dict[str, str] = {}
         self.operands: dict[tuple[int, bool], tuple[object, str]] = {}
-        """The operand of each term that was written since the state changed, as a number or as a truth; holds the terms,
-        so that none gets the id of another."""
+        """The operand of each term that was written since the state changed, as a number or as a truth; the terms are
+        held, so that none gets the id of another."""
 
     def text(self) -> str:
         """All blocks, the entry first."""

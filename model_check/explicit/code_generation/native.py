@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import llvmlite.binding as llvm
 
+from files.alone import alone
 from files.reading import read_bytes
 from files.writing import write_whole
 from model_check.errors import ModelCheckError
-from model_check.explicit.code_generation.compile_lock import alone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from model_check.explicit.code_generation.compile_lock import alone
+from files.alone import alone
 from model_check.explicit.code_generation.native import read_summed, write_summed
 from model_check.front_end.memo import global_names
 
@@ -39,7 +39,7 @@ def text_file(
     steps: tuple[Step, ...],
     slots: tuple[Slot, ...],
     *,
-    more: Iterable[str | FunctionType] = (),
+    more: Iterable[str | Callable[..., object]] = (),
 ) -> Path | None:
     """The place of a machine's text in a cache, whatever the switches in the constants.
 
