@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reference.format.commit_log import CommitLog
@@ -23,7 +23,7 @@ from reference.format.store_paths import COMMIT_LOG as COMMIT_LOG_FOLDER
 from reference.format.store_paths import StorePaths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from mmap import mmap
     from pathlib import Path
 
@@ -95,6 +95,7 @@ def compare_stores(
     right: StoreSide,
     *,
     masks_stale_bytes: bool = False,
+    may_differ: Collection[tuple[str, str]] = (),
     on_progress: Callable[[int, int], None] | None = None,
 ) -> StoreComparison:
     """Compare the commit logs, then the consume queues, then the saved offsets.
@@ -103,6 +104,8 @@ def compare_stores(
     ----------
     masks_stale_bytes
         Whether what follows the first eight bytes of an end-of-file record counts, as 4.5.1 leaves stale bytes there.
+    may_differ
+        Fields of records that are not compared: a topic, or an empty text for all, and the field's name.
     on_progress
         Called now and then with the bytes of the left store that were compared, and all that it has.
     """
@@ -110,7 +113,9 @@ def compare_stores(
     report = on_progress or (lambda _done, _total: None)
     total = log_bytes + sum(queue.end - queue.first for queue in left.queues.values()) * ENTRY_BYTES
     records, compared, difference = _compare_logs(
-        left.log, right.log, lambda done: report(done, total), masks_stale_bytes=masks_stale_bytes
+        *(_masked(side.log, may_differ) for side in (left, right)),
+        lambda done: report(done, total),
+        masks_stale_bytes=masks_stale_bytes,
     )
     if difference is None:
         entry_bytes, difference = _compare_queues(
@@ -120,6 +125,25 @@ def compare_stores(
     if difference is None:
         difference = _compare_offsets(left.offsets, right.offsets)
     return StoreComparison(records, compared, difference)
+
+
+def _masked(log: CommitLog, may_differ: Collection[tuple[str, str]]) -> CommitLog:
+    """A log with zeros in fields of its records."""
+    if not may_differ:
+        return log
+    files = []
+    for file in log.files:
+        data = bytearray(file.data)
+        for entry in CommitLog([file]).read(lambda _: False):
+            if isinstance(entry, Frame):
+                at = entry.physical_offset - file.start
+                fields = _fields(bytes(data[at : at + entry.total_size]))
+                topic = next(data[at + a : at + b].decode(errors="replace") for name, a, b in fields if name == "topic")
+                for name, begin, end in fields:
+                    if ("", name) in may_differ or (topic, name) in may_differ:
+                        data[at + begin : at + end] = bytes(end - begin)
+        files.append(replace(file, data=bytes(data)))
+    return CommitLog(files)
 
 
 def _compare_logs(

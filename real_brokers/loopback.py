@@ -68,6 +68,13 @@ def free_ports() -> Ports:
     raise OSError(message)
 
 
+def free_port() -> int:
+    """A port of loopback that nobody listens on at this moment."""
+    with socket.socket() as one:
+        one.bind((LOOPBACK, 0))
+        return int(one.getsockname()[1])
+
+
 def is_broker_known(ports: Ports) -> bool:
     """Whether the name server has a route for the topic that a broker brings along.
 

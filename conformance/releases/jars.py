@@ -88,6 +88,10 @@ RELEASES: Final = {
 TOOLS: Final = Release("tools-5.5.0", "5.5.0", artifacts=("rocketmq-tools",))
 """``mqadmin``, which is no broker; its jars and their hashes are named like a release's."""
 
+PROXY: Final = Release("proxy-5.5.0", "5.5.0", artifacts=("rocketmq-proxy", "rocketmq-namesrv"))
+"""The proxy, in which the broker of its release is, and a name server; of 5.5.1 none was published. Named like a
+release, too."""
+
 GRPC_CLIENTS: Final = {
     release.version: release
     for release in (

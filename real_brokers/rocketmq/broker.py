@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DRIVER: Final = Path(__file__).with_name("Driver.java")
-_BOOTED: Final = "boot success"
+BOOTED: Final = "boot success"
+"""A name server and a broker print it when they have started."""
+
 _BOOT_SECONDS: Final = 120.0
 _ROUTE_SECONDS: Final = 60.0
 
@@ -72,18 +74,23 @@ class RealBroker(LoopbackBroker):
         started = time.monotonic()
         given = "-n", str(self.ports.name_server_address), "-c", f"{self.run}/broker.conf"
         self._broker = self._boot("broker", "broker.BrokerStartup", "512m", *given)
+        self._await_route(started)
+
+    def _await_route(self, started: float) -> None:
         self._processes.wait_until(
             lambda: is_broker_known(self.ports), "register", self._broker, "broker", _ROUTE_SECONDS
         )
         self.note("route up", secs=round(time.monotonic() - started, 2))
 
-    def _boot(self, name: str, main_class: str, heap: str, *arguments: str) -> subprocess.Popen[bytes]:
-        before, started = self._processes.printed(name).count(_BOOTED), time.monotonic()
+    def _boot(
+        self, name: str, main_class: str, heap: str, *arguments: str, prints: str = BOOTED
+    ) -> subprocess.Popen[bytes]:
+        before, started = self._processes.printed(name).count(prints), time.monotonic()
         classes = f"{self.run}/conf-{name}:{self._jars}/*"
         command = [*java_command(self.run, heap), "-cp", classes, f"org.apache.rocketmq.{main_class}", *arguments]
         process = self._processes.start(name, command)
         self._processes.wait_until(
-            lambda: self._processes.printed(name).count(_BOOTED) > before, "boot", process, name, _BOOT_SECONDS
+            lambda: self._processes.printed(name).count(prints) > before, "boot", process, name, _BOOT_SECONDS
         )
         self.note(f"{name} up", secs=round(time.monotonic() - started, 2))
         return process

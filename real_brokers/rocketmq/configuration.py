@@ -45,7 +45,7 @@ _OF_ALL: Final = {
 }
 _OF_5: Final = {"bindAddress": LOOPBACK, "timerWheelEnable": "false", "transactionOpBatchInterval": "200"}
 
-_LOGBACK: Final = """<configuration>
+LOGBACK: Final = """<configuration>
   <appender name="T" class="{package}ch.qos.logback.core.FileAppender"><file>{run}/transaction.log</file>
     <encoder><pattern>%d{{yyyy-MM-dd HH:mm:ss.SSS}} %p %t - %m%n</pattern></encoder></appender>
   <appender name="L" class="{package}ch.qos.logback.core.FileAppender"><file>{run}/{process}.log</file>
@@ -54,6 +54,7 @@ _LOGBACK: Final = """<configuration>
   <root level="INFO"><appender-ref ref="L"/></root>
 </configuration>
 """
+"""Where a process logs: what it says of transactions on its own."""
 
 
 def settings_of_conf(release: Release, ports: Ports, changed: Mapping[str, str]) -> dict[str, str]:
@@ -102,11 +103,11 @@ def write_configuration(run: Path, release: Release, ports: Ports, settings: Map
     (run / "broker.conf").write_text(conf_text(settings).replace(RUN, str(run)), encoding="utf-8")
     bound = f"bindAddress={LOOPBACK}\n" if release.is_5 else ""
     (run / "namesrv.conf").write_text(f"listenPort={ports.name_server}\n{bound}", encoding="utf-8")
-    for process in ("broker", "namesrv"):
+    for process in ("broker", "namesrv", "proxy"):
         own, old = run / f"conf-{process}", run / "conf"
         for folder in (own, old):
             folder.mkdir(parents=True, exist_ok=True)
-        shaded = _LOGBACK.format(package="org.apache.rocketmq.logging.", run=run, process=process)
+        shaded = LOGBACK.format(package="org.apache.rocketmq.logging.", run=run, process=process)
         (own / f"rmq.{process}.logback.xml").write_text(shaded, encoding="utf-8")
-        plain = _LOGBACK.format(package="", run=run, process=process)
+        plain = LOGBACK.format(package="", run=run, process=process)
         (old / f"logback_{process}.xml").write_text(plain, encoding="utf-8")
