@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -229,6 +230,10 @@ class LoopbackBroker(ABC):
         """SIGKILL."""
         self._broker.kill()
         self._broker.wait()
+
+    def freeze_broker(self) -> None:
+        """Let it stand still (SIGSTOP) until it is killed."""
+        self._broker.send_signal(signal.SIGSTOP)
 
     def stop_broker(self) -> None:
         """SIGTERM, and wait for its end."""

@@ -124,9 +124,12 @@ class RealBroker(LoopbackBroker):
 
     # --- clients ------------------------------------------------------------------------------------------------------
 
-    def client(self, group: str | None = None) -> Client:
-        """A new process of the Java client, with a producer "P" of a group; all of them write one ``driver.jsonl``."""
-        addresses = map(str, (self.ports.name_server_address, self.address))
+    def client(self, group: str | None = None, proxy: str = "") -> Client:
+        """A new process of the Java client, with a producer "P" of a group; all of them write one ``driver.jsonl``.
+
+        The address of a proxy stands for name server and broker.
+        """
+        addresses = proxy or str(self.ports.name_server_address), proxy or str(self.address)
         command = client_command(self._jars, self.run, DRIVER, *addresses, self.run / "archive" / "driver.jsonl")
         client = Client(self._processes.start_led("client", command))
         if group is not None:

@@ -1,0 +1,152 @@
+"""Scenarios of defects with two real proxies in cluster mode before one broker."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from real_brokers.proxy.relay import GrpcRelay
+from real_brokers.proxy.stages import CHECK_MAX, PATIENCE_SECONDS, Stage
+from real_brokers.rocketmq.client import COMMIT, UNKNOWN, ClientMessage, ClientPlan
+
+if TYPE_CHECKING:
+    from real_brokers.proxy.seen import Facts
+
+_SCANS_SECONDS: Final = 6.0
+"""Three scans of a proxy."""
+_UNAVAILABLE: Final = "UNAVAILABLE"
+"""A client that has not connected again."""
+_NOT_FOUND: Final = "cannot found transaction data"
+
+
+def restarted_proxy(stage: Stage) -> Facts:
+    """The proxy is killed and started again between send and commit."""
+    topic = "Restarted"
+    stage.operator.make_topic(topic)
+    with stage.client() as client:
+        client.order(f"producer A {topic}")
+        client.order("answer A commit")
+        client.order(f"send A {topic} one")
+        stage.proxies[0].restart()
+        client.order("commit one")
+        while _UNAVAILABLE in client.said("ended", "one")[-1]:
+            time.sleep(1)
+            client.order("commit one")
+        answer, before = client.said("ended", "one")[-1], stage.operator.end(topic)
+        at_last = stage.await_end(topic)
+    return _NOT_FOUND in answer and before == 0, {
+        "the commit is answered": answer,
+        "delivered then": str(before),
+        "checks that reached the client": str(len(client.said("checked", "one"))),
+        "at last": at_last,
+    }
+
+
+def commit_through_the_other(stage: Stage) -> Facts:
+    """Something that balances requests brings the send to one proxy and the commit to the other."""
+    topic = "Balanced"
+    stage.operator.make_topic(topic)
+    with GrpcRelay(stage.addresses[0], stage.addresses[1]) as relay, stage.client(relay.address) as client:
+        client.order(f"producer A {topic}")
+        client.order("answer A commit")
+        client.order(f"send A {topic} one")
+        client.order("commit one")
+        answer, before = client.said("ended", "one")[-1], stage.operator.end(topic)
+    return _NOT_FOUND in answer and before == 0, {
+        "the commit is answered": answer,
+        "delivered then": str(before),
+    }
+
+
+def two_instances_at_two_proxies(stage: Stage) -> Facts:
+    """Of two instances of a service, each at a proxy of its own, one commits late; the other has answered the check."""
+    topic = "TwoProxies"
+    stage.operator.make_topic(topic)
+    with stage.client() as sender, stage.client(stage.addresses[1]) as other:
+        sender.order(f"producer Sender {topic}")
+        other.order(f"producer Other {topic}")
+        other.order("answer Other commit")
+        time.sleep(_SCANS_SECONDS)
+        sender.order(f"send Sender {topic} one")
+        other.wait_for("checked", "one", "Other commit", PATIENCE_SECONDS)
+        stage.await_delivery(topic, 1)
+        sender.order("commit one")
+        answer = sender.said("ended", "one")[-1]
+        time.sleep(1)
+        delivered = stage.delivered(topic)
+    return answer == "OK" and len(delivered) == 2, {
+        "halves and copies": "; ".join(f"{one.queue_offset} at {one.physical_offset}" for one in stage.halves(topic)),
+        "the commit is answered": answer,
+        "delivered": "; ".join(delivered),
+    }
+
+
+def broker_dies_behind_ok(stage: Stage) -> Facts:
+    """The broker stands still while a producer commits, and is killed: the END was answered, and is lost."""
+    topic = "Dies"
+    stage.operator.make_topic(topic)
+    with stage.client() as client:
+        client.order(f"producer A {topic}")
+        client.order("answer A commit")
+        client.order(f"send A {topic} one")
+        stage.broker.freeze_broker()
+        client.order("commit one")
+        stage.broker.kill_broker()
+        answer = client.said("ended", "one")[-1]
+        stage.broker.start_broker()
+        before = stage.operator.end(topic)
+        at_last = stage.await_end(topic)
+    return answer == "OK" and before == 0, {
+        "the commit is answered": answer,
+        "delivered when the broker is up again": str(before),
+        "checks that reached the client": str(len(client.said("checked", "one"))),
+        "at last": at_last,
+    }
+
+
+def remoting_client_commits(stage: Stage) -> Facts:
+    """A Java client that speaks remoting sends through the proxy's remoting port, and commits at once."""
+    topic, group = "Remoting", "remoting-service"
+    stage.operator.make_topic(topic)
+    message = ClientMessage(topic, "one|body", keys="one")
+    client = stage.remoting_client()
+    client.producer("P", group)
+    half = client.send("P", message, ClientPlan.of(UNKNOWN, COMMIT))
+    answer = client.end("P", "by hand", half, COMMIT, group=group)
+    time.sleep(1)
+    before = stage.operator.end(topic)
+    at_last = stage.await_end(topic)
+    client.halt()
+    return before == 0, {
+        "the commit is answered": str(answer),
+        "delivered a second later": str(before),
+        "checks until it was": str(stage.checks(topic)),
+        "at last": at_last,
+    }
+
+
+def remoting_producer_comes_again(stage: Stage) -> Facts:
+    """A producer that speaks remoting ends with a half open, and its successor comes when a scan has passed."""
+    topic, group = "Forgotten", "rolling-service"
+    stage.operator.make_topic(topic)
+    message = ClientMessage(topic, "one|body", keys="one")
+    client = stage.remoting_client()
+    client.producer("P", group)
+    client.send("P", message, ClientPlan.of(UNKNOWN))
+    client.shut_down("P")
+    time.sleep(_SCANS_SECONDS)
+    client.producer("Q", group)
+    client.expect(message, ClientPlan.of(UNKNOWN, COMMIT))
+    stage.wait(lambda: stage.checks(topic) >= CHECK_MAX, "the last check")
+    asked, known = client.checks(message).count, stage.operator.producers(group)
+    client.send("Q", ClientMessage(topic, "two|body", keys="two"), ClientPlan.of(UNKNOWN))
+    time.sleep(_SCANS_SECONDS)
+    behind_a_send = stage.operator.producers(group)
+    client.halt()
+    return asked == 0, {
+        "check rounds that met the half": str(stage.checks(topic)),
+        "checks that reached the producer": str(asked),
+        "producers of the group that the broker knows": str(len(known)),
+        "those when the successor has sent": str(len(behind_a_send)),
+        "delivered": str(stage.operator.end(topic)),
+    }

@@ -1,0 +1,166 @@
+"""Scenarios of defects with a real proxy in local mode: each gives what was seen, a fact and its value a pair."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from real_brokers.proxy.stages import PATIENCE_SECONDS, Stage
+
+if TYPE_CHECKING:
+    from real_brokers.proxy.seen import Facts
+
+_EXPIRED_SECONDS: Final = 31.0
+"""``transactionDataExpireMillis`` is 30 s."""
+_MOST_SENDS: Final = 40
+"""The thread that looks for flushes that take too long is not always the first of the two."""
+_AGES_MS: Final = 120_000
+
+
+def commit_behind_a_check(stage: Stage) -> Facts:
+    """A producer's commit comes behind its own answer to a check, and nothing is lost."""
+    topic = "LateCommit"
+    stage.operator.make_topic(topic)
+    with stage.client() as client:
+        client.order(f"producer A {topic}")
+        client.order("answer A commit")
+        client.order(f"send A {topic} one")
+        client.wait_for("checked", "one", "A commit", PATIENCE_SECONDS)
+        stage.await_delivery(topic, 1)
+        client.order("commit one")
+        answer = client.said("ended", "one")
+        stage.await_settled(topic)
+        delivered = stage.delivered(topic)
+    return len(delivered) == 2, {
+        "halves and copies": _places(stage, topic),
+        "the commit is answered": answer[-1],
+        "delivered": "; ".join(delivered),
+    }
+
+
+def another_service_answers(stage: Stage) -> Facts:
+    """A service commits four messages and its ENDs get lost; another one on the topic is asked, too, and knows nothing."""
+    topic, keys = "Shared", ("one", "two", "three", "four")
+    stage.operator.make_topic(topic)
+    with stage.losing(*keys) as client:
+        client.order(f"producer Sender {topic}")
+        client.order("answer Sender commit")
+        client.order(f"producer Other {topic}")
+        client.order("answer Other rollback")
+        for key in keys:
+            client.order(f"send Sender {topic} {key}")
+            client.order(f"commit {key}")
+        stage.wait(lambda: all(client.said("checked", key) for key in keys), "a check of each")
+        stage.await_settled(topic)
+        checks = {key: client.said("checked", key)[0] for key in keys}
+        delivered = [record.properties["KEYS"] for record in stage.operator.records(topic)]
+    rolled_back = [key for key in keys if checks[key] == "Other rollback"]
+    return bool(rolled_back) and not set(rolled_back) & set(delivered), {
+        "committed by their sender": ", ".join(keys),
+        "asked at and answered": "; ".join(f"{key}: {said}" for key, said in checks.items()),
+        "delivered": ", ".join(delivered),
+        "rolled back": ", ".join(rolled_back),
+    }
+
+
+def refused_behind_ok(stage: Stage) -> Facts:
+    """The broker refuses an END, as it has just become a slave; the proxy has answered OK, and its entry is gone."""
+    topic = "Refused"
+    stage.operator.make_topic(topic)
+    with stage.client() as client:
+        client.order(f"producer A {topic}")
+        client.order("answer A commit")
+        client.order(f"send A {topic} one")
+        stage.operator.change(brokerRole="SLAVE")
+        client.order("commit one")
+        stage.operator.change(brokerRole="ASYNC_MASTER")
+        time.sleep(1)
+        before = stage.operator.end(topic)
+        client.order("commit one")
+        client.wait_for("checked", "one", "A commit", PATIENCE_SECONDS)
+        stage.await_delivery(topic, 1)
+        first, second = client.said("ended", "one")
+    return (first, before) == ("OK", 0) and "cannot found transaction data" in second, {
+        "the commit is answered": first,
+        "delivered a second later": str(before),
+        "the same commit again is answered": second,
+        "delivered behind the first check": "; ".join(stage.delivered(topic)),
+    }
+
+
+def flush_takes_too_long(stage: Stage) -> Facts:
+    """The broker stores halves and says FLUSH_DISK_TIMEOUT: the client tries again, throws, and the halves stay."""
+    topic = "Unflushed"
+    stage.operator.make_topic(topic)
+    with stage.client() as client:
+        client.order(f"producer A {topic}")
+        client.order("answer A rollback")
+        stage.operator.change(syncFlushTimeout=0)
+        for number in range(_MOST_SENDS):
+            key = f"send-{number}"
+            client.order(f"send A {topic} {key}")
+            sent = client.said("sent", key)[0]
+            if sent != "OK":
+                break
+        stage.operator.change(syncFlushTimeout=5_000)
+        own = [one for one in stage.halves(topic) if one.properties["KEYS"] == key]
+        stage.wait(lambda: len(client.said("checked", key)) >= len(own), "a check of each half")
+        stage.await_settled(topic)
+        checks = len(client.said("checked", key))
+    return "MASTER_PERSISTENCE_TIMEOUT" in sent and bool(own), {
+        "the client throws": sent,
+        "halves of the message that it has not sent": "; ".join(
+            f"{one.queue_offset} at {one.physical_offset}" for one in own
+        ),
+        "checks of the transaction that never ran": str(checks),
+    }
+
+
+def producer_of_two_topics_ends(stage: Stage) -> Facts:
+    """A producer of two topics ends in order, with a half of the second one open."""
+    topics = "First", "Second"
+    for topic in topics:
+        stage.operator.make_topic(topic)
+    with stage.client() as client:
+        client.order(f"producer A {' '.join(topics)}")
+        client.order(f"send A {topics[1]} one")
+        before = [len(stage.operator.producers(topic)) for topic in topics]
+        client.order("shutdown A")
+        time.sleep(1)
+        after = [len(stage.operator.producers(topic)) for topic in topics]
+        stage.wait(lambda: len(stage.halves(topics[1])) > 1, "a check of the open half")
+        still = [len(stage.operator.producers(topic)) for topic in topics]
+    return after == [0, 1], {
+        "producers that the broker knows of the two": _counts(before),
+        "a second behind the end": _counts(after),
+        "behind the first check": _counts(still),
+    }
+
+
+def commit_when_the_entry_is_old(stage: Stage) -> Facts:
+    """A local transaction takes 31 s, and no check comes before."""
+    topic = "Slow"
+    stage.operator.make_topic(topic)
+    stage.operator.change(transactionTimeOut=_AGES_MS)
+    with stage.client() as client:
+        client.order(f"producer A {topic}")
+        client.order("answer A commit")
+        client.order(f"send A {topic} one")
+        time.sleep(_EXPIRED_SECONDS)
+        client.order("commit one")
+        answer, before = client.said("ended", "one")[-1], stage.operator.end(topic)
+        stage.operator.change(transactionTimeOut=3_000)
+        stage.await_delivery(topic, 1)
+    return "cannot found transaction data" in answer and before == 0, {
+        "the commit is answered": answer,
+        "delivered then": str(before),
+        "delivered behind the first check": "; ".join(stage.delivered(topic)),
+    }
+
+
+def _places(stage: Stage, topic: str) -> str:
+    return "; ".join(f"{one.queue_offset} at {one.physical_offset}" for one in stage.halves(topic))
+
+
+def _counts(numbers: list[int]) -> str:
+    return " and ".join(map(str, numbers))

@@ -1,0 +1,139 @@
+"""The two stages on which defects are looked for: a real proxy in local mode, and two in cluster mode before a broker."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from real_brokers.clients.grpc_client import LedGrpcClient
+from real_brokers.errors import RealBrokerError
+from real_brokers.loopback import LOOPBACK
+from real_brokers.proxy.real_proxy import VERSION, ClusterProxy, LocalProxy
+from real_brokers.proxy.relay import GrpcRelay
+from real_brokers.proxy.topics import BrokerOperator
+from real_brokers.rocketmq.broker import RealBroker
+from reference.format.properties import CHECK_TIMES
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from real_brokers.rocketmq.client import Client
+    from reference.format.record import LogRecord
+
+CHECK_MAX: Final = 5
+_SETTINGS: Final = {
+    "transactionTimeOut": "3000", "transactionCheckInterval": "3000", "transactionCheckMax": str(CHECK_MAX),
+}  # fmt: skip
+_FLUSHES_EACH: Final = {"flushDiskType": "SYNC_FLUSH"}
+_SCAN: Final = {"transactionHeartbeatPeriodSecond": 2}
+"""So often a proxy tells brokers of its producers; 20 s where nobody sets it."""
+
+PATIENCE_SECONDS: Final = 60.0
+_A_LOOK_SECONDS: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A broker, and the proxies before it."""
+
+    broker: RealBroker
+    addresses: tuple[str, ...]
+    """Of the proxies, for gRPC clients."""
+    proxies: tuple[ClusterProxy, ...]
+    """Those that run in processes of their own: none in local mode."""
+
+    @property
+    def run(self) -> Path:
+        """The folder that everything runs in."""
+        return self.broker.run
+
+    @property
+    def operator(self) -> BrokerOperator:
+        """Asks the broker."""
+        return BrokerOperator(self.broker.address)
+
+    @contextmanager
+    def client(self, address: str = "") -> Iterator[LedGrpcClient]:
+        """A process of the Python client at the first proxy, or at another address."""
+        with LedGrpcClient(address or self.addresses[0], self.run) as client:
+            yield client
+
+    @contextmanager
+    def losing(self, *keys: str) -> Iterator[LedGrpcClient]:
+        """A client of the first proxy whose ENDs for some messages get lost."""
+        with GrpcRelay(self.addresses[0], lost=frozenset(keys)) as relay, self.client(relay.address) as client:
+            yield client
+
+    def remoting_client(self) -> Client:
+        """A process of the Java client for which the first proxy is name server and broker."""
+        return self.broker.client(proxy=f"{LOOPBACK}:{self.proxies[0].remoting_port}")
+
+    def halves(self, topic: str) -> list[LogRecord]:
+        """The halves of a topic and their copies."""
+        return [one for one in self.operator.records(HALF_TOPIC) if one.properties.get("REAL_TOPIC") == topic]
+
+    def checks(self, topic: str) -> int:
+        """How many checks the newest copy of a topic's halves counts."""
+        return max((int(one.properties.get(CHECK_TIMES, 0)) for one in self.halves(topic)), default=0)
+
+    def settled(self, topic: str) -> list[int]:
+        """Which of these op messages name, by their offsets in the half topic."""
+        own = {record.queue_offset for record in self.halves(topic)}
+        named = {int(each) for op in self.operator.records(OP_TOPIC) for each in op.body.decode().split(",") if each}
+        return sorted(own & named)
+
+    def delivered(self, topic: str) -> list[str]:
+        """The key and the half's commit log offset of each message in a topic."""
+        return [
+            f"{record.properties['KEYS']} from the half at {record.prepared_transaction_offset}"
+            for record in self.operator.records(topic)
+        ]
+
+    def await_delivery(self, topic: str, count: int) -> None:
+        """Wait until a topic has so many messages."""
+        self.wait(lambda: len(self.operator.records(topic)) >= count, f"{count} messages in {topic}")
+
+    def await_end(self, topic: str) -> str:
+        """Wait until the one message of a topic is delivered or discarded, and say which."""
+
+        def discarded() -> bool:
+            return any(one.properties.get("REAL_TOPIC") == topic for one in self.operator.records(DISCARD_TOPIC))
+
+        self.wait(lambda: bool(self.operator.records(topic)) or discarded(), f"an end of the message in {topic}")
+        return f"discarded behind {self.checks(topic)} checks" if discarded() else self.delivered(topic)[0]
+
+    def await_settled(self, topic: str) -> None:
+        """Wait until the newest copy of a topic's halves is settled."""
+        self.wait(lambda: self.halves(topic)[-1].queue_offset in self.settled(topic), f"an op message for {topic}")
+
+    def wait(self, is_so: Callable[[], bool], what: str, seconds: float = PATIENCE_SECONDS) -> None:
+        """Wait until something is so; `RealBrokerError` if it does not come."""
+        end = time.monotonic() + seconds
+        while not is_so():
+            if time.monotonic() > end:
+                message = f"{what}: not within {seconds:.0f} s"
+                raise RealBrokerError(message)
+            time.sleep(_A_LOOK_SECONDS)
+
+
+@contextmanager
+def local_stage() -> Iterator[Stage]:
+    """A proxy in local mode, whose broker flushes each message before it answers."""
+    with LocalProxy("defects", {**_SETTINGS, **_FLUSHES_EACH}) as proxy:
+        yield Stage(proxy, (proxy.grpc_address,), ())
+
+
+@contextmanager
+def cluster_stage() -> Iterator[Stage]:
+    """A broker, and two proxies in cluster mode before it."""
+    with ExitStack() as stack:
+        broker = stack.enter_context(RealBroker(VERSION, "defects", _SETTINGS))
+        proxies = tuple(
+            stack.enter_context(ClusterProxy(broker.run, broker.ports.name_server_address, name, _SCAN))
+            for name in ("proxy-1", "proxy-2")
+        )
+        yield Stage(broker, tuple(proxy.grpc_address for proxy in proxies), proxies)
