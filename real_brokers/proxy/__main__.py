@@ -51,7 +51,7 @@ SCENARIOS: Final = {
         ProxyScenario(in_cluster_mode.commit_through_the_other, ("A49",), "cluster"),
         ProxyScenario(in_cluster_mode.two_instances_at_two_proxies, ("B60",), "cluster"),
         ProxyScenario(in_cluster_mode.remoting_client_commits, ("A47", "A48"), "cluster"),
-        ProxyScenario(in_cluster_mode.remoting_producer_comes_again, ("A46",), "cluster"),
+        ProxyScenario(in_cluster_mode.first_send_before_a_heartbeat, ("A46",), "cluster"),
         ProxyScenario(in_cluster_mode.broker_dies_behind_ok, ("A48",), "cluster"),
     )
 }

@@ -68,6 +68,7 @@ class GrpcRelay:
         self._targets = {END: end_target or target}
         self._target = target
         self._lost = set(lost)
+        self.ends_lost = 0
         self._keys: dict[str, str] = {}
         self._lock = threading.Lock()
         self._exit = ExitStack()
@@ -163,6 +164,7 @@ class GrpcRelay:
         with self._lock:
             key = self._keys.get(CALLS[END].request.FromString(request).message_id, "")
             is_lost = key in self._lost
+            self.ends_lost += is_lost
             self._lost.discard(key)
         return is_lost
 

@@ -1,8 +1,8 @@
 """``make test-clients``: leads real clients through the scenario against our broker, and says what each got.
 
 It also says whether the specification explains what our broker recorded. ``--real`` leads them against the real broker
-of their release instead, and has its store explained; ``--record FOLDER`` does that and keeps the store, what went over
-the wire and the outcome. ``--goes-on`` lets a real broker of each release go on from a store of ours.
+of their release instead, and has its store explained, and gRPC clients against the real proxy 5.5.0 in local and in
+cluster mode; ``--record FOLDER`` keeps the store of a real broker, what went over the wire and the outcome. ``--goes-on`` lets a real broker of each release go on from a store of ours.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from conformance.releases.jars import GRPC_CLIENTS, TOOLS, fetched_jars, release
 from real_brokers.clients.scenario_client import DIFFERS
 from real_brokers.command_line import exit_code_after
 from tests.wire.clients.brokers import our_broker
-from tests.wire.clients.grpc_leading import EXPECTED, GRPC_NAMES, lead_grpc
+from tests.wire.clients.grpc_leading import CLUSTER, GRPC_NAMES, LOCAL, OURS, expected_before, lead_grpc
 from tests.wire.clients.leading import CLIENTS, lead_ours, lead_real
 from tests.wire.clients.mqadmin import ask_all
 from tests.wire.clients.real_on_our_store import go_on
@@ -56,10 +56,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--goes-on", action="store_true", help="let real brokers go on from stores of ours")
     options = parser.parse_args(arguments)
     is_real = options.real or options.record is not None
-    chosen = options.clients or (list(CLIENTS) if is_real else list(names))
-    unknown = [name for name in chosen if name not in (CLIENTS if is_real else names)]
+    led = names if not is_real else (*CLIENTS, *GRPC_NAMES) if options.record is None else tuple(CLIENTS)
+    chosen = options.clients or list(led)
+    unknown = [name for name in chosen if name not in led]
     if unknown:
-        known = ", ".join(CLIENTS if is_real else names)
+        known = ", ".join(led)
         print(f"no client {unknown[0]!r} to lead{' there' if is_real else ''}; there are {known}", file=sys.stderr)
         return 151
 
@@ -109,7 +110,7 @@ def _side_by_side(names: Sequence[str], record: Path | None, *, is_real: bool) -
 
 
 def _release_of(name: str, *, is_real: bool) -> Release | None:
-    """The jars that leading a client takes; None for none."""
+    """The jars that leading a client takes, and no other shares; None for none."""
     if name == MQADMIN:
         return TOOLS
     if name in GRPC_NAMES:
@@ -124,7 +125,7 @@ def _lead_one(name: str, record: Path | None, *, is_real: bool) -> int:
         if name == MQADMIN:
             return _ask_mqadmin(folder)
         if name in GRPC_NAMES:
-            return _lead_grpc(name, folder)
+            return max(_lead_grpc(name, where, folder) for where in ((LOCAL, CLUSTER) if is_real else (OURS,)))
         led = lead_real(name, folder) if is_real else lead_ours(name, folder)
     wrong = differences(json.loads(OUTCOME.read_text(encoding="utf-8")), led.outcome)
     lines = [
@@ -137,11 +138,11 @@ def _lead_one(name: str, record: Path | None, *, is_real: bool) -> int:
     return 0 if not wrong and led.is_explained else DIFFERS
 
 
-def _lead_grpc(name: str, folder: Path) -> int:
-    """Whether a gRPC client got something else than it must; its scenario is one of its own."""
-    wrong = differences(EXPECTED, lead_grpc(name, folder))
+def _lead_grpc(name: str, where: str, folder: Path) -> int:
+    """Whether a gRPC client got something else than it must there; its scenario is one of its own."""
+    wrong = differences(expected_before(where), lead_grpc(name, where, folder))
     said = "as expected" if not wrong else "differs"
-    print("\n".join([f"{name}, our broker with --grpc-port: {said}", *(f"  {line}" for line in wrong)]), flush=True)
+    print("\n".join([f"{name}, {where}: {said}", *(f"  {line}" for line in wrong)]), flush=True)
     return DIFFERS if wrong else 0
 
 
