@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust behind-proxy proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -84,7 +84,7 @@ replay-on-classes: setup ## play the counterexamples on RocketMQ's own classes; 
 fresh-stores: setup ## lead real brokers of 5.5.0 and 5.5.1 through all scenarios, and audit each store; an hour (ARGS="5.4.0" for another; wants Maven)
 	@$(BIN)/python -m benchmarks.real_stores $(ARGS)
 
-test-clients: setup ## lead real Java, Go and gRPC clients through a scenario against our broker (ARGS="java-4.9.7 go grpc-python", ARGS=--real against real ones; wants Maven and Go)
+test-clients: setup ## lead real Java, Go and gRPC clients through a scenario against our broker (ARGS="java-4.9.7 go grpc-python", ARGS=--real against real ones and a real proxy; wants Maven and Go)
 	@$(BIN)/python -m tests.wire.clients $(ARGS)
 
 example: setup ## carry out the README of the example project (docs/example/order_service), in a fresh environment with the wheel (wants Maven and Go)
@@ -95,6 +95,12 @@ probe-real: setup ## start a real broker and probe it (VERSION=5.3.3, ARGS="--sc
 
 probe-rust: setup ## build rocketmq-rust, probe it, and stage what it does differently; writes docs/generated/rust-broker.md (ARGS="--scenario kill"; wants cargo)
 	@$(BIN)/python -m real_brokers.rocketmq_rust $(ARGS)
+
+behind-proxy: setup ## look for defects with real clients behind a real proxy; writes docs/generated/behind-a-proxy.md (ARGS=restarted_proxy for one; wants Maven)
+	@$(BIN)/python -m real_brokers.proxy $(ARGS)
+
+proxy-stores: setup ## lead a client before a real proxy, say the same to ours, and compare the stores (ARGS=--kept for those that are kept; wants Maven)
+	@$(BIN)/python -m real_brokers.proxy.stores $(ARGS)
 
 replay-on-real: setup ## play the counterexamples on the real brokers; writes docs/generated/on-real-brokers.md (ARGS="--release 5.3.3"; wants Maven)
 	@$(BIN)/python -m real_brokers.probe.replay $(ARGS)

@@ -108,22 +108,6 @@ class ClassesFinding:
         return "" if self.releases else next((reason for *_, reason in self.asked), "")
 
 
-@dataclass(frozen=True, slots=True)
-class ProxyFinding:
-    """A scenario of defects as a real proxy, the real broker behind it and a real client have taken it."""
-
-    defects: tuple[str, ...]
-    """Those of the catalogue that it is to show; none for what is in no catalogue."""
-    where: str
-    """The release of the proxy, and its mode."""
-    story: str
-    """What happened, in a sentence."""
-    seen: bool
-    """Whether it went as the defects have it."""
-    facts: tuple[tuple[str, str], ...]
-    """What was seen, and its value."""
-
-
 def on_classes_in_words(defect: Defect, finding: ClassesFinding | None) -> str:
     """Whether RocketMQ's own classes have shown a defect: `executed on …` with the releases, or `read only: …`."""
     if finding is not None and finding.releases:
@@ -209,13 +193,6 @@ CLASSES_FINDINGS = FindingsFile(
     _beside("classes_findings.toml"),
     "which defects RocketMQ's own classes have shown, by the searches of the catalogue and fuzz/defects/",
     "make defects-on-classes",
-)
-
-PROXY_FINDINGS = FindingsFile(
-    ProxyFinding,
-    _beside("proxy_findings.toml"),
-    "what scenarios have shown behind a real proxy (real_brokers/proxy/)",
-    "make behind-proxy",
 )
 
 

@@ -1,6 +1,6 @@
 """``make behind-proxy``: looks for defects with a real client, a real proxy 5.5.0 and the real broker behind it.
 
-What was seen is written to ``model_check/defects/proxy_findings.toml``, and from there to the pages.
+What was seen is kept in ``seen.toml``, and written from there to ``docs/generated/behind-a-proxy.md``.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from halfcheck.errors import ExitCode
-from model_check.defects import page as defects_page
-from model_check.defects.findings import PROXY_FINDINGS, ProxyFinding
 from real_brokers.command_line import OneLineParser, exit_code_after
 from real_brokers.proxy import in_cluster_mode, in_local_mode, page
 from real_brokers.proxy.real_proxy import VERSION
+from real_brokers.proxy.seen import SEEN, SeenBehindProxy
 from real_brokers.proxy.stages import Stage, cluster_stage, local_stage
 
 if TYPE_CHECKING:
@@ -64,10 +63,10 @@ _STAGES: Final[dict[str, Callable[[], AbstractContextManager[Stage]]]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play what is named, or all, and write the pages; the exit code is 12 if something was not seen."""
+    """Play what is named, or all, and write the page; the exit code is 12 if something was not seen."""
     parser = OneLineParser(prog="python -m real_brokers.proxy", description=__doc__)
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(SCENARIOS)}; all if none")
-    parser.add_argument("--page", action="store_true", help="only write the pages anew")
+    parser.add_argument("--page", action="store_true", help="only write the page anew")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.scenarios if name not in SCENARIOS]
     if unknown:
@@ -76,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _play(names: Sequence[str]) -> int:
-    known = PROXY_FINDINGS.read()
+    known = SEEN.read()
     for mode, stage_of in _STAGES.items():
         chosen = [SCENARIOS[name] for name in names if SCENARIOS[name].mode == mode]
         if not chosen:
@@ -86,13 +85,12 @@ def _play(names: Sequence[str]) -> int:
                 is_seen, facts = one.play(stage)
                 story = (one.play.__doc__ or "").partition("\n")[0]
                 where = f"{VERSION}, {mode} mode"
-                known[one.name] = ProxyFinding(one.defects, where, story, is_seen, tuple(facts.items()))
-                PROXY_FINDINGS.write({name: known[name] for name in SCENARIOS if name in known})
+                known[one.name] = SeenBehindProxy(one.defects, where, story, is_seen, tuple(facts.items()))
+                SEEN.write({name: known[name] for name in SCENARIOS if name in known})
                 print(f"{'seen' if is_seen else 'NOT SEEN'}: {one.name}", flush=True)
                 for fact, value in facts.items():
                     print(f"  {fact}: {value}", flush=True)
     page.write_page(known)
-    defects_page.write_page()
     return ExitCode.OK if all(known[name].seen for name in names) else ExitCode.SAFETY_VIOLATED
 
 

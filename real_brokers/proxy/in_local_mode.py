@@ -39,7 +39,7 @@ def commit_behind_a_check(stage: Stage) -> Facts:
 
 
 def another_service_answers(stage: Stage) -> Facts:
-    """A service commits four messages and its ENDs get lost; another one on the topic is asked, too, and knows nothing."""
+    """A service commits four messages and its ENDs get lost; another one on the topic is asked, too, and rolls back."""
     topic, keys = "Shared", ("one", "two", "three", "four")
     stage.operator.make_topic(topic)
     with stage.losing(*keys) as client:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from conformance.releases.jars import PROXY, fetched_jars
@@ -15,6 +14,7 @@ from real_brokers.rocketmq.configuration import LOGBACK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from wire.client.channel import Address
 

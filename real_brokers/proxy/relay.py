@@ -100,7 +100,9 @@ class GrpcRelay:
     def _handler(self, name: str) -> Any:
         call = CALLS[name]
         if call.streams_requests:
-            return grpc.stream_stream_rpc_method_handler(lambda requests, context: self._stream(name, requests, context))
+            return grpc.stream_stream_rpc_method_handler(
+                lambda requests, context: self._stream(name, requests, context)
+            )
         if call.streams_responses:
             return grpc.unary_stream_rpc_method_handler(lambda request, context: self._parts(name, request, context))
         return grpc.unary_unary_rpc_method_handler(lambda request, context: self._one(name, request, context))

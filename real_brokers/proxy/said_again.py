@@ -65,7 +65,9 @@ def _said(client: _Client, controller: Controller, said: Sequence[Said]) -> Iter
                 continue
             wanted = call.response.FromString(each.content)
             is_check = wanted.HasField("recover_orphaned_transaction_command")
-            found = call.response.FromString(client.check(controller) if is_check else client.heard.get(timeout=_SECONDS))
+            found = call.response.FromString(
+                client.check(controller) if is_check else client.heard.get(timeout=_SECONDS)
+            )
         elif each.is_from_client:
             client.ask(each.call, each.content)
             continue

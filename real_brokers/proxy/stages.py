@@ -1,4 +1,4 @@
-"""The two stages on which defects are looked for: a real proxy in local mode, and two in cluster mode before a broker."""
+"""The two stages for defects: a real proxy in local mode, and two in cluster mode before a real broker."""
 
 from __future__ import annotations
 

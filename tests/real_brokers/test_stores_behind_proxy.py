@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +12,9 @@ from real_brokers.proxy.said_again import say_again
 from real_brokers.proxy.stores import MAY_DIFFER, SCENARIOS, STORES, compare, read_said
 from reference.format.commit_log import CommitLog
 from reference.format.record import LogRecord
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def records_of(folder: Path) -> list[LogRecord]:
@@ -55,6 +58,6 @@ def test_one_byte_that_may_not_differ_is_found_and_one_that_may_is_not(tmp_path:
 def test_an_answer_that_differs_is_said(tmp_path: Path) -> None:
     said = read_said(STORES / "committed")
     number = next(number for number, one in enumerate(said) if one.call == "EndTransaction" and not one.is_from_client)
-    said[number] = type(said[number])("EndTransaction", False, b"", said[number].headers)  # noqa: FBT003
+    said[number] = type(said[number])("EndTransaction", False, b"", said[number].headers)
     (line,) = say_again(said, STORES / "committed" / "broker.conf", tmp_path / "store")
     assert line == 'EndTransaction: status { code: OK message: "OK" }, and from the real proxy '

@@ -2,7 +2,8 @@
 
 It also says whether the specification explains what our broker recorded. ``--real`` leads them against the real broker
 of their release instead, and has its store explained, and gRPC clients against the real proxy 5.5.0 in local and in
-cluster mode; ``--record FOLDER`` keeps the store of a real broker, what went over the wire and the outcome. ``--goes-on`` lets a real broker of each release go on from a store of ours.
+cluster mode; ``--record FOLDER`` keeps the store of a real broker, what went over the wire and the outcome.
+``--goes-on`` lets a real broker of each release go on from a store of ours.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.releases.jars import GRPC_CLIENTS, fetched_jars
@@ -46,8 +47,13 @@ DIFFERENCES: Final[dict[str, dict[str, Any]]] = {OURS: {}, LOCAL: {}, CLUSTER: {
 _KEY_OF_LOST: Final = "lost"
 _SPEED: Final = 20.0
 _PATIENCE_SECONDS: Final = 60
+_DEAD_LETTER_SECONDS: Final = 20
 _CONF: Final = {"transactionTimeOut": 60_000, "transactionCheckInterval": 10_000, "transactionCheckMax": 3}
-_REAL_CONF: Final = {"transactionTimeOut": "3000", "transactionCheckInterval": "2000", "transactionCheckMax": "3"}
+_REAL_CONF: Final = {
+    "transactionTimeOut": "3000", "transactionCheckInterval": "2000", "transactionCheckMax": "3",
+    "timerWheelEnable": "true",
+}  # fmt: skip
+"""Without a timer wheel a broker lets nobody pop."""
 _SCAN: Final = {"transactionHeartbeatPeriodSecond": 2}
 
 
@@ -104,8 +110,16 @@ def _led(name: str, folder: Path, address: str, operator: BrokerOperator) -> dic
         )  # fmt: skip
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     outcome: dict[str, Any] = json.loads(lines[-1]) if lines else {"said": done.stdout[-500:]}
-    outcome["dead letters"] = [record.properties["KEYS"] for record in operator.records("%DLQ%readers")]
+    outcome["dead letters"] = _dead_letters(operator)
     return outcome
+
+
+def _dead_letters(operator: BrokerOperator) -> list[str]:
+    """Their keys; a proxy in cluster mode says so after its client has left."""
+    end = time.monotonic() + _DEAD_LETTER_SECONDS
+    while not (found := operator.records("%DLQ%readers")) and time.monotonic() < end:
+        time.sleep(0.2)
+    return [record.properties["KEYS"] for record in found]
 
 
 def _command(name: str, folder: Path) -> Sequence[str]:
