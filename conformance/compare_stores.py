@@ -112,10 +112,9 @@ def compare_stores(
     log_bytes = left.log.size_bytes
     report = on_progress or (lambda _done, _total: None)
     total = log_bytes + sum(queue.end - queue.first for queue in left.queues.values()) * ENTRY_BYTES
+    left_log, right_log = (_masked(side.log, may_differ) for side in (left, right))
     records, compared, difference = _compare_logs(
-        *(_masked(side.log, may_differ) for side in (left, right)),
-        lambda done: report(done, total),
-        masks_stale_bytes=masks_stale_bytes,
+        left_log, right_log, lambda done: report(done, total), masks_stale_bytes=masks_stale_bytes
     )
     if difference is None:
         entry_bytes, difference = _compare_queues(

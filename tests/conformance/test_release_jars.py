@@ -12,6 +12,7 @@ from conformance.errors import ConformanceError, JarsError, MavenError
 from conformance.releases.jars import (
     ARTIFACTS,
     ASM,
+    PROXY,
     RELEASES,
     TOOLS,
     Release,
@@ -52,7 +53,9 @@ def test_a_release_that_is_not_known_is_refused_with_those_that_are() -> None:
     assert refused.value.exit_code == 151
 
 
-@pytest.mark.parametrize(("tool", "jar"), [(TOOLS, "rocketmq-tools-5.5.0.jar"), (ASM, "asm-9.9.jar")])
+@pytest.mark.parametrize(
+    ("tool", "jar"), [(TOOLS, "rocketmq-tools-5.5.0.jar"), (PROXY, "rocketmq-proxy-5.5.0.jar"), (ASM, "asm-9.9.jar")]
+)
 def test_what_is_no_broker_has_hashes_of_its_own(tool: Release, jar: str) -> None:
     assert jar in tool.hashes()
     assert tool.version not in RELEASES

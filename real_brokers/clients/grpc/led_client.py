@@ -1,7 +1,7 @@
 """rocketmq-python-client led over its standard input, a command a line: ``python led_client.py HOST:PORT``.
 
 ``producer NAME TOPIC…``, ``answer NAME RESOLUTION`` to all checks of that producer from then on, ``send NAME TOPIC
-KEY``, ``commit KEY``, ``rollback KEY``, ``shutdown NAME``. Events are lines of a name, a key and more, with tabs between.
+KEY``, ``commit KEY``, ``rollback KEY``, ``shutdown NAME``. Events are lines of a name, a key and more, with tabs.
 """
 
 from __future__ import annotations
