@@ -38,8 +38,8 @@ The reference broker shows {shown}, {broker} of which no search finds; {out_of_r
 RocketMQ's own classes have shown {executed}, in the releases of the last column (`make defects-on-classes`,
 [how](../real-classes.md)); of the others the code was read only, and below stands why.
 
-Evidence: X, RocketMQ's own classes or real brokers of it were run; C, the code was read; R, it is known from a
-report. Depth: steps of the
+Evidence: X, RocketMQ's own classes, real brokers or a [real proxy](behind-a-proxy.md) were run; C, the code was
+read; R, it is known from a report. Depth: steps of the
 shortest schedule. Seconds: of the search with one thread, the machine made ready before. Engines: which have
 found this depth; `replay` has taken the schedule, and not looked for a shorter one. Repaired: the profile in
 which the same search finds nothing; `+NAME` and `-NAME` turn a switch of it.

@@ -14,7 +14,7 @@ from real_brokers.command_line import OneLineParser, exit_code_after
 from real_brokers.proxy import in_cluster_mode, in_local_mode, page
 from real_brokers.proxy.real_proxy import VERSION
 from real_brokers.proxy.seen import SEEN, SeenBehindProxy
-from real_brokers.proxy.stages import Stage, cluster_stage, local_stage
+from real_brokers.proxy.stages import ProxyStage, cluster_stage, local_stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class ProxyScenario:
     """A scenario, and the defects that it is to show; the first line of its docstring is the story."""
 
-    play: Callable[[Stage], Facts]
+    play: Callable[[ProxyStage], Facts]
     defects: tuple[str, ...]
     mode: str = "local"
 
@@ -56,7 +56,7 @@ SCENARIOS: Final = {
 }
 """By name, in the order in which they are played on the stage of their mode."""
 
-_STAGES: Final[dict[str, Callable[[], AbstractContextManager[Stage]]]] = {
+_STAGES: Final[dict[str, Callable[[], AbstractContextManager[ProxyStage]]]] = {
     "local": local_stage,
     "cluster": cluster_stage,
 }

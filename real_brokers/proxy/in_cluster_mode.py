@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from real_brokers.proxy.relay import GrpcRelay
-from real_brokers.proxy.stages import PATIENCE_SECONDS, Stage
+from real_brokers.proxy.stages import PATIENCE_SECONDS, ProxyStage
 from real_brokers.rocketmq.client import COMMIT, UNKNOWN, ClientMessage, ClientPlan
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _UNAVAILABLE: Final = "UNAVAILABLE"
 _NOT_FOUND: Final = "cannot found transaction data"
 
 
-def restarted_proxy(stage: Stage) -> Facts:
+def restarted_proxy(stage: ProxyStage) -> Facts:
     """The proxy is killed and started again between send and commit."""
     topic = "Restarted"
     stage.operator.make_topic(topic)
@@ -44,7 +44,7 @@ def restarted_proxy(stage: Stage) -> Facts:
     }
 
 
-def commit_through_the_other(stage: Stage) -> Facts:
+def commit_through_the_other(stage: ProxyStage) -> Facts:
     """Something that balances requests brings the send to one proxy and the commit to the other."""
     topic = "Balanced"
     stage.operator.make_topic(topic)
@@ -60,7 +60,7 @@ def commit_through_the_other(stage: Stage) -> Facts:
     }
 
 
-def two_instances_at_two_proxies(stage: Stage) -> Facts:
+def two_instances_at_two_proxies(stage: ProxyStage) -> Facts:
     """Of two instances of a service, each at a proxy of its own, one commits late; the other has answered the check."""
     topic = "TwoProxies"
     stage.operator.make_topic(topic)
@@ -83,7 +83,7 @@ def two_instances_at_two_proxies(stage: Stage) -> Facts:
     }
 
 
-def broker_dies_behind_ok(stage: Stage) -> Facts:
+def broker_dies_behind_ok(stage: ProxyStage) -> Facts:
     """The broker stands still while a producer commits, and is killed: the END was answered, and is lost."""
     topic = "Dies"
     stage.operator.make_topic(topic)
@@ -106,7 +106,7 @@ def broker_dies_behind_ok(stage: Stage) -> Facts:
     }
 
 
-def remoting_client_commits(stage: Stage) -> Facts:
+def remoting_client_commits(stage: ProxyStage) -> Facts:
     """A Java client that speaks remoting sends through the proxy's remoting port, and commits at once."""
     topic, group = "Remoting", "remoting-service"
     stage.operator.make_topic(topic)
@@ -127,7 +127,7 @@ def remoting_client_commits(stage: Stage) -> Facts:
     }
 
 
-def first_send_before_a_heartbeat(stage: Stage) -> Facts:
+def first_send_before_a_heartbeat(stage: ProxyStage) -> Facts:
     """A producer that speaks remoting sends 3 s behind its start; its next heartbeat comes 28 s later, scans before."""
     topic, group = "Forgotten", "waiting-service"
     stage.operator.make_topic(topic)
@@ -137,7 +137,7 @@ def first_send_before_a_heartbeat(stage: Stage) -> Facts:
     time.sleep(_BEHIND_FIRST_HEARTBEAT_SECONDS)
     client.send("P", first, ClientPlan.of(UNKNOWN, COMMIT))
     at_last = stage.await_end(topic)
-    stage.wait(lambda: group in stage.proxies[0].log.read_text(errors="replace"), "the heartbeat of P")
+    stage.wait(lambda: group in stage.proxies[0].logged(), "the heartbeat of P")
     time.sleep(_SCANS_SECONDS)
     asked, known = client.checks(first).count, stage.operator.producers(group)
     client.send("P", second, ClientPlan.of(UNKNOWN, COMMIT))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from real_brokers.proxy.stages import PATIENCE_SECONDS, Stage
+from real_brokers.proxy.stages import PATIENCE_SECONDS, ProxyStage
 
 if TYPE_CHECKING:
     from real_brokers.proxy.seen import Facts
@@ -17,7 +17,7 @@ _MOST_SENDS: Final = 40
 _AGES_MS: Final = 120_000
 
 
-def commit_behind_a_check(stage: Stage) -> Facts:
+def commit_behind_a_check(stage: ProxyStage) -> Facts:
     """A producer's commit comes behind its own answer to a check, and nothing is lost."""
     topic = "LateCommit"
     stage.operator.make_topic(topic)
@@ -38,7 +38,7 @@ def commit_behind_a_check(stage: Stage) -> Facts:
     }
 
 
-def another_service_answers(stage: Stage) -> Facts:
+def another_service_answers(stage: ProxyStage) -> Facts:
     """A service commits four messages and its ENDs get lost; another one on the topic is asked, too, and rolls back."""
     topic, keys = "Shared", ("one", "two", "three", "four")
     stage.operator.make_topic(topic)
@@ -63,7 +63,7 @@ def another_service_answers(stage: Stage) -> Facts:
     }
 
 
-def refused_behind_ok(stage: Stage) -> Facts:
+def refused_behind_ok(stage: ProxyStage) -> Facts:
     """The broker refuses an END, as it has just become a slave; the proxy has answered OK, and its entry is gone."""
     topic = "Refused"
     stage.operator.make_topic(topic)
@@ -88,7 +88,7 @@ def refused_behind_ok(stage: Stage) -> Facts:
     }
 
 
-def flush_takes_too_long(stage: Stage) -> Facts:
+def flush_takes_too_long(stage: ProxyStage) -> Facts:
     """The broker stores halves and says FLUSH_DISK_TIMEOUT: the client tries again, throws, and the halves stay."""
     topic = "Unflushed"
     stage.operator.make_topic(topic)
@@ -116,7 +116,7 @@ def flush_takes_too_long(stage: Stage) -> Facts:
     }
 
 
-def producer_of_two_topics_ends(stage: Stage) -> Facts:
+def producer_of_two_topics_ends(stage: ProxyStage) -> Facts:
     """A producer of two topics ends in order, with a half of the second one open."""
     topics = "First", "Second"
     for topic in topics:
@@ -137,7 +137,7 @@ def producer_of_two_topics_ends(stage: Stage) -> Facts:
     }
 
 
-def commit_when_the_entry_is_old(stage: Stage) -> Facts:
+def commit_when_the_entry_is_old(stage: ProxyStage) -> Facts:
     """A local transaction takes 31 s, and no check comes before."""
     topic = "Slow"
     stage.operator.make_topic(topic)
@@ -158,7 +158,7 @@ def commit_when_the_entry_is_old(stage: Stage) -> Facts:
     }
 
 
-def _places(stage: Stage, topic: str) -> str:
+def _places(stage: ProxyStage, topic: str) -> str:
     return "; ".join(f"{one.queue_offset} at {one.physical_offset}" for one in stage.halves(topic))
 
 

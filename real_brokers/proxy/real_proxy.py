@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from conformance.releases.jars import PROXY, fetched_jars
 from conformance.releases.jvm import java_command
+from files.reading import read_bytes
 from real_brokers.loopback import LOOPBACK, Processes, free_port
 from real_brokers.rocketmq.broker import RealBroker
 from real_brokers.rocketmq.configuration import LOGBACK
@@ -101,10 +102,9 @@ class ClusterProxy:
         """Where gRPC clients connect to."""
         return f"{LOOPBACK}:{self.grpc_port}"
 
-    @property
-    def log(self) -> Path:
-        """What it logs."""
-        return self._folder / "proxy.log"
+    def logged(self) -> str:
+        """What it has logged so far."""
+        return read_bytes(self._folder / "proxy.log").decode(errors="replace")
 
     def __enter__(self) -> Self:
         self._processes.__enter__()

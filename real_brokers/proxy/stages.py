@@ -37,7 +37,7 @@ _A_LOOK_SECONDS: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class ProxyStage:
     """A broker, and the proxies before it."""
 
     broker: RealBroker
@@ -121,14 +121,14 @@ class Stage:
 
 
 @contextmanager
-def local_stage() -> Iterator[Stage]:
+def local_stage() -> Iterator[ProxyStage]:
     """A proxy in local mode, whose broker flushes each message before it answers."""
     with LocalProxy("defects", {**_SETTINGS, **_FLUSHES_EACH}) as proxy:
-        yield Stage(proxy, (proxy.grpc_address,), ())
+        yield ProxyStage(proxy, (proxy.grpc_address,), ())
 
 
 @contextmanager
-def cluster_stage() -> Iterator[Stage]:
+def cluster_stage() -> Iterator[ProxyStage]:
     """A broker, and two proxies in cluster mode before it."""
     with ExitStack() as stack:
         broker = stack.enter_context(RealBroker(VERSION, "defects", _SETTINGS))
@@ -136,4 +136,4 @@ def cluster_stage() -> Iterator[Stage]:
             stack.enter_context(ClusterProxy(broker.run, broker.ports.name_server_address, name, _SCAN))
             for name in ("proxy-1", "proxy-2")
         )
-        yield Stage(broker, tuple(proxy.grpc_address for proxy in proxies), proxies)
+        yield ProxyStage(broker, tuple(proxy.grpc_address for proxy in proxies), proxies)
