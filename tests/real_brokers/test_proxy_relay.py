@@ -8,6 +8,7 @@ import pytest
 
 from real_brokers.proxy import __main__ as behind_proxy
 from real_brokers.proxy.relay import GrpcRelay
+from real_brokers.proxy.seen import SEEN
 from tests.wire.one_producer import OneProducer
 from tests.wire.proxy.one_grpc_client import OneGrpcClient, code_of, grpc_broker
 from wire.proxy.protocol.messages import TransactionResolution
@@ -68,7 +69,7 @@ def test_a_scenario_that_is_not_known_is_named_with_those_that_are(capsys: pytes
 
 
 def test_every_scenario_is_on_record_with_its_story() -> None:
-    recorded = behind_proxy.SEEN.read()
+    recorded = SEEN.read()
     assert list(recorded) == list(behind_proxy.SCENARIOS)
     for name, scenario in behind_proxy.SCENARIOS.items():
         story = (scenario.play.__doc__ or "").partition("\n")[0]
