@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from real_brokers.proxy.stages import PATIENCE_SECONDS, ProxyStage
+from real_brokers.proxy.stages import PATIENCE_SECONDS, SETTINGS, ProxyStage
 
 if TYPE_CHECKING:
     from real_brokers.proxy.seen import Facts
@@ -149,7 +149,7 @@ def commit_when_the_entry_is_old(stage: ProxyStage) -> Facts:
         time.sleep(_EXPIRED_SECONDS)
         client.order("commit one")
         answer, before = client.said("ended", "one")[-1], stage.operator.end(topic)
-        stage.operator.change(transactionTimeOut=3_000)
+        stage.operator.change(transactionTimeOut=SETTINGS["transactionTimeOut"])
         stage.await_delivery(topic, 1)
     return "cannot found transaction data" in answer and before == 0, {
         "the commit is answered": answer,

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from real_brokers.rocketmq.client import Client
     from reference.format.record import LogRecord
 
-CHECK_MAX: Final = 5
-_SETTINGS: Final = {
-    "transactionTimeOut": "3000", "transactionCheckInterval": "3000", "transactionCheckMax": str(CHECK_MAX),
+SETTINGS: Final = {
+    "transactionTimeOut": "3000", "transactionCheckInterval": "3000", "transactionCheckMax": "5",
 }  # fmt: skip
 _FLUSHES_EACH: Final = {"flushDiskType": "SYNC_FLUSH"}
 _SCAN: Final = {"transactionHeartbeatPeriodSecond": 2}
@@ -123,7 +122,7 @@ class ProxyStage:
 @contextmanager
 def local_stage() -> Iterator[ProxyStage]:
     """A proxy in local mode, whose broker flushes each message before it answers."""
-    with LocalProxy("defects", {**_SETTINGS, **_FLUSHES_EACH}) as proxy:
+    with LocalProxy("defects", {**SETTINGS, **_FLUSHES_EACH}) as proxy:
         yield ProxyStage(proxy, (proxy.grpc_address,), ())
 
 
@@ -131,7 +130,7 @@ def local_stage() -> Iterator[ProxyStage]:
 def cluster_stage() -> Iterator[ProxyStage]:
     """A broker, and two proxies in cluster mode before it."""
     with ExitStack() as stack:
-        broker = stack.enter_context(RealBroker(VERSION, "defects", _SETTINGS))
+        broker = stack.enter_context(RealBroker(VERSION, "defects", SETTINGS))
         proxies = tuple(
             stack.enter_context(ClusterProxy(broker.run, broker.ports.name_server_address, name, _SCAN))
             for name in ("proxy-1", "proxy-2")
