@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -11,11 +11,12 @@ from fuzz.lockstep.script import variable_of
 from fuzz.mutants.mutant import Mutant, MutatedPart
 from fuzz.mutants.of_the_broker import BROKER_MUTANTS
 from fuzz.mutants.of_the_spec import PROPERTY_MUTANTS, SPEC_MUTANTS
-from fuzz.search.examples import FuzzFailure, fuzz
+from fuzz.search.examples import FuzzFailure, Fuzzing, fuzz
 from model_check.cpython import explore
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
+    from fuzz.broker_side.twin_process import TwinProcesses
     from model_check.world import World
     from spec.language import Machine
 
@@ -27,6 +28,9 @@ MOST_EXAMPLES: Final = 3_000
 
 STEPS: Final = 50
 """The most steps of an example in the hunt."""
+
+MOST_EXAMPLES_BESIDE_REAL, STEPS_BESIDE_REAL = 500, 100
+"""The same where RocketMQ's own classes are the judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,17 @@ def hunt(mutant: Mutant, *, random_seed: int) -> HuntResult:
     """Run one mutant until it is noticed, or until it has lived through all examples."""
     if mutant.part is MutatedPart.PROPERTY:
         return _search(mutant)
-    done = fuzz(mutant.pairing, examples=MOST_EXAMPLES, steps=STEPS, random_seed=random_seed)
+    return _outlived(mutant, fuzz(mutant.pairing, examples=MOST_EXAMPLES, steps=STEPS, random_seed=random_seed))
+
+
+def hunt_beside(twins: TwinProcesses, mutant: Mutant, *, random_seed: int) -> HuntResult:
+    """The same of a mutant of the broker, with RocketMQ's own classes as the only judge."""
+    beside = replace(mutant.pairing, make_process=twins, compares_specification=False)
+    examples, steps = MOST_EXAMPLES_BESIDE_REAL, STEPS_BESIDE_REAL
+    return _outlived(mutant, fuzz(beside, examples=examples, steps=steps, random_seed=random_seed))
+
+
+def _outlived(mutant: Mutant, done: Fuzzing) -> HuntResult:
     if done.failure is None:
         return HuntResult(mutant, "", "", done.examples, done.seconds)
     mismatch = done.failure.mismatch

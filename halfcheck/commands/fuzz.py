@@ -12,7 +12,7 @@ import typer
 from document.console import show
 from document.parts import Names, Paragraph, Part, Tone, tabulated
 from document.words import counted
-from halfcheck.errors import ExitCode
+from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.options import (
     USUAL_PROFILE,
     AsJson,
@@ -61,7 +61,12 @@ def command(
         bool, typer.Option("--visit-all", help="Steer the pair to every state of a small instance as well.")
     ] = False,
     mutants: Annotated[
-        bool, typer.Option("--mutants", help="Hunt the mutants instead, and print who killed them.")
+        bool,
+        typer.Option(
+            "--mutants",
+            help="Hunt the mutants instead, and print who killed them; with --real those of the broker of that "
+            "release, whose only judge are its own classes.",
+        ),
     ] = False,
     real: Annotated[
         str,
@@ -89,13 +94,14 @@ def command(
     halfcheck fuzz --jar broker/target/rocketmq-broker-5.5.1-SNAPSHOT.jar
     halfcheck fuzz --real 4.9.7 --every-transition --instance tiny --faults ''
     halfcheck fuzz --mutants --json
+    halfcheck fuzz --mutants --real 5.3.3
     """
     from fuzz.search.campaign import run_campaign
     from spec.constants import FAULTS
 
     refuse_a_file(out)
     if mutants:
-        return _hunt(seed, as_json=as_json)
+        return _hunt(real, jar, seed, as_json=as_json)
     given = given_by(jar, real)
     release = real if given is None else given.release
     chosen = FAULTS if faults == EVERY_FAULT else tuple(names_in(faults))
@@ -189,11 +195,17 @@ def _print(campaign: Campaign, *, visited_all: bool, as_json: bool) -> None:
         show(_outcome(campaign, visited_all=visited_all))
 
 
-def _hunt(seed: int, *, as_json: bool) -> ExitCode:
-    """Hunt all mutants, and print who killed them."""
+def _hunt(release: str, jar: Path | None, seed: int, *, as_json: bool) -> ExitCode:
+    """Hunt all mutants, or with a release those of its broker beside its own classes, and print who killed them."""
     from fuzz.mutants import kill_table
 
-    kills = [kill_table.hunt(mutant, random_seed=seed) for mutant in kill_table.MUTANTS]
+    if jar is not None:
+        message = f"--mutants --jar {jar}: the mutants are those of this project's broker; leave out --jar"
+        raise CommandLineError(message)
+    if release:
+        kills = _hunted_beside_classes(release, seed)
+    else:
+        kills = [kill_table.hunt(mutant, random_seed=seed) for mutant in kill_table.MUTANTS]
     survivors = [kill.mutant.name for kill in kills if not kill.variable]
     if as_json:
         rows = [kill.to_json() for kill in kills]
@@ -201,6 +213,22 @@ def _hunt(seed: int, *, as_json: bool) -> ExitCode:
     else:
         show(_table_of_kills(kills))
     return ExitCode.SAFETY_VIOLATED if survivors else ExitCode.OK
+
+
+def _hunted_beside_classes(release: str, seed: int) -> list[HuntResult]:
+    from conformance.java.real_classes import RealClasses
+    from fuzz.broker_side.twin_process import TwinProcesses
+    from fuzz.mutants.kill_table import hunt_beside
+    from fuzz.mutants.of_the_broker import BROKER_MUTANTS
+
+    releases = {mutant: mutant.world.profile.unturned for mutant in BROKER_MUTANTS}
+    own = [mutant for mutant, of in releases.items() if of == release]
+    if not own:
+        there = ", ".join(sorted(set(releases.values())))
+        message = f"--mutants --real {release}: no mutant of the broker is of that release; there are some of {there}"
+        raise CommandLineError(message)
+    with RealClasses(release) as real:
+        return [hunt_beside(TwinProcesses(real), mutant, random_seed=seed) for mutant in own]
 
 
 @contextmanager

@@ -24,11 +24,7 @@ _NOT_FOUND: Final = "cannot found transaction data"
 def restarted_proxy(stage: ProxyStage) -> Facts:
     """The proxy is killed and started again between send and commit."""
     topic = "Restarted"
-    stage.operator.make_topic(topic)
-    with stage.client() as client:
-        client.order(f"producer A {topic}")
-        client.order("answer A commit")
-        client.order(f"send A {topic} one")
+    with stage.with_half(topic) as client:
         stage.proxies[0].restart()
         client.order("commit one")
         while _UNAVAILABLE in client.said("ended", "one")[-1]:
@@ -47,11 +43,7 @@ def restarted_proxy(stage: ProxyStage) -> Facts:
 def commit_through_the_other(stage: ProxyStage) -> Facts:
     """Something that balances requests brings the send to one proxy and the commit to the other."""
     topic = "Balanced"
-    stage.operator.make_topic(topic)
-    with GrpcRelay(stage.addresses[0], stage.addresses[1]) as relay, stage.client(relay.address) as client:
-        client.order(f"producer A {topic}")
-        client.order("answer A commit")
-        client.order(f"send A {topic} one")
+    with GrpcRelay(stage.addresses[0], stage.addresses[1]) as relay, stage.with_half(topic, relay.address) as client:
         client.order("commit one")
         answer, before = client.said("ended", "one")[-1], stage.operator.end(topic)
     return _NOT_FOUND in answer and before == 0, {
@@ -77,7 +69,7 @@ def two_instances_at_two_proxies(stage: ProxyStage) -> Facts:
         time.sleep(1)
         delivered = stage.delivered(topic)
     return answer == "OK" and len(delivered) == 2, {
-        "halves and copies": "; ".join(f"{one.queue_offset} at {one.physical_offset}" for one in stage.halves(topic)),
+        "halves and copies": stage.places(topic),
         "the commit is answered": answer,
         "delivered": "; ".join(delivered),
     }
@@ -86,11 +78,7 @@ def two_instances_at_two_proxies(stage: ProxyStage) -> Facts:
 def broker_dies_behind_ok(stage: ProxyStage) -> Facts:
     """The broker stands still while a producer commits, and is killed: the END was answered, and is lost."""
     topic = "Dies"
-    stage.operator.make_topic(topic)
-    with stage.client() as client:
-        client.order(f"producer A {topic}")
-        client.order("answer A commit")
-        client.order(f"send A {topic} one")
+    with stage.with_half(topic) as client:
         stage.broker.freeze_broker()
         client.order("commit one")
         stage.broker.kill_broker()

@@ -20,11 +20,7 @@ _AGES_MS: Final = 120_000
 def commit_behind_a_check(stage: ProxyStage) -> Facts:
     """A producer's commit comes behind its own answer to a check, and nothing is lost."""
     topic = "LateCommit"
-    stage.operator.make_topic(topic)
-    with stage.client() as client:
-        client.order(f"producer A {topic}")
-        client.order("answer A commit")
-        client.order(f"send A {topic} one")
+    with stage.with_half(topic) as client:
         client.wait_for("checked", "one", "A commit", PATIENCE_SECONDS)
         stage.await_delivery(topic, 1)
         client.order("commit one")
@@ -32,7 +28,7 @@ def commit_behind_a_check(stage: ProxyStage) -> Facts:
         stage.await_settled(topic)
         delivered = stage.delivered(topic)
     return len(delivered) == 2, {
-        "halves and copies": _places(stage, topic),
+        "halves and copies": stage.places(topic),
         "the commit is answered": answer[-1],
         "delivered": "; ".join(delivered),
     }
@@ -66,11 +62,7 @@ def another_service_answers(stage: ProxyStage) -> Facts:
 def refused_behind_ok(stage: ProxyStage) -> Facts:
     """The broker refuses an END, as it has just become a slave; the proxy has answered OK, and its entry is gone."""
     topic = "Refused"
-    stage.operator.make_topic(topic)
-    with stage.client() as client:
-        client.order(f"producer A {topic}")
-        client.order("answer A commit")
-        client.order(f"send A {topic} one")
+    with stage.with_half(topic) as client:
         stage.operator.change(brokerRole="SLAVE")
         client.order("commit one")
         stage.operator.change(brokerRole="ASYNC_MASTER")
@@ -140,12 +132,8 @@ def producer_of_two_topics_ends(stage: ProxyStage) -> Facts:
 def commit_when_the_entry_is_old(stage: ProxyStage) -> Facts:
     """A local transaction takes 31 s, and no check comes before."""
     topic = "Slow"
-    stage.operator.make_topic(topic)
     stage.operator.change(transactionTimeOut=_AGES_MS)
-    with stage.client() as client:
-        client.order(f"producer A {topic}")
-        client.order("answer A commit")
-        client.order(f"send A {topic} one")
+    with stage.with_half(topic) as client:
         time.sleep(_EXPIRED_SECONDS)
         client.order("commit one")
         answer, before = client.said("ended", "one")[-1], stage.operator.end(topic)
@@ -156,10 +144,6 @@ def commit_when_the_entry_is_old(stage: ProxyStage) -> Facts:
         "delivered then": str(before),
         "delivered behind the first check": "; ".join(stage.delivered(topic)),
     }
-
-
-def _places(stage: ProxyStage, topic: str) -> str:
-    return "; ".join(f"{one.queue_offset} at {one.physical_offset}" for one in stage.halves(topic))
 
 
 def _counts(numbers: list[int]) -> str:

@@ -62,6 +62,16 @@ class ProxyStage:
             yield client
 
     @contextmanager
+    def with_half(self, topic: str, address: str = "") -> Iterator[LedGrpcClient]:
+        """A client whose producer A has made the half `one` in a topic of its own, and answers checks with commit."""
+        self.operator.make_topic(topic)
+        with self.client(address) as client:
+            client.order(f"producer A {topic}")
+            client.order("answer A commit")
+            client.order(f"send A {topic} one")
+            yield client
+
+    @contextmanager
     def losing(self, *keys: str) -> Iterator[LedGrpcClient]:
         """A client of the first proxy whose ENDs for some messages get lost."""
         with GrpcRelay(self.addresses[0], lost=frozenset(keys)) as relay, self.client(relay.address) as client:
@@ -74,6 +84,10 @@ class ProxyStage:
     def halves(self, topic: str) -> list[LogRecord]:
         """The halves of a topic and their copies."""
         return [one for one in self.operator.records(HALF_TOPIC) if one.properties.get("REAL_TOPIC") == topic]
+
+    def places(self, topic: str) -> str:
+        """The offsets of a topic's halves and their copies, in the half topic and in the commit log."""
+        return "; ".join(f"{one.queue_offset} at {one.physical_offset}" for one in self.halves(topic))
 
     def checks(self, topic: str) -> int:
         """How many checks the newest copy of a topic's halves counts."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Barrier
 from time import sleep
+from typing import TYPE_CHECKING
 
 from files.alone import alone
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_who_waits_finds_what_was_made(tmp_path: Path) -> None:
@@ -32,6 +35,10 @@ def test_names_that_differ_in_their_ends_have_locks_of_their_own(tmp_path: Path)
         assert {path.name for path in tmp_path.iterdir()} == {"4.9.7.lock", "4.9.8.lock"}
 
 
-def test_where_no_lock_can_be_had_each_makes_it_for_itself() -> None:
-    with alone(Path("/dev/null/cache/code")), alone(Path("/dev/null/cache/code")):
-        pass
+def test_where_no_lock_can_be_had_each_makes_it_for_itself(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    path, made = tmp_path / "file" / "code", []
+    with alone(path), alone(path):
+        made.append(path)
+    assert made
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]

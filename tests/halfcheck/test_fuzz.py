@@ -120,6 +120,12 @@ def test_the_kill_table_is_printed_and_a_survivor_fails(capsys: Captured, monkey
         (["--real", "latest"], 151, "no release 'latest'"),
         (["--out", "/dev/null"], 150, "/dev/null: not a folder; --out takes one that is there, or can be made"),
         (["--out", "/dev/null/x", "--mutants"], 150, "/dev/null: not a folder"),
+        (
+            ["--mutants", "--real", "5.0.0"],
+            151,
+            "no mutant of the broker is of that release; there are some of 4.9.7, 5.3.3, 5.4.0",
+        ),
+        (["--mutants", "--jar", "x.jar"], 151, "the mutants are those of this project's broker; leave out --jar"),
     ],
 )
 def test_bad_options_are_refused_in_one_line(capsys: Captured, options: list[str], code: int, words: str) -> None:
