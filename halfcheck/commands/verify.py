@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from halfcheck.options import print_json
+from halfcheck.options import print_json, refuse_a_file
 from halfcheck.printing.progress import live_line
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def command(
     *,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where index.html goes.")] = Path("report"),
     work: Annotated[Path, typer.Option(metavar="DIR", help="Where traces and results are kept.")] = Path("build"),
-    traces: Annotated[int, typer.Option(min=8, help="How many traces to simulate in all.")] = 1_000_000,
+    traces: Annotated[int, typer.Option(help="How many traces to simulate in all.")] = 1_000_000,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Where all random choices come from.")] = 7,
     master: Annotated[str, typer.Option(help="The Spark master; all cores of this machine if not given.")] = "local[*]",
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
@@ -54,9 +54,7 @@ def command(
     from model_check.processes import on_all_cores
     from spark_trace_analysis.cluster.session import require_java
 
-    if out.exists() and not out.is_dir():
-        message = f"--out {out} is not a directory"
-        raise typer.BadParameter(message)
+    refuse_a_file(out)
     require_java()
     with _progress(wanted=not as_json) as (say, status):
         job = Verification(seed, traces, work, say, status)

@@ -21,6 +21,7 @@ from model_check.question import Question
 from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.world import NO_FAULTS, Environment, Profile, World
 from spark_trace_analysis.cluster.session import spark_session
+from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.traces.manifest import Parameters, TraceRun, commit, source_fingerprint
 from spark_trace_analysis.traces.simulate import find_complete, simulate
@@ -171,6 +172,9 @@ class Verification:
         The folders of another state of the sources are left alone: their traces are not used, and not in the way.
         """
         kinds = [(profile, faults) for profile in Profile.distinct_versions() for faults in ENVIRONMENTS[:2]]
+        if self.traces < len(kinds):
+            message = f"--traces {self.traces}: give at least {len(kinds)}, one for each profile in each environment"
+            raise BadOptionError(message)
         share, rest = divmod(self.traces, len(kinds))
         made = []
         for number, (profile, faults) in enumerate(kinds):

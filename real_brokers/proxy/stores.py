@@ -111,9 +111,11 @@ def compare(folder: Path) -> SaidAgain:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Record what is named, or all, and compare; the exit code is 0, or 12 if something differs."""
     parser = OneLineParser(prog="python -m real_brokers.proxy.stores", description=__doc__)
-    parser.add_argument("scenarios", nargs="*", choices=(*SCENARIOS, []), help="all if none is named")
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(SCENARIOS)}; all if none")
     parser.add_argument("--kept", action="store_true", help="compare what is kept, and record nothing")
     options = parser.parse_args(arguments)
+    if unknown := [name for name in options.scenarios if name not in SCENARIOS]:
+        parser.error(f"no scenario {unknown[0]!r}; there are {', '.join(SCENARIOS)}")
 
     def work() -> int:
         differ = False

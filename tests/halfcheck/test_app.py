@@ -402,9 +402,27 @@ def test_a_terminal_of_another_encoding_ends_no_command(of_the_terminal: dict[st
 
 def test_verify_asks_for_java_before_anything_else(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", "/dev/null")
-    outcome = run("verify", "--traces", "960", "--out", "/dev/null/sub")
+    outcome = run("verify", "--traces", "960", "--out", "new")
     assert (outcome.exit_code, outcome.out) == (ExitCode.BAD_OPTION, "")
     assert outcome.error_line().startswith("halfcheck: Spark needs Java 17 or newer, and JAVA_HOME is /dev/null")
+
+
+@pytest.mark.parametrize(
+    ("option", "exit_code", "words"),
+    [
+        (
+            ("--traces", "8"),
+            ExitCode.BAD_OPTION,
+            "--traces 8: give at least 12, one for each profile in each environment",
+        ),
+        (("--traces", "-3"), ExitCode.BAD_OPTION, "--traces -3: give at least 12"),
+        (("--out", "/dev/null/sub"), ExitCode.BAD_CONTENT, "/dev/null: not a folder"),
+    ],
+)
+def test_verify_refuses_before_it_begins(run: Runner, option: tuple[str, str], exit_code: ExitCode, words: str) -> None:
+    outcome = run("verify", *option)
+    assert (outcome.exit_code, outcome.out) == (exit_code, "")
+    assert words in outcome.error_line()
 
 
 def test_what_the_parser_refuses_names_the_help_of_its_command(run: Runner, example: Callable[[str], None]) -> None:
