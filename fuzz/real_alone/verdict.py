@@ -57,9 +57,19 @@ class JarVerdict:
         return tuple(each for each in self.clauses if each.outcome is outcome)
 
     @property
+    def mended_by_half(self) -> tuple[ClauseOnJar, ...]:
+        """Those that are mended in part under the fewest faults under which the jar mends anything.
+
+        With more faults other defects than the one that is repaired may break the same clause.
+        """
+        part = self.of(ClauseOutcome.PART)
+        mends = [set(each.one.environment) for each in (*self.of(ClauseOutcome.MENDED), *part)]
+        return tuple(each for each in part if not any(fewer < set(each.one.environment) for fewer in mends))
+
+    @property
     def is_good(self) -> bool:
         """It breaks nothing anew, and mends nothing by half."""
-        return not self.newly_broken and not self.of(ClauseOutcome.PART)
+        return not self.newly_broken and not self.mended_by_half
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as plain data."""
@@ -71,6 +81,7 @@ class JarVerdict:
             "newly_broken": [found.to_json() for found in self.newly_broken],
             "broken_otherwise": [found.to_json() for found in self.otherwise_broken],
             "counts": {outcome.value: counts[outcome.value] for outcome in ClauseOutcome},
+            "mended_by_half": [" ".join(each.key) for each in self.mended_by_half],
             "clauses": [each.to_json() for each in self.clauses],
             "schedules_on_both": self.hunted.played,
             "alike_on_both": self.hunted.alike,

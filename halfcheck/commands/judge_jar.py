@@ -45,7 +45,8 @@ def command(
     kind are played on the jar and on the release: what breaks a guarantee in the jar alone is made as short as can be.
 
     The exit code is 12 when the jar breaks a guarantee that the release does not break under the same faults, or mends
-    only a part of a clause; 0 otherwise, whatever it leaves broken. It wants a JDK, and Maven the first time.
+    only a part of a clause under the fewest faults under which it mends anything; 0 otherwise, whatever it leaves
+    broken. It wants a JDK, and Maven the first time.
 
     Examples
     --------

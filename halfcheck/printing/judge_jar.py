@@ -11,7 +11,7 @@ from fuzz.real_alone.claims import ClauseOutcome
 from model_check.wording.clauses import GUARANTEES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from document.parts import Part
     from fuzz.real_alone.claims import ClauseOnJar
@@ -77,12 +77,13 @@ def _sentences(verdict: JarVerdict) -> Iterator[Part]:
     part = verdict.of(ClauseOutcome.PART)
     in_part = {each.name for each in part}
     mended = [each for each in verdict.of(ClauseOutcome.MENDED) if each.name not in in_part]
-    if part:
-        least = min(len(each.schedule.steps) for each in part if each.schedule is not None)
+    by_half = verdict.mended_by_half
+    if by_half:
+        yield Paragraph(f"{name} mends only a part of {_still_broken(by_half)}", Tone.BAD)
+    if with_more_faults := [each for each in part if each not in by_half]:
         yield Paragraph(
-            f"{name} mends only a part of {_names(part)}: others than the counterexample still break it, the shortest "
-            f"in {counted(least, 'step')}",
-            Tone.BAD,
+            f"with more faults, {name} mends only a part of {_still_broken(with_more_faults)}; that is no fault of a "
+            "repair which needs none of them"
         )
     if mended:
         least = min(each.played for each in mended)
@@ -99,6 +100,11 @@ def _sentences(verdict: JarVerdict) -> Iterator[Part]:
             else (f"does all that {release} does, and mends nothing")
         )
         yield Paragraph(f"{name} {same}", Tone.TITLE)
+
+
+def _still_broken(part: Sequence[ClauseOnJar]) -> str:
+    least = min(len(each.schedule.steps) for each in part if each.schedule is not None)
+    return f"{_names(part)}: others than the counterexample still break it, the shortest in {counted(least, 'step')}"
 
 
 def _in_words(found: NewlyBroken) -> str:

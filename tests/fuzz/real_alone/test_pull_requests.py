@@ -182,5 +182,5 @@ def test_classes_that_the_harness_does_not_fit_are_refused_in_one_line(
 def test_the_whole_table_of_verdicts_on_each(jars: dict[str, Path], patch: str, is_good: bool) -> None:
     verdict = judged(jars[patch], of_command._counterexamples_of(RELEASE), 180)
     assert verdict.is_good is is_good
-    assert bool(verdict.of(ClauseOutcome.PART)) is (patch == HALF)
+    assert bool(verdict.mended_by_half) is (patch == HALF)
     assert bool(verdict.newly_broken) is (patch == LOSING)
