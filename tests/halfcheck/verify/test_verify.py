@@ -139,6 +139,6 @@ def test_a_folder_of_traces_that_holds_something_else_is_refused_before_anything
 def test_an_out_that_is_a_file_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "report"
     file.write_text("mine")
-    assert run(["verify", "--traces", "960", "--out", str(file)]) == ExitCode.BAD_OPTION
+    assert run(["verify", "--traces", "960", "--out", str(file)]) == ExitCode.BAD_CONTENT
     assert file.read_text() == "mine"
     assert len(capsys.readouterr().err.splitlines()) == 1
