@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 
     from xdist.remote import Producer
 
-# Text that is appended to a generated module, and scripts of a client that has an environment of its own.
-collect_ignore = [
-    "model_check/explicit/kernel_texts",
-    "real_brokers/clients/grpc/led_client.py",
-    "real_brokers/clients/grpc/python_client.py",
-]
+# Text that is appended to a generated module, and the script of a client that has an environment of its own.
+collect_ignore = ["model_check/explicit/kernel_texts", "real_brokers/clients/grpc/python_client.py"]
 
 COMPILED = (
     "tiny",

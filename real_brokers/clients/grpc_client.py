@@ -1,4 +1,4 @@
-"""rocketmq-python-client in an environment of its own, which pip makes once, and a process of it that is led."""
+"""Clients that speak gRPC: how each is had, and a process of one that is led."""
 
 from __future__ import annotations
 
@@ -8,44 +8,25 @@ import venv
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from conformance.releases.jars import GRPC_CLIENTS, fetched_jars
+from conformance.releases.jvm import client_command, java_command
+from real_brokers.clients.built_program import GRPC_PROGRAMS, ClientBuildError
 from real_brokers.clients.scenario_client import ScenarioClient
-from real_brokers.errors import RealBrokerError
-
-PYTHON_CLIENT: Final = "rocketmq-python-client==5.1.2"
-SOURCES: Final = Path(__file__).with_name("grpc")
-_BUILD: Final = Path(__file__).parents[2] / "build" / "grpc-python-client"
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
+
+PYTHON: Final = "grpc-python"
+GRPC_NAMES: Final = (PYTHON, *GRPC_CLIENTS, *GRPC_PROGRAMS)
+"""Of the clients: one in Python, one of each release in Java, and those that are built here."""
+
+_PYTHON_CLIENT: Final = "rocketmq-python-client==5.1.2"
+_SOURCES: Final = Path(__file__).with_name("grpc")
+_BUILDS: Final = Path(__file__).parents[2] / "build"
 
 
-class PythonClientError(RealBrokerError):
-    """The Python client can't be installed."""
-
-
-def python_client(script: str, *arguments: str) -> list[str]:
-    """The command of a script of the folder ``grpc``; `PythonClientError` if the client can't be installed."""
-    python = _BUILD / "bin" / "python"
-    if not (_BUILD / ".installed").is_file():
-        venv.create(_BUILD, clear=True, with_pip=True)
-        done = subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", PYTHON_CLIENT],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode:
-            message = f"pip install {PYTHON_CLIENT} failed: {done.stderr.strip().splitlines()[-1:]}"
-            raise PythonClientError(message)
-        (_BUILD / ".installed").touch()
-    return [str(python), str(SOURCES / script), *arguments]
-
-
-def home_in(folder: Path) -> Mapping[str, str]:
-    """The environment of a client that writes below a folder."""
-    return {**os.environ, "HOME": str(folder)}
-
-
-class LedGrpcClient(ScenarioClient):
-    """A process of ``led_client.py``, from entering the context on: producers of one proxy.
+class GrpcClient(ScenarioClient):
+    """A process of a client, from entering the context on; its orders stand in the docstring of the package ``grpc``.
 
     Parameters
     ----------
@@ -53,11 +34,42 @@ class LedGrpcClient(ScenarioClient):
         Of the proxy, ``HOST:PORT``.
     folder
         Where it may write.
+    name
+        Of :data:`GRPC_NAMES`.
+    topics
+        Those of the one producer that it is to be, in place of what the scenario has; in Python alone.
+
+    Raises
+    ------
+    ClientBuildError
+        It can't be installed or built.
     """
 
-    def __init__(self, address: str, folder: Path) -> None:
-        super().__init__(python_client("led_client.py", address), folder, home_in(folder))
+    def __init__(self, address: str, folder: Path, name: str = PYTHON, topics: Sequence[str] = ()) -> None:
+        super().__init__([*_command(name, folder), address, *topics], folder, {**os.environ, "HOME": str(folder)})
 
-    def said(self, name: str, key: str) -> list[str]:
-        """What its events of a name and a key say, in their order."""
-        return [event.more for event in self.events if (event.name, event.key) == (name, key)]
+
+def _command(name: str, folder: Path) -> list[str]:
+    if name in GRPC_CLIENTS:
+        jvm = java_command(folder, "256m")
+        return client_command(fetched_jars(GRPC_CLIENTS[name]), folder, _SOURCES / "GrpcScenarioClient.java", jvm=jvm)
+    if name in GRPC_PROGRAMS:
+        return GRPC_PROGRAMS[name].command(_BUILDS / f"{name}-client")
+    return [str(_python_environment() / "bin" / "python"), str(_SOURCES / "python_client.py")]
+
+
+def _python_environment() -> Path:
+    """An environment with the Python client, which pip brings once."""
+    folder = _BUILDS / f"{PYTHON}-client"
+    if not (folder / ".installed").is_file():
+        venv.create(folder, clear=True, with_pip=True)
+        pip = folder / "bin" / "pip"
+        done = subprocess.run(
+            [pip, "install", "--quiet", "--disable-pip-version-check", _PYTHON_CLIENT],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            message = f"pip install {_PYTHON_CLIENT} failed: {done.stderr.strip().splitlines()[-1:]}"
+            raise ClientBuildError(message)
+        (folder / ".installed").touch()
+    return folder

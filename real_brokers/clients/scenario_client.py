@@ -1,23 +1,18 @@
-"""One process of a client that is led through the scenario: a command a line, and events as they come.
-
-The Go client is built once by the machine's own Go, from modules that `go.mod` names by version. There is no ``go.sum``
-here, as it names hosts; Go makes one in the build folder, and its own checksum database vouches for the modules.
-"""
+"""One process of a client that is led through the scenario: a command a line, and events as they come."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import threading
 import time
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Self, cast
 
 from conformance.releases.jvm import client_command, java_command
-from files.reading import read_bytes
+from real_brokers.clients.built_program import GO
 from real_brokers.errors import RealBrokerError
 
 if TYPE_CHECKING:
@@ -26,13 +21,12 @@ if TYPE_CHECKING:
 DIFFERS: Final = 12
 """The exit code where a client did not get what it must."""
 
+DONE: Final = "OK"
+"""What is said of an order that did not fail."""
+
 _HERE: Final = Path(__file__).parent
 _SCENARIO: Final = _HERE / "scenario.txt"
-_BUILD_SECONDS: Final = 600
-
-
-class GoError(RealBrokerError):
-    """There is no Go, or it does not build the client."""
+_ORDER_SECONDS: Final = 150.0
 
 
 def java_client(jars: Path, run: Path, address: str, *, headers: str = "JSON") -> list[str]:
@@ -42,44 +36,8 @@ def java_client(jars: Path, run: Path, address: str, *, headers: str = "JSON") -
 
 
 def go_client(folder: Path, address: str) -> list[str]:
-    """The command of the Go client, which is built in a folder first if it is not there as it is now.
-
-    Raises
-    ------
-    GoError
-        It can't be built; names the last line that Go printed.
-    """
-    binary, sources = folder / "client", folder / "sources"
-    if not binary.is_file() or _content(sources) != _content(_HERE / "go"):
-        _build(folder)
-        shutil.rmtree(sources, ignore_errors=True)
-        shutil.copytree(_HERE / "go", sources)
-    return [str(binary), address, str(_SCENARIO)]
-
-
-def _content(folder: Path) -> dict[str, bytes]:
-    return {path.name: read_bytes(path) for path in folder.glob("*")}
-
-
-def _build(folder: Path) -> None:
-    go = shutil.which("go")
-    if go is None:
-        message = "no go in PATH: the Go client wants Go 1.21 or newer; install it, or name the clients to lead"
-        raise GoError(message)
-    shutil.copytree(_HERE / "go", folder, dirs_exist_ok=True)
-    done = subprocess.run(
-        [go, "build", "-o", "client", "."],
-        cwd=folder,
-        env={**os.environ, "GOFLAGS": "-mod=mod"},
-        capture_output=True,
-        text=True,
-        timeout=_BUILD_SECONDS,
-        check=False,
-    )
-    if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        message = f"go build failed: {lines[-1] if lines else done.returncode}"
-        raise GoError(message)
+    """The command of the Go client, which is built in a folder first; `ClientBuildError` if it can't be."""
+    return [*GO.command(folder), address, str(_SCENARIO)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +74,10 @@ class ScenarioClient:
                 text=True,
             )
         self._to, self._from = cast("IO[str]", self._process.stdin), cast("IO[str]", self._process.stdout)
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
         try:
-            self.wait("start", lambda: any(event.name == "ready" for event in self.events), 150)
+            self.wait("start", lambda: any(event.name == "ready" for event in self.events), _ORDER_SECONDS)
         except BaseException:
             self.__exit__()
             raise
@@ -127,6 +86,10 @@ class ScenarioClient:
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.wait(20)
+        self._listening.join()
+        self._from.close()
+        with suppress(BrokenPipeError):
+            self._to.close()
 
     def _listen(self) -> None:
         for line in self._from:
@@ -136,30 +99,37 @@ class ScenarioClient:
                 self.events.append(ClientEvent(name, key, more))
                 self._changed.notify_all()
 
-    def order(self, command: str, seconds: float = 150, *, may_fail: bool = False) -> None:
-        """Give a command, and wait until it is done, or has failed where it may; `RealBrokerError` otherwise."""
+    def order(self, command: str) -> None:
+        """Give a command, and wait until it is done; `RealBrokerError` if it fails."""
+        if (said := self.attempt(command)) != DONE:
+            message = f"{command}: {said}"
+            raise RealBrokerError(message, exit_code=DIFFERS)
+
+    def attempt(self, command: str) -> str:
+        """Give a command, and wait until it is done or has failed: `DONE`, or why it failed."""
         before = len(self.events)
         self._to.write(command + "\n")
         self._to.flush()
 
-        def over() -> bool:
-            return any(event.name in {"done", "failed"} and event.key == command for event in self.events[before:])
+        def over() -> list[ClientEvent]:
+            new = self.events[before:]
+            return [event for event in new if event.name in {"done", "failed"} and event.key == command]
 
-        self.wait(command, over, seconds)
-        failed = [event for event in self.events[before:] if event.name == "failed"]
-        if failed and not may_fail:
-            message = f"{command}: {failed[0].more}"
-            raise RealBrokerError(message, exit_code=DIFFERS)
+        self.wait(command, lambda: bool(over()), _ORDER_SECONDS)
+        event = over()[0]
+        return DONE if event.name == "done" else event.more
 
     def wait(self, what: str, is_so: Callable[[], bool], seconds: float) -> None:
         """Wait until something is so; `RealBrokerError`, which names the last events, if it does not come."""
         end = time.monotonic() + seconds
         with self._changed:
-            while not is_so():
+            while True:
+                has_ended = not self._listening.is_alive()  # so that its last event is here
+                if is_so():
+                    return
                 left = end - time.monotonic()
-                ended = self._process.poll()
-                if left <= 0 or ended is not None:
-                    message = f"{what}: not within {seconds} s ({ended}); {self.events[-8:]}"
+                if left <= 0 or has_ended:
+                    message = f"{what}: not within {seconds} s ({self._process.poll()}); {self.events[-8:]}"
                     raise RealBrokerError(message, exit_code=DIFFERS)
                 self._changed.wait(min(left, 0.5))
 
@@ -172,7 +142,7 @@ class ScenarioClient:
         end = time.monotonic() + seconds
         while not self.count("pulled", key, topic) and time.monotonic() < end:
             time.sleep(0.5)
-            self.order(f"drain {topic}", may_fail=True)
+            self.attempt(f"drain {topic}")
         self.wait_for("pulled", key, topic, 0.1)
 
     def count(self, name: str, key: str, more: str = "") -> int:

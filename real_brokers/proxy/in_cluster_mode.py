@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
+from real_brokers.clients.scenario_client import DONE
 from real_brokers.proxy.relay import GrpcRelay
 from real_brokers.proxy.stages import PATIENCE_SECONDS, ProxyStage
 from real_brokers.rocketmq.client import COMMIT, UNKNOWN, ClientMessage, ClientPlan
@@ -24,18 +25,16 @@ _NOT_FOUND: Final = "cannot found transaction data"
 def restarted_proxy(stage: ProxyStage) -> Facts:
     """The proxy is killed and started again between send and commit."""
     topic = "Restarted"
-    with stage.with_half(topic) as client:
+    with stage.with_half(topic) as producer:
         stage.proxies[0].restart()
-        client.order("commit one")
-        while _UNAVAILABLE in client.said("ended", "one")[-1]:
+        while _UNAVAILABLE in (answer := producer.attempt("commit one")):
             time.sleep(1)
-            client.order("commit one")
-        answer, before = client.said("ended", "one")[-1], stage.operator.end(topic)
+        before = stage.operator.end(topic)
         at_last = stage.await_end(topic)
     return _NOT_FOUND in answer and before == 0, {
         "the commit is answered": answer,
         "delivered then": str(before),
-        "checks that reached the client": str(len(client.said("checked", "one"))),
+        "checks that reached the client": str(producer.count("checked", "one")),
         "at last": at_last,
     }
 
@@ -43,9 +42,8 @@ def restarted_proxy(stage: ProxyStage) -> Facts:
 def commit_through_the_other(stage: ProxyStage) -> Facts:
     """Something that balances requests brings the send to one proxy and the commit to the other."""
     topic = "Balanced"
-    with GrpcRelay(stage.addresses[0], stage.addresses[1]) as relay, stage.with_half(topic, relay.address) as client:
-        client.order("commit one")
-        answer, before = client.said("ended", "one")[-1], stage.operator.end(topic)
+    with GrpcRelay(stage.addresses[0], stage.addresses[1]) as relay, stage.with_half(topic, relay.address) as producer:
+        answer, before = producer.attempt("commit one"), stage.operator.end(topic)
     return _NOT_FOUND in answer and before == 0, {
         "the commit is answered": answer,
         "delivered then": str(before),
@@ -56,19 +54,16 @@ def two_instances_at_two_proxies(stage: ProxyStage) -> Facts:
     """Of two instances of a service, each at a proxy of its own, one commits late; the other has answered the check."""
     topic = "TwoProxies"
     stage.operator.make_topic(topic)
-    with stage.client() as sender, stage.client(stage.addresses[1]) as other:
-        sender.order(f"producer Sender {topic}")
-        other.order(f"producer Other {topic}")
-        other.order("answer Other commit")
+    with stage.producer(topic) as sender, stage.producer(topic, address=stage.addresses[1]) as other:
+        sender.order("answer unknown")
         time.sleep(_SCANS_SECONDS)
-        sender.order(f"send Sender {topic} one")
-        other.wait_for("checked", "one", "Other commit", PATIENCE_SECONDS)
+        sender.order(f"send {topic} one leave")
+        other.wait_for("checked", "one", "commit", PATIENCE_SECONDS)
         stage.await_delivery(topic, 1)
-        sender.order("commit one")
-        answer = sender.said("ended", "one")[-1]
+        answer = sender.attempt("commit one")
         time.sleep(1)
         delivered = stage.delivered(topic)
-    return answer == "OK" and len(delivered) == 2, {
+    return answer == DONE and len(delivered) == 2, {
         "halves and copies": stage.places(topic),
         "the commit is answered": answer,
         "delivered": "; ".join(delivered),
@@ -78,19 +73,18 @@ def two_instances_at_two_proxies(stage: ProxyStage) -> Facts:
 def broker_dies_behind_ok(stage: ProxyStage) -> Facts:
     """The broker stands still while a producer commits, and is killed: the END was answered, and is lost."""
     topic = "Dies"
-    with stage.with_half(topic) as client:
+    with stage.with_half(topic) as producer:
         committed = stage.halves(topic)[0].physical_offset
         stage.broker.freeze_broker()
-        client.order("commit one")
+        answer = producer.attempt("commit one")
         stage.broker.kill_broker()
-        answer = client.said("ended", "one")[-1]
         stage.broker.start_broker()
         at_last = stage.await_end(topic)
         by_it = [one for one in stage.operator.records(topic) if one.prepared_transaction_offset == committed]
-    return answer == "OK" and not by_it, {
+    return answer == DONE and not by_it, {
         "the commit is answered": answer,
         "delivered from the half that it names": str(len(by_it)),
-        "checks that reached the client": str(len(client.said("checked", "one"))),
+        "checks that reached the client": str(producer.count("checked", "one")),
         "at last": at_last,
     }
 

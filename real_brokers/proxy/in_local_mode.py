@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
+from real_brokers.clients.scenario_client import DONE
 from real_brokers.proxy.stages import PATIENCE_SECONDS, SETTINGS, ProxyStage
 
 if TYPE_CHECKING:
@@ -20,16 +21,15 @@ _AGES_MS: Final = 120_000
 def commit_behind_a_check(stage: ProxyStage) -> Facts:
     """A producer's commit comes behind its own answer to a check, and nothing is lost."""
     topic = "LateCommit"
-    with stage.with_half(topic) as client:
-        client.wait_for("checked", "one", "A commit", PATIENCE_SECONDS)
+    with stage.with_half(topic) as producer:
+        producer.wait_for("checked", "one", "commit", PATIENCE_SECONDS)
         stage.await_delivery(topic, 1)
-        client.order("commit one")
-        answer = client.said("ended", "one")
+        answer = producer.attempt("commit one")
         stage.await_settled(topic)
         delivered = stage.delivered(topic)
     return len(delivered) == 2, {
         "halves and copies": stage.places(topic),
-        "the commit is answered": answer[-1],
+        "the commit is answered": answer,
         "delivered": "; ".join(delivered),
     }
 
@@ -38,19 +38,17 @@ def another_service_answers(stage: ProxyStage) -> Facts:
     """A service commits four messages and its ENDs get lost; another one on the topic is asked, too, and rolls back."""
     topic, keys = "Shared", ("one", "two", "three", "four")
     stage.operator.make_topic(topic)
-    with stage.losing(*keys) as client:
-        client.order(f"producer Sender {topic}")
-        client.order("answer Sender commit")
-        client.order(f"producer Other {topic}")
-        client.order("answer Other rollback")
+    with stage.losing(topic, *keys) as sender, stage.producer(topic) as other:
+        other.order("answer rollback")
         for key in keys:
-            client.order(f"send Sender {topic} {key}")
-            client.order(f"commit {key}")
-        stage.wait(lambda: all(client.said("checked", key) for key in keys), "a check of each")
+            sender.order(f"send {topic} {key} commit")
+        stage.wait(
+            lambda: all(sender.count("checked", key) + other.count("checked", key) for key in keys), "all checks"
+        )
         stage.await_settled(topic)
-        checks = {key: client.said("checked", key)[0] for key in keys}
+        checks = {key: "Other rollback" if other.count("checked", key) else "Sender commit" for key in keys}
         delivered = [record.properties["KEYS"] for record in stage.operator.records(topic)]
-    rolled_back = [key for key in keys if checks[key] == "Other rollback"]
+    rolled_back = [key for key in keys if other.count("checked", key)]
     return bool(rolled_back) and not set(rolled_back) & set(delivered), {
         "committed by their sender": ", ".join(keys),
         "asked at and answered": "; ".join(f"{key}: {said}" for key, said in checks.items()),
@@ -62,17 +60,16 @@ def another_service_answers(stage: ProxyStage) -> Facts:
 def refused_behind_ok(stage: ProxyStage) -> Facts:
     """The broker refuses an END, as it has just become a slave; the proxy has answered OK, and its entry is gone."""
     topic = "Refused"
-    with stage.with_half(topic) as client:
+    with stage.with_half(topic) as producer:
         stage.operator.change(brokerRole="SLAVE")
-        client.order("commit one")
+        first = producer.attempt("commit one")
         stage.operator.change(brokerRole="ASYNC_MASTER")
         time.sleep(1)
         before = stage.operator.end(topic)
-        client.order("commit one")
-        client.wait_for("checked", "one", "A commit", PATIENCE_SECONDS)
+        second = producer.attempt("commit one")
+        producer.wait_for("checked", "one", "commit", PATIENCE_SECONDS)
         stage.await_delivery(topic, 1)
-        first, second = client.said("ended", "one")
-    return (first, before) == ("OK", 0) and "cannot found transaction data" in second, {
+    return (first, before) == (DONE, 0) and "cannot found transaction data" in second, {
         "the commit is answered": first,
         "delivered a second later": str(before),
         "the same commit again is answered": second,
@@ -84,21 +81,19 @@ def flush_takes_too_long(stage: ProxyStage) -> Facts:
     """The broker stores halves and says FLUSH_DISK_TIMEOUT: the client tries again, throws, and the halves stay."""
     topic = "Unflushed"
     stage.operator.make_topic(topic)
-    with stage.client() as client:
-        client.order(f"producer A {topic}")
-        client.order("answer A rollback")
+    with stage.producer(topic) as producer:
+        producer.order("answer rollback")
         stage.operator.change(syncFlushTimeout=0)
         for number in range(_MOST_SENDS):
             key = f"send-{number}"
-            client.order(f"send A {topic} {key}")
-            sent = client.said("sent", key)[0]
-            if sent != "OK":
+            sent = producer.attempt(f"send {topic} {key} leave")
+            if sent != DONE:
                 break
         stage.operator.change(syncFlushTimeout=5_000)
         own = [one for one in stage.halves(topic) if one.properties["KEYS"] == key]
-        stage.wait(lambda: len(client.said("checked", key)) >= len(own), "a check of each half")
+        stage.wait(lambda: producer.count("checked", key) >= len(own), "a check of each half")
         stage.await_settled(topic)
-        checks = len(client.said("checked", key))
+        checks = producer.count("checked", key)
     return "MASTER_PERSISTENCE_TIMEOUT" in sent and bool(own), {
         "the client throws": sent,
         "halves of the message that it has not sent": "; ".join(
@@ -113,11 +108,10 @@ def producer_of_two_topics_ends(stage: ProxyStage) -> Facts:
     topics = "First", "Second"
     for topic in topics:
         stage.operator.make_topic(topic)
-    with stage.client() as client:
-        client.order(f"producer A {' '.join(topics)}")
-        client.order(f"send A {topics[1]} one")
+    with stage.producer(*topics) as producer:
+        producer.order(f"send {topics[1]} one leave")
         before = [len(stage.operator.producers(topic)) for topic in topics]
-        client.order("shutdown A")
+        producer.order("end")
         time.sleep(1)
         after = [len(stage.operator.producers(topic)) for topic in topics]
         stage.wait(lambda: len(stage.halves(topics[1])) > 1, "a check of the open half")
@@ -133,10 +127,9 @@ def commit_when_the_entry_is_old(stage: ProxyStage) -> Facts:
     """A local transaction takes 31 s, and no check comes before."""
     topic = "Slow"
     stage.operator.change(transactionTimeOut=_AGES_MS)
-    with stage.with_half(topic) as client:
+    with stage.with_half(topic) as producer:
         time.sleep(_EXPIRED_SECONDS)
-        client.order("commit one")
-        answer, before = client.said("ended", "one")[-1], stage.operator.end(topic)
+        answer, before = producer.attempt("commit one"), stage.operator.end(topic)
         stage.operator.change(transactionTimeOut=SETTINGS["transactionTimeOut"])
         stage.await_delivery(topic, 1)
     return "cannot found transaction data" in answer and before == 0, {

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from real_brokers.clients.grpc_client import LedGrpcClient
+from real_brokers.clients.grpc_client import GrpcClient
 from real_brokers.errors import RealBrokerError
 from real_brokers.loopback import LOOPBACK
 from real_brokers.proxy.real_proxy import VERSION, ClusterProxy, LocalProxy
@@ -55,27 +55,26 @@ class ProxyStage:
         """Asks the broker."""
         return BrokerOperator(self.broker.address)
 
-    @contextmanager
-    def client(self, address: str = "") -> Iterator[LedGrpcClient]:
-        """A process of the Python client at the first proxy, or at another address."""
-        with LedGrpcClient(address or self.addresses[0], self.run) as client:
-            yield client
+    def producer(self, *topics: str, address: str = "") -> GrpcClient:
+        """A process of the Python client at the first proxy, or at another address; it answers checks with commit."""
+        return GrpcClient(address or self.addresses[0], self.run, topics=topics)
 
     @contextmanager
-    def with_half(self, topic: str, address: str = "") -> Iterator[LedGrpcClient]:
-        """A client whose producer A has made the half `one` in a topic of its own, and answers checks with commit."""
+    def with_half(self, topic: str, address: str = "") -> Iterator[GrpcClient]:
+        """A producer of a topic of its own that has made the half `one`."""
         self.operator.make_topic(topic)
-        with self.client(address) as client:
-            client.order(f"producer A {topic}")
-            client.order("answer A commit")
-            client.order(f"send A {topic} one")
-            yield client
+        with self.producer(topic, address=address) as producer:
+            producer.order(f"send {topic} one leave")
+            yield producer
 
     @contextmanager
-    def losing(self, *keys: str) -> Iterator[LedGrpcClient]:
-        """A client of the first proxy whose ENDs for some messages get lost."""
-        with GrpcRelay(self.addresses[0], lost=frozenset(keys)) as relay, self.client(relay.address) as client:
-            yield client
+    def losing(self, topic: str, *keys: str) -> Iterator[GrpcClient]:
+        """A producer at the first proxy whose ENDs for some messages get lost."""
+        with (
+            GrpcRelay(self.addresses[0], lost=frozenset(keys)) as relay,
+            self.producer(topic, address=relay.address) as producer,
+        ):
+            yield producer
 
     def remoting_client(self) -> Client:
         """A process of the Java client for which the first proxy is name server and broker."""

@@ -19,7 +19,7 @@ from conformance.compare_stores import StoreComparison, StoreSide, compare_store
 from files.reading import read_text
 from files.writing import write_whole
 from halfcheck.errors import ExitCode
-from real_brokers.clients.grpc_client import LedGrpcClient
+from real_brokers.clients.grpc_client import GrpcClient
 from real_brokers.command_line import OneLineParser, exit_code_after
 from real_brokers.proxy.real_proxy import LocalProxy
 from real_brokers.proxy.relay import GrpcRelay, Said
@@ -37,9 +37,9 @@ MAY_DIFFER: Final = frozenset((("", "born_timestamp"), ("", "store_timestamp"), 
 client says that it was born, and the id that it gives, stand among the properties, which are compared."""
 
 SCENARIOS: Final = {
-    "committed": ("send A Orders one", "commit one"),
-    "rolled-back": ("send A Orders one", "rollback one"),
-    "checked": ("answer A unknown", "send A Orders one"),
+    "committed": ("send Orders one commit",),
+    "rolled-back": ("send Orders one rollback",),
+    "checked": ("answer unknown", "send Orders one leave"),
 }
 """By name, the orders of a client; behind those of `checked` come an answer unknown and an answer commit."""
 
@@ -54,16 +54,18 @@ def record(name: str, folder: Path) -> None:
     """Lead a client before a real proxy, and leave in a folder what is kept of it."""
     with LocalProxy(name, _SETTINGS) as proxy, TemporaryDirectory() as temporary:
         BrokerOperator(proxy.address).make_topic()
-        with GrpcRelay(proxy.grpc_address) as relay, LedGrpcClient(relay.address, proxy.run) as client:
-            client.order(f"producer A {TOPIC}")
+        with (
+            GrpcRelay(proxy.grpc_address) as relay,
+            GrpcClient(relay.address, proxy.run, topics=(TOPIC,)) as client,
+        ):
             for order in SCENARIOS[name]:
                 client.order(order)
             if name == "checked":
-                client.wait_for("checked", "one", "A unknown", _CHECK_SECONDS)
-                client.order("answer A commit")
-                client.wait_for("checked", "one", "A commit", _CHECK_SECONDS)
+                client.wait_for("checked", "one", "unknown", _CHECK_SECONDS)
+                client.order("answer commit")
+                client.wait_for("checked", "one", "commit", _CHECK_SECONDS)
             time.sleep(_SETTLE_SECONDS)
-            client.order("shutdown A")
+            client.order("end")
         whole = Path(temporary) / "store"
         proxy.finish(whole)
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,5 +1,10 @@
-"""The same small scenario for clients that speak gRPC: in Python and in Java, with what each got as one line of JSON.
+"""One small client in each language that speaks gRPC, which sends and answers as it is told, and says what it gets.
 
-Each sends transactions that are committed, rolled back, left to a check, never known and lost on the way, and plain
-messages that its consumer takes at once, at the second time, or never.
+An order is a line on stdin: ``send TOPIC KEY commit``, or ``rollback``, ``leave`` or ``plain`` in place of that;
+``renew``, on which those in Python, Go and Rust start anew; and ``end``. That in Python also takes ``commit KEY`` and
+``rollback KEY`` for what was left, and ``answer commit``, ``rollback`` or ``unknown`` for all checks from then on.
+
+An event is a line on stdout, of words with tabs between: ``ready``, ``checked KEY ANSWER``, ``consumed KEY ATTEMPT``,
+``done ORDER`` and ``failed ORDER WHY``. ``checked-twice`` is committed at its second check, ``never-known`` never, all
+else at the first; ``failing`` is taken at the second time, ``poison`` never.
 """

@@ -1,14 +1,16 @@
-"""The scenario with rocketmq-python-client: ``python python_client.py HOST:PORT SECONDS``."""
+"""The scenario's client with rocketmq-python-client: ``python python_client.py HOST:PORT [TOPIC…]``.
+
+With topics it is a producer of these alone.
+"""
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
-import time
-from collections import defaultdict
+from collections import Counter
 from typing import Any
 
+import grpc
 from rocketmq import (
     ClientConfiguration,
     ConsumeResult,
@@ -21,17 +23,25 @@ from rocketmq import (
     TransactionChecker,
     TransactionResolution,
 )
+from rocketmq.v5.exception import ClientException
 
-UNKNOWN = TransactionResolution.TRANSACTION_RESOLUTION_UNSPECIFIED
-ANSWERS = {"checked-twice": 2, "never-known": 1 << 30}
+TOPICS = ("Orders", "Plain")
+ANSWERS = {
+    "commit": TransactionResolution.COMMIT,
+    "rollback": TransactionResolution.ROLLBACK,
+    "unknown": TransactionResolution.TRANSACTION_RESOLUTION_UNSPECIFIED,
+}
+KNOWN_AT = {"checked-twice": 2, "never-known": 1 << 30}
 """At which check a transaction is committed; at the first if nothing is said."""
-
-DELIVERED = {"committed", "checked", "checked-twice", "lost", "plain"}
-CHECKS_OF_NEVER_KNOWN = 3
+FAILURES = (ClientException, grpc.RpcError, TimeoutError)
 
 lock = threading.Lock()
-checks: dict[str, int] = defaultdict(int)
-deliveries: dict[str, list[int]] = defaultdict(list)
+
+
+def say(*words: object) -> None:
+    """One event, a line."""
+    with lock:
+        print(*words, sep="\t", flush=True)
 
 
 def key_of(message: Any) -> str:
@@ -39,73 +49,113 @@ def key_of(message: Any) -> str:
     return str(next(iter(message.keys)))
 
 
-class ScenarioChecker(TransactionChecker):  # type: ignore[misc]
-    """Answers as the scenario wants it."""
+class ScenarioChecker(TransactionChecker):
+    """Answers as the scenario wants it, or what was ordered."""
+
+    def __init__(self) -> None:
+        self.ordered = ""
+        self._checks: Counter[str] = Counter()
 
     def check(self, message: Any) -> Any:
         """Count, and say commit in the end."""
-        with lock:
-            checks[key_of(message)] += 1
-            is_known = checks[key_of(message)] >= ANSWERS.get(key_of(message), 1)
-        return TransactionResolution.COMMIT if is_known else UNKNOWN
+        key = key_of(message)
+        self._checks[key] += 1
+        answer = self.ordered or ("commit" if self._checks[key] >= KNOWN_AT.get(key, 1) else "unknown")
+        say("checked", key, answer)
+        return ANSWERS[answer]
 
 
-class ScenarioListener(MessageListener):  # type: ignore[misc]
+class ScenarioListener(MessageListener):
     """Fails once, or always, as the scenario wants it."""
+
+    def __init__(self) -> None:
+        self._deliveries: Counter[str] = Counter()
 
     def consume(self, message: Any) -> Any:
         """Note the attempt."""
         key = key_of(message)
-        with lock:
-            deliveries[key].append(message.delivery_attempt)
-            fails = key == "poison" or (key == "failing" and len(deliveries[key]) == 1)
+        self._deliveries[key] += 1
+        say("consumed", key, message.delivery_attempt)
+        fails = key == "poison" or (key == "failing" and self._deliveries[key] == 1)
         return ConsumeResult.FAILURE if fails else ConsumeResult.SUCCESS
 
 
-def message_of(topic: str, key: str) -> Any:
-    """A message whose body is its key."""
-    message = Message()
-    message.topic, message.body, message.keys, message.tag = topic, key.encode(), key, "scenario"
-    return message
+class Clients:
+    """A producer, the transactions that it has begun, and the scenario's consumer."""
 
+    def __init__(self, address: str, topics: tuple[str, ...]) -> None:
+        self._configuration = ClientConfiguration(address, Credentials(), request_timeout=5)
+        self._topics = topics
+        self._checker, self._listener = ScenarioChecker(), ScenarioListener()
+        self._transactions: dict[str, Any] = {}
+        self._start()
 
-def is_done() -> bool:
-    """Whether all has come that must."""
-    with lock:
-        return (
-            deliveries.keys() >= DELIVERED
-            and len(deliveries["failing"]) > 1
-            and len(deliveries["poison"]) > 1
-            and checks["never-known"] >= CHECKS_OF_NEVER_KNOWN
-        )
+    def _start(self) -> None:
+        self._started = [Producer(self._configuration, self._topics or TOPICS, checker=self._checker)]
+        if not self._topics:
+            everything = {topic: FilterExpression() for topic in TOPICS}
+            self._started.append(PushConsumer(self._configuration, "readers", self._listener, everything))
+        for each in self._started:
+            each.startup()
 
+    def shut_down(self) -> None:
+        """End in order."""
+        for each in reversed(self._started):
+            each.shutdown()
 
-def main(address: str, seconds: float) -> None:
-    """Take the scenario, and print what came of it."""
-    configuration = ClientConfiguration(address, Credentials(), request_timeout=5)
-    producer = Producer(configuration, ("Orders", "Plain"), checker=ScenarioChecker())
-    producer.startup()
-    everything = {"Orders": FilterExpression(), "Plain": FilterExpression()}
-    consumer = PushConsumer(configuration, "readers", ScenarioListener(), everything)
-    consumer.startup()
-    for key in ("committed", "rolled-back", "checked", "checked-twice", "never-known", "lost"):
-        transaction = producer.begin_transaction()
-        producer.send(message_of("Orders", key), transaction)
-        if key in ("committed", "lost"):
+    def carry_out(self, order: str, *words: str) -> None:
+        """Do what a line says."""
+        if order == "send":
+            self._send(*words)
+        elif order == "answer":
+            (self._checker.ordered,) = words
+        elif order == "renew":
+            self.shut_down()
+            self._start()
+        else:
+            self._end(order, *words)
+
+    def _send(self, topic: str, key: str, end: str) -> None:
+        """Send a message whose body is its key, plainly or in a transaction, and end that as is said."""
+        producer = self._started[0]
+        message = Message()
+        message.topic, message.body, message.keys, message.tag = topic, key.encode(), key, "scenario"
+        if end == "plain":
+            producer.send(message)
+            return
+        self._transactions[key] = producer.begin_transaction()
+        producer.send(message, self._transactions[key])
+        if end != "leave":
+            self._end(end, key)
+
+    def _end(self, end: str, key: str) -> None:
+        transaction = self._transactions[key]
+        if end == "commit":
             transaction.commit()
-        if key == "rolled-back":
+        elif end == "rollback":
             transaction.rollback()
-    for key in ("plain", "failing", "poison"):
-        producer.send(message_of("Plain", key))
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and not is_done():
-        time.sleep(0.05)
-    time.sleep(2)  # what comes too often has this long to come
-    with lock:
-        print(json.dumps({"checks": checks, "deliveries": deliveries}), flush=True)
-    consumer.shutdown()
-    producer.shutdown()
+        else:
+            message = f"{end}: no order, and no end of a transaction"
+            raise ValueError(message)
+
+
+def main(address: str, *topics: str) -> None:
+    """Do what stdin says, a line each."""
+    clients = Clients(address, topics)
+    say("ready")
+    for line in sys.stdin:
+        order = line.strip()
+        if order == "end":
+            break
+        try:
+            clients.carry_out(*order.split())
+        except FAILURES as error:
+            say("failed", order, " ".join(f"{type(error).__name__} {error}".split()))
+        else:
+            say("done", order)
+    clients.shut_down()
+    say("done", "end")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]))
+    main(*sys.argv[1:])

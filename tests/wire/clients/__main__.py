@@ -18,10 +18,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.releases.jars import GRPC_CLIENTS, TOOLS, fetched_jars, release_called
+from real_brokers.clients.grpc_client import GRPC_NAMES
 from real_brokers.clients.scenario_client import DIFFERS
 from real_brokers.command_line import exit_code_after
 from tests.wire.clients.brokers import our_broker
-from tests.wire.clients.grpc_leading import CLUSTER, GRPC_NAMES, LOCAL, OURS, expected_before, lead_grpc
+from tests.wire.clients.grpc_leading import CLUSTER, EXPECTED, LOCAL, OURS, lead_grpc
 from tests.wire.clients.leading import CLIENTS, lead_ours, lead_real
 from tests.wire.clients.mqadmin import ask_all
 from tests.wire.clients.real_on_our_store import go_on
@@ -141,7 +142,7 @@ def _lead_one(name: str, record: Path | None, *, is_real: bool) -> int:
 
 def _lead_grpc(name: str, where: str, folder: Path) -> int:
     """Whether a gRPC client got something else than it must there; its scenario is one of its own."""
-    wrong = differences(expected_before(where), lead_grpc(name, where, folder))
+    wrong = differences(EXPECTED, lead_grpc(name, where, folder))
     said = "as expected" if not wrong else "differs"
     print("\n".join([f"{name}, {where}: {said}", *(f"  {line}" for line in wrong)]), flush=True)
     return DIFFERS if wrong else 0

@@ -1,0 +1,5 @@
+module grpcscenario
+
+go 1.24
+
+require github.com/apache/rocketmq-clients/golang/v5 v5.1.4

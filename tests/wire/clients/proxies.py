@@ -1,0 +1,120 @@
+"""The proxies that a gRPC client is led before, with their brokers: ours, and the real one in each mode."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from real_brokers.proxy.real_proxy import VERSION, ClusterProxy, LocalProxy
+from real_brokers.proxy.relay import GrpcRelay
+from real_brokers.proxy.topics import BrokerOperator
+from real_brokers.rocketmq.broker import RealBroker
+from tests.wire.clients.pacer import Pacer
+from wire.broker_thread import BrokerThread
+from wire.client.channel import Address
+from wire.node.start import Start
+from wire.service import ServicePorts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+LOST: Final = "lost"
+"""The key of the message whose first END_TRANSACTION gets lost."""
+
+_CONF: Final = {"transactionTimeOut": 60_000, "transactionCheckInterval": 10_000, "transactionCheckMax": 3}
+_SETTLE_MS: Final = 30_000
+_PATIENCE_SECONDS: Final = 90.0
+_REAL_CONF: Final = {
+    "transactionTimeOut": "3000", "transactionCheckInterval": "2000", "transactionCheckMax": "3",
+    "timerWheelEnable": "true",
+}  # fmt: skip
+"""Without a timer wheel a broker lets nobody pop."""
+_REAL_SETTLE_SECONDS: Final = 30.0
+_SCAN: Final = {"transactionHeartbeatPeriodSecond": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class LedProxy:
+    """A proxy and its broker, which run.
+
+    Attributes
+    ----------
+    address
+        Where gRPC clients connect to.
+    operator
+        Asks the broker.
+    crash
+        Kill both; they start again, at once or by themselves.
+    is_up
+        Whether clients reach them.
+    settle
+        Wait until what comes too often has come, and consumers' offsets are saved.
+    befell
+        How often a fault befell something, by its name.
+    """
+
+    address: str
+    operator: BrokerOperator
+    crash: Callable[[], None]
+    is_up: Callable[[], bool]
+    settle: Callable[[], None]
+    befell: Callable[[], dict[str, int]]
+
+
+@contextmanager
+def our_proxy(folder: Path) -> Iterator[LedProxy]:
+    """``--grpc-port`` of our broker 5.5.0, whose time passes when all that it asked is answered."""
+    conf = folder / "broker.conf"
+    conf.write_text("".join(f"{key}={value}\n" for key, value in _CONF.items()), encoding="utf-8")
+    start = Start.of("5.5.0", folder / "store", conf, speed=None)
+    with BrokerThread(start, ports=ServicePorts(grpc_port=0), trace=folder / "trace.jsonl") as broker:
+        controller = broker.controller
+        controller.fault("lose_end", key=LOST)
+        with Pacer(controller, [], "Orders") as pacer:  # the group of a gRPC producer is its topic
+            yield LedProxy(
+                broker.grpc_address,
+                BrokerOperator(Address.of(broker.address)),
+                controller.crash,
+                lambda: bool(controller.status()["is_up"]),
+                lambda: pacer.let_pass(_SETTLE_MS, _PATIENCE_SECONDS),
+                lambda: controller.status()["befell"],
+            )
+
+
+@contextmanager
+def local_proxy(_folder: Path) -> Iterator[LedProxy]:
+    """The real proxy in local mode, with the broker in its process."""
+    with LocalProxy("wire", _REAL_CONF) as proxy, _behind_relay(proxy.grpc_address, proxy, proxy.kill) as led:
+        yield led
+
+
+@contextmanager
+def cluster_proxy(_folder: Path) -> Iterator[LedProxy]:
+    """The real proxy in cluster mode, before a real broker."""
+    with (
+        RealBroker(VERSION, "wire", _REAL_CONF) as broker,
+        ClusterProxy(broker.run, broker.ports.name_server_address, settings=_SCAN) as proxy,
+    ):
+
+        def crash() -> None:
+            broker.kill()
+            proxy.restart()
+
+        with _behind_relay(proxy.grpc_address, broker, crash) as led:
+            yield led
+
+
+@contextmanager
+def _behind_relay(address: str, broker: RealBroker, crash: Callable[[], None]) -> Iterator[LedProxy]:
+    with GrpcRelay(address, lost=frozenset({LOST})) as relay:
+        yield LedProxy(
+            relay.address,
+            BrokerOperator(broker.address),
+            crash,
+            lambda: True,
+            lambda: time.sleep(_REAL_SETTLE_SECONDS),
+            lambda: {"lose_end": relay.ends_lost},
+        )
