@@ -88,9 +88,19 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(error, BrokenPipeError) and _has_no_reader(sys.stdout, sys.stderr):
             _discard(sys.stdout)
             return ExitCode.OUTPUT_CLOSED
-        _say(error)
-        return exit_code_of(error)
+        named = _with_the_extra_named(error)
+        _say(named)
+        return exit_code_of(named)
     return result
+
+
+def _with_the_extra_named(error: BaseException) -> BaseException:
+    """An import that failed for want of a library of an extra, as an error that says which; any other as it is."""
+    if not isinstance(error, ModuleNotFoundError):
+        return error
+    from halfcheck.extras import explained
+
+    return explained(error) or error
 
 
 def _say(error: BaseException) -> None:

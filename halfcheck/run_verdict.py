@@ -112,7 +112,16 @@ class RunVerdict:
 
 
 def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str, answers: Answers | None = None) -> RunVerdict:
-    """Judge a run that is over, by its trace, the store that it left, its settings, and what clients answered."""
+    """Judge a run that is over, by its trace, the store that it left, its settings, and what clients answered.
+
+    Raises
+    ------
+    MissingLibrariesError
+        The extra ``verdict`` is not installed.
+    """
+    from halfcheck.extras import VERDICT, require
+
+    require(VERDICT)
     from spark_trace_analysis.audit.audit_store import audit_store
     from spark_trace_analysis.audit.opened_store import StoreQuestion
 

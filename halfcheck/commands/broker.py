@@ -138,6 +138,7 @@ def command(options: BrokerOptions) -> int:
 
 def _serve(options: BrokerOptions) -> int:
     """Serve until it is told to stop, then say what the run broke."""
+    from halfcheck.extras import VERDICT, MissingLibrariesError, missing
     from halfcheck.printing.broker import print_start, print_verdict
     from halfcheck.printing.remarks import print_remarks
     from halfcheck.run_verdict import JudgedRun
@@ -152,13 +153,13 @@ def _serve(options: BrokerOptions) -> int:
     parent = os.getppid()
     _require_sound(options)
     allow_many_files()
-    release = _release_of(options)
+    release, lacking = _release_of(options), missing(VERDICT) if options.record else []
     conf = BrokerConf() if options.broker_conf is None else read_broker_conf(options.broker_conf, release)
     orders = [order_of_line(text) for text in options.order or ()]
     with ExitStack() as stack:
         temporary = stack.enter_context(temporary_folder())
         store = options.store or temporary / "store"
-        trace = options.trace or (temporary / "trace.jsonl" if options.record else None)
+        trace = options.trace or (temporary / "trace.jsonl" if options.record and not lacking else None)
         start = Start.of(
             options.profile,
             store,
@@ -169,7 +170,7 @@ def _serve(options: BrokerOptions) -> int:
         )
         if options.broker_conf is not None:
             print_remarks(options.broker_conf, remarks_on_file(options.broker_conf, start.release))
-        judged = None if trace is None else JudgedRun(trace, store, conf, start.release)
+        judged = None if trace is None or lacking else JudgedRun(trace, store, conf, start.release)
         service = Service(
             start,
             _ports(options),
@@ -191,6 +192,8 @@ def _serve(options: BrokerOptions) -> int:
         )
         node = asyncio.run(run.until_it_ends(announce))
         verdict = None if judged is None else judged.verdict(node.answers)
+    if lacking:
+        _say(f"no verdict: {MissingLibrariesError(lacking, VERDICT)}")
     if verdict is None:
         return run.exit_code
     print_verdict(verdict, options.trace, as_json=options.json, stderr=options.exec)

@@ -17,7 +17,7 @@ from files.content import parse_json
 from reference.errors import BrokerError
 from reference.format.errors import StoreError
 from wire.connections import LOOPBACK, reachable_host
-from wire.control.openapi import DESCRIPTION, openapi
+from wire.control.openapi import DESCRIPTION, HEALTH, openapi
 from wire.control.orders import ORDERS, STOP, carry_out
 from wire.errors import BadOrderError, WireError
 from wire.order_arguments import of_texts
@@ -37,11 +37,15 @@ _REASONS: Final = {
     405: "Method Not Allowed",
     409: "Conflict",
     413: "Content Too Large",
+    503: "Service Unavailable",
 }
 
 
 class ControlPort:
-    """The port; a request must show its token, which is drawn if not given, as ``Authorization: Bearer TOKEN``."""
+    """The port; a request must show its token, which is drawn if not given, as ``Authorization: Bearer TOKEN``.
+
+    Whether clients reach the broker, it says without one.
+    """
 
     def __init__(self, node: BrokerNode, host: str = LOOPBACK, port: int = 0, token: str | None = None) -> None:
         self.token = secrets.token_urlsafe(24) if token is None else token
@@ -107,6 +111,8 @@ class ControlPort:
             length = _length(headers.get("content-length", "0"))
         except ValueError as error:
             return 400, {"error": f"not a request of HTTP/1.1: {error}"}
+        if words[:2] == ["GET", f"/{HEALTH}"]:
+            return (200 if self._node.serves else 503), {"is_up": self._node.serves}
         if not hmac.compare_digest(headers.get("authorization", "").encode(), f"Bearer {self.token}".encode()):
             return 401, {"error": "Authorization: Bearer TOKEN is missing or wrong; the token is printed at the start"}
         if not 0 <= length <= _MOST_BODY:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 DESCRIPTION: Final = "openapi.json"
 """The path under which the control port gives it."""
 
+HEALTH: Final = "health"
+"""The path under which it says, also without a token, whether clients reach the broker."""
+
 _TYPES: Final[dict[type, str]] = {int: "integer", float: "number", str: "string", bool: "boolean"}
 _ERRORS: Final = {
     "400": "It takes something else, or can't be done so; the error says what was expected.",
@@ -32,7 +35,7 @@ def openapi() -> dict[str, Any]:
             "description": "Orders to a broker for tests. When one is answered, its effect is there.",
         },
         "security": [{"token": []}],
-        "paths": {f"/{name}": _path(name, order) for name, order in ORDERS.items()},
+        "paths": {f"/{name}": _path(name, order) for name, order in ORDERS.items()} | {f"/{HEALTH}": _health()},
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "schemas": {
@@ -60,6 +63,16 @@ def _path(name: str, order: ControlOrder) -> dict[str, Any]:
     ]
     get = {"operationId": f"get_{name}", "summary": order.about, "parameters": parameters, "responses": _responses()}
     return {"get": get, "post": post}
+
+
+def _health() -> dict[str, Any]:
+    answer = {"content": {"application/json": {"schema": {"type": "object"}}}}
+    responses = {
+        "200": {"description": "Clients reach it.", **answer},
+        "503": {"description": "They do not: it has not started, or its process is gone.", **answer},
+    }
+    get = {"operationId": HEALTH, "summary": "whether clients reach the broker", "security": [], "responses": responses}
+    return {"get": get}
 
 
 def _schema(argument: OrderArgument) -> dict[str, Any]:

@@ -130,6 +130,15 @@ def test_what_cannot_be_done_while_the_process_is_gone_is_said(tmp_path: Path) -
             running.controller.role("slave")
 
 
+def test_whether_clients_reach_it_is_said_without_a_token(tmp_path: Path) -> None:
+    asks = b"GET /health HTTP/1.1\r\n\r\n"
+    with broker(tmp_path, restart_ms=60_000) as running:
+        assert ask(running, asks) == (200, {"is_up": True})
+        assert ask(running, asks.replace(b"GET", b"POST"))[0] == 401
+        running.controller.crash()
+        assert ask(running, asks) == (503, {"is_up": False})
+
+
 @pytest.mark.parametrize("words", [[], ["push_clock", "60000"], ["push_clock", "=1"]])
 def test_words_that_are_no_order_are_refused(words: list[str]) -> None:
     with pytest.raises(BadOrderError, match=r"an order is missing|expected NAME=VALUE"):
