@@ -25,23 +25,25 @@ def claims_of_the_example() -> set[str]:
     }
 
 
-def test_the_readme_builds_the_wheel_installs_it_and_runs_both_variants() -> None:
+def test_the_readme_builds_the_wheel_installs_it_and_runs_both_variants_and_each_language() -> None:
     assert [block.script.splitlines()[-1] for block in BLOCKS] == [
-        "build/example/bin/pip install --quiet build/dist/halfcheck-*.whl pytest",
+        'build/example/bin/pip install --quiet "$(ls build/dist/halfcheck-*.whl)[verdict]" pytest '
+        "rocketmq-python-client==5.1.2",
         "../../../build/example/bin/pytest",
         "../../../build/example/bin/pytest --variant buggy",
+        "go test -C docs/example/order_service/go -mod=mod -count=1 .",
     ]
     assert BLOCKS[0].script.splitlines()[0] == "make wheel"
-    assert [block.fails for block in BLOCKS] == [False, False, True]
+    assert [block.fails for block in BLOCKS] == [False, False, True, False]
     assert Path("build/example") == ENVIRONMENT.relative_to(ROOT)
 
 
 def test_the_readme_counts_the_tests_and_names_those_that_find_a_bug() -> None:
     there = claims_of_the_example()
-    _, mended, buggy = BLOCKS
+    _, mended, buggy, _ = BLOCKS
     finding = {line.removeprefix("FAILED ") for line in buggy.prints[:-1]}
     assert finding < there
-    assert {each.split("::")[0] for each in finding} == {"test_java.py", "test_go.py"}
+    assert {each.split("::")[0] for each in finding} == {"test_java.py", "test_go.py", "test_python.py"}
     assert mended.prints == (f"{len(there)} passed",)
     assert buggy.prints[-1] == f"{len(finding)} failed, {len(there) - len(finding)} passed"
 
@@ -94,4 +96,6 @@ def test_what_the_machine_lacks_is_an_error_of_one_line_and_nothing_is_skipped(t
     assert errors == {f"ERROR {each}" for each in claims_of_the_example()}
     assert done.stdout.splitlines()[-1].startswith(f"{len(errors)} errors in")
     assert "mvn is not on PATH: test_java.py builds the service with Maven 3; install it\n" in done.stdout
+    pip = "pip install rocketmq-python-client==5.1.2"
+    assert f"rocketmq is not installed: test_python.py wants {pip}\n" in done.stdout
     assert "go is not on PATH: test_go.py builds the service with Go 1.22 or newer; install it\n" in done.stdout

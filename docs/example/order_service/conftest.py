@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 
-from services import SECONDS, BuildError, Service, build_go, build_java
+from services import SECONDS, BuildError, Service, build_go, build_java, build_python, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,6 +38,11 @@ def go_program() -> list[str]:
     return _built(build_go)
 
 
+@pytest.fixture(scope="session")
+def python_program() -> list[str]:
+    return _built(build_python)
+
+
 @pytest.fixture
 def java_service(
     java_program: list[str], rocketmq_broker: RocketmqBroker, variant: str, tmp_path: Path
@@ -65,6 +71,24 @@ def go_service(
     with Service(go_program + arguments, tmp_path / "service.log") as service:
         rocketmq_broker.wait_for_producer("order-service", seconds=SECONDS)
         yield service
+
+
+@pytest.fixture
+def python_services(
+    python_program: list[str], rocketmq_broker: RocketmqBroker, variant: str, tmp_path: Path
+) -> Iterator[list[Service]]:
+    """Two Python services that send to one topic, each with orders of its own."""
+    rocketmq_broker.create_topic("Orders", message_type="TRANSACTION")
+    with ExitStack() as stack:
+        services = []
+        for name in ("ours", "theirs"):
+            arguments = [rocketmq_broker.grpc_address, str(tmp_path / name), variant]
+            services.append(stack.enter_context(Service(python_program + arguments, tmp_path / f"{name}.log")))
+        wait_until(
+            lambda: len(rocketmq_broker.control.status()["producers"].get("Orders", ())) == len(services),
+            "not both services told the broker of themselves",
+        )
+        yield services
 
 
 @pytest.fixture

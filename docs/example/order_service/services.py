@@ -1,4 +1,4 @@
-"""The two order services as a test sees them: built once, processes of their own, asked over HTTP."""
+"""The order services as a test sees them: built once, processes of their own, asked over HTTP."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import threading
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.request import Request, urlopen
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 JAVA = HERE / "java"
 GO = HERE / "go"
+PYTHON = HERE / "python"
 REBALANCES = "-Drocketmq.client.rebalance.waitInterval=1000"  # as often as it asks the name server; else every 20 s
 COPY = "dependency:copy-dependencies"
 GO_PROGRAM = HERE / "build" / "orders"
@@ -111,6 +114,13 @@ def build_go() -> list[str]:
     command = [go, "build", "-C", str(GO), "-mod=mod", "-buildvcs=false", "-o", str(GO_PROGRAM), "."]
     _make(GO_PROGRAM.with_name("built"), GO, command)
     return [str(GO_PROGRAM)]
+
+
+def build_python() -> list[str]:
+    """The command of the Python service, but for its arguments; there is nothing to build."""
+    if find_spec("rocketmq") is None:
+        raise BuildError("rocketmq is not installed: test_python.py wants pip install rocketmq-python-client==5.1.2")
+    return [sys.executable, str(PYTHON / "orders.py")]
 
 
 def _tool(name: str, why: str) -> str:

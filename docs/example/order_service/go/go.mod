@@ -5,7 +5,10 @@ go 1.22
 require (
 	github.com/apache/rocketmq-client-go/v2 v2.1.2
 	go.etcd.io/bbolt v1.3.11
+	halfcheck v0.2.0
 )
+
+replace halfcheck v0.2.0 => ../../../../control_clients/go
 
 require (
 	github.com/emirpasic/gods v1.12.0 // indirect

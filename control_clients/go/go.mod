@@ -1,0 +1,3 @@
+module halfcheck
+
+go 1.21
