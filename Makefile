@@ -84,7 +84,7 @@ replay-on-classes: setup ## play the counterexamples on RocketMQ's own classes; 
 fresh-stores: setup ## lead real brokers of 5.5.0 and 5.5.1 through all scenarios, and audit each store; an hour (ARGS="5.4.0" for another; wants Maven)
 	@$(BIN)/python -m benchmarks.real_stores $(ARGS)
 
-test-clients: setup ## lead real Java, Go and gRPC clients through a scenario against our broker (ARGS="java-4.9.7 go grpc-python", ARGS=--real against real ones and a real proxy; wants Maven and Go)
+test-clients: setup ## lead real Java, Go and gRPC clients through a scenario against our broker (ARGS="java-4.9.7 go grpc-node", ARGS=--real against real ones and a real proxy; wants Maven, Go, npm and cargo)
 	@$(BIN)/python -m tests.wire.clients $(ARGS)
 
 example: setup ## carry out the README of the example project (docs/example/order_service), in a fresh environment with the wheel (wants Maven and Go)
@@ -212,6 +212,6 @@ wheel: setup ## build build/dist/halfcheck-VERSION-py3-none-any.whl, with the st
 	@$(BIN)/uv build --quiet --offline --wheel --no-build-isolation --python $(BIN)/python --out-dir $(or $(DIST),build/dist) .
 
 clean: ## remove .venv, the report and every cache
-	rm -rf docs/example/order_service/build docs/example/order_service/java/target docs/example/order_service/go/go.sum
+	rm -rf docs/example/order_service/build docs/example/order_service/java/target docs/example/order_service/go/go.sum control_clients/java/target
 	rm -rf .venv build report .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -24,7 +24,8 @@ A package says in its docstring what is in it; `make map` writes this page of th
 it holds, in RocketMQ's own words or the field's, and its first line says what it is for.
 
 Arrows go down only: `make lint` holds what may import what, this table says what does. Besides, `tests/` has
-[a map of its own](../tests/README.md), and `setup/` builds `.venv`.
+[a map of its own](../tests/README.md), `setup/` builds `.venv`, and `control_clients/` holds
+[clients that are not Python](../control_clients/README.md).
 
 | package | what it is | imports |
 |---|---|---|
