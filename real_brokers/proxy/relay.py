@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -72,10 +72,25 @@ class GrpcRelay:
         self._keys: dict[str, str] = {}
         self._lock = threading.Lock()
         self._exit = ExitStack()
+        self._port = 0
         self.said: list[Said] = []
         """In the order in which it came."""
 
     def __enter__(self) -> Self:
+        self._open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._exit.close()
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """It has ended all connections, as a proxy does that dies, and takes none until the context is left."""
+        self._exit.close()
+        yield
+        self._open()
+
+    def _open(self) -> None:
         with ExitStack() as undo:
             self._channels = {
                 address: undo.enter_context(grpc.insecure_channel(address, _OWN_POOL))
@@ -83,14 +98,10 @@ class GrpcRelay:
             }
             handlers = grpc.method_handlers_generic_handler(SERVICE, {name: self._handler(name) for name in CALLS})
             server = grpc.server(undo.enter_context(ThreadPoolExecutor(_THREADS)), handlers=(handlers,))
-            self._port = server.add_insecure_port(f"{LOOPBACK}:0")
+            self._port = server.add_insecure_port(f"{LOOPBACK}:{self._port}")
             server.start()
             undo.callback(lambda: server.stop(0).wait())
             self._exit = undo.pop_all()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._exit.close()
 
     @property
     def address(self) -> str:

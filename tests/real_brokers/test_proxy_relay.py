@@ -10,7 +10,7 @@ from real_brokers.proxy import __main__ as behind_proxy
 from real_brokers.proxy.relay import GrpcRelay
 from real_brokers.proxy.seen import SEEN
 from tests.wire.one_producer import OneProducer
-from tests.wire.proxy.one_grpc_client import OneGrpcClient, code_of, grpc_broker
+from tests.wire.proxy.one_grpc_client import SECONDS, OneGrpcClient, code_of, grpc_broker
 from wire.proxy.protocol.messages import TransactionResolution
 
 if TYPE_CHECKING:
@@ -58,6 +58,21 @@ def test_a_route_names_the_relay(tmp_path: Path) -> None:
         route = client.call("QueryRoute", topic={"name": "Orders"}, endpoints=endpoints)
         named = {f"{one.host}:{one.port}" for queue in route.message_queues for one in queue.broker.endpoints.addresses}
         assert named == {relay.address}
+
+
+def test_a_relay_that_was_away_has_ended_streams_and_is_back_at_its_address(tmp_path: Path) -> None:
+    with grpc_broker(tmp_path) as running, GrpcRelay(running.grpc_address, lost=frozenset({"lost"})) as relay:
+        address = relay.address
+        with OneGrpcClient(address) as client:
+            client.be_producer()
+            with relay.away():
+                assert client.heard.get(timeout=SECONDS) is None
+        assert relay.address == address
+        with OneGrpcClient(address) as client:
+            client.be_producer()
+            client.send("lost")
+            assert code_of(client.end("lost", COMMIT)) == "OK"
+        assert relay.ends_lost == 1
 
 
 def test_a_scenario_that_is_not_known_is_named_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:

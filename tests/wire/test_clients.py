@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 def test_a_client_that_is_not_known_is_named_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert test_clients.main(["java-4.9.7", "rust"]) == 151
     assert test_clients.main(["--real", "mqadmin"]) == 151
+    assert test_clients.main(["--real", "grpc-rust"]) == 151
     assert test_clients.main(["--record", "build/recorded", "grpc-python"]) == 151
     known = "java-4.9.7, java-5.3.3, java-5.5.0, java-5.5.0-binary, go"
-    with_grpc = f"{known}, grpc-python, grpc-java-5.0.8, grpc-java-5.2.0, grpc-node, grpc-go, grpc-rust"
+    with_grpc = f"{known}, grpc-python, grpc-java-5.0.8, grpc-java-5.2.0, grpc-node, grpc-go"
     assert capsys.readouterr().err.splitlines() == [
-        f"no client 'rust' to lead; there are {with_grpc}, mqadmin",
+        f"no client 'rust' to lead; there are {with_grpc}, grpc-rust, mqadmin",
         f"no client 'mqadmin' to lead there; there are {with_grpc}",
+        f"no client 'grpc-rust' to lead there; there are {with_grpc}",
         f"no client 'grpc-python' to lead there; there are {known}",
     ]
 

@@ -22,7 +22,7 @@ from real_brokers.clients.grpc_client import GRPC_NAMES
 from real_brokers.clients.scenario_client import DIFFERS
 from real_brokers.command_line import exit_code_after
 from tests.wire.clients.brokers import our_broker
-from tests.wire.clients.grpc_leading import CLUSTER, EXPECTED, LOCAL, OURS, lead_grpc
+from tests.wire.clients.grpc_leading import CLUSTER, EXPECTED, LOCAL, OURS, REAL_NAMES, lead_grpc
 from tests.wire.clients.leading import CLIENTS, lead_ours, lead_real
 from tests.wire.clients.mqadmin import ask_all
 from tests.wire.clients.real_on_our_store import go_on
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--goes-on", action="store_true", help="let real brokers go on from stores of ours")
     options = parser.parse_args(arguments)
     is_real = options.real or options.record is not None
-    led = names if not is_real else (*CLIENTS, *GRPC_NAMES) if options.record is None else tuple(CLIENTS)
+    led = names if not is_real else (*CLIENTS, *REAL_NAMES) if options.record is None else tuple(CLIENTS)
     chosen = options.clients or list(led)
     unknown = [name for name in chosen if name not in led]
     if unknown:

@@ -33,6 +33,7 @@ _REAL_CONF: Final = {
 }  # fmt: skip
 """Without a timer wheel a broker lets nobody pop."""
 _REAL_SETTLE_SECONDS: Final = 30.0
+_AGES_MS: Final = 600_000
 _SCAN: Final = {"transactionHeartbeatPeriodSecond": 2}
 
 
@@ -47,9 +48,11 @@ class LedProxy:
     operator
         Asks the broker.
     crash
-        Kill both; they start again, at once or by themselves.
+        Kill both; they start again, at once or by themselves, and no half is checked until the next order.
     is_up
         Whether clients reach them.
+    go_on
+        Let halves be checked again: the broker knows of a producer.
     settle
         Wait until what comes too often has come, and consumers' offsets are saved.
     befell
@@ -60,6 +63,7 @@ class LedProxy:
     operator: BrokerOperator
     crash: Callable[[], None]
     is_up: Callable[[], bool]
+    go_on: Callable[[], None]
     settle: Callable[[], None]
     befell: Callable[[], dict[str, int]]
 
@@ -79,6 +83,7 @@ def our_proxy(folder: Path) -> Iterator[LedProxy]:
                 BrokerOperator(Address.of(broker.address)),
                 controller.crash,
                 lambda: bool(controller.status()["is_up"]),
+                lambda: None,  # so does the pacer by itself
                 lambda: pacer.let_pass(_SETTLE_MS, _PATIENCE_SECONDS),
                 lambda: controller.status()["befell"],
             )
@@ -109,12 +114,20 @@ def cluster_proxy(_folder: Path) -> Iterator[LedProxy]:
 
 @contextmanager
 def _behind_relay(address: str, broker: RealBroker, crash: Callable[[], None]) -> Iterator[LedProxy]:
+    operator = BrokerOperator(broker.address)
     with GrpcRelay(address, lost=frozenset({LOST})) as relay:
+
+        def crash_unchecked() -> None:
+            operator.change(transactionTimeOut=_AGES_MS)
+            with relay.away():
+                crash()
+
         yield LedProxy(
             relay.address,
-            BrokerOperator(broker.address),
-            crash,
+            operator,
+            crash_unchecked,
             lambda: True,
+            lambda: operator.change(transactionTimeOut=_REAL_CONF["transactionTimeOut"]),
             lambda: time.sleep(_REAL_SETTLE_SECONDS),
             lambda: {"lose_end": relay.ends_lost},
         )
