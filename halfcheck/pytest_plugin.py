@@ -39,11 +39,16 @@ class RocketmqBroker:
     trace: Path
     broker_conf: Path
     log: list[str]
-    grpc_address: str
-    """Where gRPC clients connect to; empty unless the marker says ``grpc=True``."""
+    grpc_addresses: tuple[str, ...]
+    """Where gRPC clients connect to, proxy by proxy; none unless the marker says ``grpc=True`` or ``proxies=2``."""
     _thread: BrokerThread = field(repr=False)
     _judged: JudgedRun = field(repr=False)
     _idle: list[str] = field(default_factory=list, repr=False)
+
+    @property
+    def grpc_address(self) -> str:
+        """The first of them; empty if there is none."""
+        return next(iter(self.grpc_addresses), "")
 
     def create_topic(self, topic: str, queues: int = 4, message_type: str = "") -> None:
         """Make a topic as ``mqadmin updateTopic`` does, before its consumers start: they look for a new one every 30 s.
@@ -101,7 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        f"{MARK}(profile=..., speed=..., virtual=..., seed=..., grpc=..., conf={{...}}): what rocketmq_broker starts",
+        f"{MARK}({', '.join(f'{name}=...' for name in _TAKES)}): what rocketmq_broker starts",
     )
 
 
@@ -119,7 +124,7 @@ def rocketmq_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[
     trace = folder / "trace.jsonl"
     judged = JudgedRun(trace, start.store, read_broker_conf(conf, start.release), start.release)
     with BrokerThread(start, ports=_ports(marker), trace=trace, say=log.append, judge=judged.as_answer) as thread:
-        where = thread.address, thread.controller, start.release, start.store, trace, conf, log, thread.grpc_address
+        where = thread.address, thread.controller, start.release, start.store, trace, conf, log, thread.grpc_addresses
         broker = RocketmqBroker(*where, thread, judged)
         yield broker
         broker.close()
@@ -160,7 +165,9 @@ def _start(marker: pytest.Mark | None, folder: Path) -> tuple[Start, Path]:
 def _ports(marker: pytest.Mark | None) -> ServicePorts:
     from wire.service import ServicePorts
 
-    return ServicePorts(grpc_port=0 if _asked(marker).get("grpc") else None)
+    asked = _asked(marker)
+    proxies = asked.get("proxies")
+    return ServicePorts(grpc_port=0 if asked.get("grpc") or proxies else None, proxies=proxies)
 
 
 def _asked(marker: pytest.Mark | None) -> dict[str, Any]:
@@ -196,6 +203,7 @@ _TAKES: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
     ),
     "virtual": (lambda value: isinstance(value, bool), "True for a clock that only push_clock moves"),
     "grpc": (lambda value: isinstance(value, bool), "True for a port that gRPC clients connect to"),
+    "proxies": (lambda value: value in (1, 2), "1 or 2 proxies in cluster mode, which gRPC clients connect to"),
     "seed": (lambda value: isinstance(value, int), "a whole number"),
     "conf": (lambda value: isinstance(value, dict), "settings of broker.conf such as {'transactionCheckMax': 3}"),
 }

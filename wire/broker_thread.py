@@ -34,8 +34,8 @@ class BrokerThread:
     ----------
     address
         Where clients find broker and name server.
-    grpc_address
-        Where gRPC clients connect to; empty without a port for them.
+    grpc_addresses
+        Where gRPC clients connect to, proxy by proxy.
     controller
         Gives it orders.
 
@@ -70,6 +70,11 @@ class BrokerThread:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    @property
+    def grpc_address(self) -> str:
+        """The first of them; empty without a port for gRPC clients."""
+        return next(iter(self.grpc_addresses), "")
 
     @property
     def answers(self) -> Answers | None:
@@ -112,7 +117,7 @@ class BrokerThread:
 
     def _take_addresses(self, addresses: ServiceAddresses) -> None:
         self.address = addresses.address
-        self.grpc_address = addresses.grpc
+        self.grpc_addresses = addresses.grpc
         self.controller = Controller(addresses.control, addresses.token)
         self._ready.set()
 

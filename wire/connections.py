@@ -160,10 +160,11 @@ class Connection(asyncio.Protocol):
         else:
             self.close(f"nothing came or went for {MOST_IDLE_SECONDS:.0f} s")
 
-    def call_oneway(self, code: RequestCode, fields: Mapping[str, str], body: bytes, version: int) -> None:
-        """Ask the client something that it does not answer (``Broker2Client``)."""
+    def call_oneway(self, code: RequestCode, fields: Mapping[str, str], body: bytes, version: int) -> str:
+        """See :class:`wire.node.surroundings.ClientChannel`."""
         self._opaque += 1
         self.send(RemotingCommand(code, fields, body, self._opaque, ONEWAY_FLAG, version=version))
+        return self.address if self.is_open else ""
 
 
 class Listener:

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wire.node.start import Start
+    from wire.proxy.mode import ProxyMode
     from wire.proxy.port import GrpcPort
 
 
 _ACCEPTING_SECONDS: Final = 1.0
 _SHORTAGES: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _PROXY_SINCE: Final = (5, 0, 0)
+_LAST_PORT: Final = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,10 @@ class ServicePorts:
     control_port: int = 0
     grpc_port: int | None = None
     """For gRPC clients; None for no such port."""
+    proxies: int | None = None
+    """How many proxies in cluster mode, the next ones at the ports behind that; None for one in local mode."""
+    heartbeat_ms: int = 20_000
+    """Of proxies in cluster mode: ``transactionHeartbeatPeriodSecond``, in the broker's time."""
     advertised: str = ""
     """HOST:PORT that clients are sent to, where that is another one; gRPC clients to its host, at their port."""
 
@@ -51,8 +57,8 @@ class ServiceAddresses:
     address: str
     control: str
     token: str
-    grpc: str = ""
-    """Where gRPC clients connect to; empty for nowhere."""
+    grpc: tuple[str, ...] = ()
+    """Where gRPC clients connect to, proxy by proxy."""
 
 
 @dataclass(slots=True)
@@ -96,23 +102,24 @@ class Service:
         listener = Listener(node, self.ports.host, self.ports.port, self.ports.advertised)
         control = ControlPort(node, self.ports.control_host, self.ports.control_port, self.token)
         threads: asyncio.Task[None] | None = None
+        grpc_ports: list[GrpcPort] = []
         asyncio.get_running_loop().set_exception_handler(_Shortage(self.say))
         try:
             await listener.listen()
-            grpc_port = _proxy_before(node, self.ports, listener.advertised_host)
+            grpc_ports = _proxies_before(node, self.ports, listener.advertised_host)
             node.boot()
-            if grpc_port is not None:
-                await grpc_port.listen()
+            for each in grpc_ports:
+                await each.listen()
             await control.listen()
             if await self._has_carried_out_orders(node):
                 threads = asyncio.create_task(node.run())
                 threads.add_done_callback(node.note_end)
-                grpc = "" if grpc_port is None else grpc_port.address
+                grpc = tuple(each.address for each in grpc_ports)
                 on_ready(ServiceAddresses(listener.address, control.address, control.token, grpc))
                 await self._stopping.wait()
         finally:
             await control.stop()
-            for port in node.ports:
+            for port in (*grpc_ports, *node.ports):
                 port.stop()
             if threads is not None:
                 threads.cancel()
@@ -121,6 +128,8 @@ class Service:
             node.recorder.close()
             node.close()
             await node.settle()
+            for each in grpc_ports:
+                await each.closed()
             others = {asyncio.current_task(), *control.waiting, *self.beside}
             if accepted := asyncio.all_tasks() - others:  # what came as the port was closed
                 await asyncio.wait(accepted, timeout=_ACCEPTING_SECONDS)
@@ -205,18 +214,27 @@ def allow_many_files() -> None:
 def _require_proxy(start: Start, ports: ServicePorts) -> None:
     """`WireError` where a release has no proxy."""
     if ports.grpc_port is None:
+        if ports.proxies is not None:
+            message = f"--proxies {ports.proxies}: they serve gRPC clients; give --grpc-port, too"
+            raise WireError(message)
         return
+    last = ports.grpc_port + (ports.proxies or 1) - 1
+    if ports.grpc_port and last > _LAST_PORT:
+        message = f"--grpc-port {ports.grpc_port}: the last proxy would have the port {last}; {_LAST_PORT} is the last"
+        raise WireError(message)
     if release_numbers(start.release) < _PROXY_SINCE:
         message = f"--grpc-port with {start.release}: RocketMQ's proxy came with 5.0.0; take a later --profile"
         raise WireError(message)
 
 
-def _proxy_before(node: BrokerNode, ports: ServicePorts, advertised_host: str) -> GrpcPort | None:
-    """The proxy before a broker, if one is asked for; it does not listen yet. `WireError` without the gRPC library."""
+def _proxies_before(node: BrokerNode, ports: ServicePorts, advertised_host: str) -> list[GrpcPort]:
+    """The proxies before a broker that are asked for; they do not listen yet. `WireError` without the gRPC library."""
     if ports.grpc_port is None:
-        return None
+        return []
     try:
         from wire.pop.pop_consumption import PopConsumption
+        from wire.proxy.cluster_mode import ClusterMode
+        from wire.proxy.local_mode import LocalMode
         from wire.proxy.port import GrpcPort
         from wire.proxy.proxy import Proxy
     except ModuleNotFoundError as error:
@@ -224,7 +242,14 @@ def _proxy_before(node: BrokerNode, ports: ServicePorts, advertised_host: str) -
         raise WireError(message) from None
 
     node.pops = PopConsumption(node)
-    return GrpcPort(Proxy(node, node.pops), ports.host, ports.grpc_port, advertised_host)
+    modes: list[ProxyMode] = [LocalMode(node)]
+    if ports.proxies is not None:
+        modes = [ClusterMode(node, ports.heartbeat_ms) for _ in range(ports.proxies)]
+    numbers = [ports.grpc_port + number if ports.grpc_port else 0 for number in range(len(modes))]
+    return [
+        GrpcPort(Proxy(node, node.pops, mode), ports.host, number, advertised_host)
+        for mode, number in zip(modes, numbers, strict=True)
+    ]
 
 
 def _make_folder(store: Path) -> None:

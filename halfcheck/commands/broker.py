@@ -16,6 +16,7 @@ import typer
 from files.temporary_folder import temporary_folder
 from halfcheck.errors import ExitCode
 from halfcheck.options import USUAL_PROFILE, AsJson, ProfileName, Seed
+from wire.node.surroundings import MOST_PROXIES
 
 if TYPE_CHECKING:
     from wire.service import ServiceAddresses, ServicePorts
@@ -44,6 +45,12 @@ Port = Annotated[int, typer.Option(min=0, max=65_535, help="The port of broker a
 GrpcPort = Annotated[
     int | None,
     typer.Option(min=0, max=65_535, help="Besides, a port for gRPC clients, as RocketMQ's proxy has one; 0 is any."),
+]
+Proxies = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=MOST_PROXIES, help="So many proxies in cluster mode, from --grpc-port on; else one in local mode."
+    ),
 ]
 Listen = Annotated[str, typer.Option(metavar="ADDRESS", help="The address that clients connect to.")]
 Advertise = Annotated[
@@ -87,6 +94,7 @@ class BrokerOptions:
     profile: ProfileName = USUAL_PROFILE
     port: Port = 9876
     grpc_port: GrpcPort = None
+    proxies: Proxies = None
     listen: Listen = "127.0.0.1"
     advertise: Advertise = None
     control_port: ControlPort = None
@@ -113,13 +121,15 @@ def command(options: BrokerOptions) -> int:
 
     Clients that speak gRPC (rocketmq-clients: Java 5, Python, Node.js, Go v5, Rust and so on) connect to --grpc-port,
     as to RocketMQ's proxy. Their topics must be there before: --order "topic name=Orders type=TRANSACTION" makes one.
+    The proxy is in the broker's process (local mode); --proxies 2 puts two of its cluster mode before the broker.
 
     It stops on Ctrl-C or SIGTERM, in the order in which its release stops, and then says which guarantees the run
     broke, and which known defects its transactions resemble. The exit code is 0 then, or 12 if something was broken.
 
-    With --exec it runs a command, and stops when that ends: HALFCHECK_ADDRESS, HALFCHECK_GRPC_ADDRESS,
-    HALFCHECK_CONTROL and HALFCHECK_TOKEN tell the command where the broker is. The verdict comes on stderr then, with
-    --json as its last line. The exit code is the command's if it failed, else 12 if something was broken, else 0.
+    With --exec it runs a command, and stops when that ends: HALFCHECK_ADDRESS, HALFCHECK_GRPC_ADDRESS (with --proxies
+    HALFCHECK_GRPC_ADDRESSES, too), HALFCHECK_CONTROL and HALFCHECK_TOKEN tell the command where the broker is. The
+    verdict comes on stderr then, with --json as its last line. The exit code is the command's if it failed, else 12 if
+    something was broken, else 0.
 
     halfcheck broker control gives orders to a broker that runs, and --order the same at the start;
     halfcheck broker control --help lists them. docs/broker.md has more of each, and of the kinds of faults.
@@ -231,6 +241,7 @@ def _ports(options: BrokerOptions) -> ServicePorts:
         control_host=control_host.strip("[]"),
         control_port=control_port,
         grpc_port=options.grpc_port,
+        proxies=options.proxies,
         advertised=options.advertise or "",
     )
 

@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 def print_start(addresses: ServiceAddresses, name: str, store: Path | None, *, as_json: bool) -> None:
     """Print what a client, and whoever controls the broker, must know; at once, also into a pipe."""
     if as_json:
-        content = {"address": addresses.address, "control": addresses.control, "token": addresses.token}
-        content |= {"grpc_address": addresses.grpc} if addresses.grpc else {}
+        content: dict[str, object] = {"address": addresses.address}
+        content |= {"control": addresses.control, "token": addresses.token}
+        if addresses.grpc:
+            content |= {"grpc_address": addresses.grpc[0], "grpc_addresses": addresses.grpc}
         print(json.dumps(content), flush=True)
         return
     print(f"broker {name}, and its name server: {addresses.address}")
     if addresses.grpc:
-        print(f"for gRPC clients: {addresses.grpc}")
+        print(f"for gRPC clients: {', '.join(addresses.grpc)}")
     print(f"control: {addresses.control} token {addresses.token}")
     print(f"store: {store or 'temporary'}; stop with Ctrl-C", flush=True)
 

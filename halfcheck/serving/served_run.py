@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _GLANCE_SECONDS: Final = 0.2
 _MOST_INTERVALS: Final = 2
 _GRPC_ADDRESS: Final = "HALFCHECK_GRPC_ADDRESS"
+_GRPC_ADDRESSES: Final = "HALFCHECK_GRPC_ADDRESSES"
+"""Of the first proxy, and of all, as gRPC clients write several endpoints."""
 
 
 class ServedRun:
@@ -131,4 +133,6 @@ def environment_of(addresses: ServiceAddresses) -> dict[str, str]:
         "HALFCHECK_CONTROL": addresses.control,
         "HALFCHECK_TOKEN": addresses.token,
     }
-    return variables | ({_GRPC_ADDRESS: addresses.grpc} if addresses.grpc else {})
+    if addresses.grpc:
+        variables |= {_GRPC_ADDRESS: addresses.grpc[0], _GRPC_ADDRESSES: ";".join(addresses.grpc)}
+    return variables

@@ -105,13 +105,13 @@ class Controller:
         """Make a consumer group, or change its ``retryMaxTimes`` and ``consumeMessageOrderly``."""
         self.order("group", name=name, **settings)
 
-    def restart_proxy(self) -> None:
-        """Stop the proxy with all that it knows, and start it again; the broker behind it goes on."""
-        self.order("restart_proxy")
+    def restart_proxy(self, proxy: int | None = None) -> None:
+        """Stop a proxy with all that it knows, or all, and start it again; the broker behind it goes on."""
+        self.order("restart_proxy", **({} if proxy is None else {"proxy": proxy}))
 
-    def drop_transaction_data(self) -> None:
-        """Let the proxy forget where halves lie, as it does by itself 30 s after the last word of them."""
-        self.order("drop_transaction_data")
+    def drop_transaction_data(self, proxy: int | None = None) -> None:
+        """Let a proxy, or all, forget where halves lie, as it does by itself 30 s after the last word of them."""
+        self.order("drop_transaction_data", **({} if proxy is None else {"proxy": proxy}))
 
     def role(self, role: str) -> None:
         """Let it become a slave, an acting master or the master."""

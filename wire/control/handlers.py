@@ -42,8 +42,8 @@ def status(node: BrokerNode, _: Arguments) -> object:
         "died": node.died,
         "connections": len(node.connections),
         "waiting_pulls": node.pulls.count,
-        "grpc_address": None if node.proxy is None else node.proxy.address,
-        "transaction_data": None if node.proxy is None else node.proxy.transactions,
+        "grpc_address": node.proxies[0].address if node.proxies else None,
+        "proxies": [{"grpc_address": each.address, "transaction_data": each.transactions} for each in node.proxies],
         "popped": None if node.pops is None else node.pops.in_flight,
         "producers": node.channels.groups(),
         "commit_log_end": None if store is None else int(store.max_phy_offset),
@@ -138,22 +138,31 @@ def _legal(order: str, name: str) -> str:
         raise BadOrderError(message) from None
 
 
-async def restart_proxy(node: BrokerNode, _: Arguments) -> object:
-    """Stop the proxy, and start it again."""
-    await _proxy_of(node, "restart_proxy").restart()
+async def restart_proxy(node: BrokerNode, arguments: Arguments) -> object:
+    """Stop a proxy, or all, and start it again."""
+    for each in _proxies_of(node, "restart_proxy", arguments):
+        await each.restart()
     return {}
 
 
-def drop_transaction_data(node: BrokerNode, _: Arguments) -> object:
-    """Let the proxy forget where halves lie."""
-    return {"dropped": _proxy_of(node, "drop_transaction_data").drop_transaction_data()}
+def drop_transaction_data(node: BrokerNode, arguments: Arguments) -> object:
+    """Let a proxy, or all, forget where halves lie."""
+    proxies = _proxies_of(node, "drop_transaction_data", arguments)
+    return {"dropped": sum(each.drop_transaction_data() for each in proxies)}
 
 
-def _proxy_of(node: BrokerNode, order: str) -> ProxyControl:
-    if node.proxy is None:
+def _proxies_of(node: BrokerNode, order: str, arguments: Arguments) -> list[ProxyControl]:
+    """The one that an order names, or all."""
+    number, there = arguments.get("proxy"), len(node.proxies)
+    if not there:
         message = f"{order}: there is no proxy; start the broker with --grpc-port"
         raise BadOrderError(message)
-    return node.proxy
+    if number is None:
+        return list(node.proxies)
+    if number >= there:
+        message = f"{order}: proxy is {number}, and there is only proxy 0; start the broker with --proxies 2"
+        raise BadOrderError(message)
+    return [node.proxies[number]]
 
 
 def fault(node: BrokerNode, arguments: Arguments) -> object:

@@ -12,6 +12,7 @@ from wire.control.transactions import transactions
 from wire.control.waiting import one_round, wait
 from wire.errors import BadOrderError
 from wire.node.faults import FAULT_ARGUMENTS
+from wire.node.surroundings import MOST_PROXIES
 from wire.order_arguments import OrderArgument, checked
 from wire.requests.topic_types import TOPIC_TYPES
 
@@ -77,6 +78,8 @@ MOST_PUSHED_MS: Final = 30 * 86_400_000
 MOST_QUEUES: Final = 1_024
 """The most queues of a topic that an order makes."""
 
+_WHICH_PROXY: Final = {"proxy": OrderArgument(int, "which one, or all", least=0, most=MOST_PROXIES - 1)}
+
 ORDERS: Final[dict[str, ControlOrder]] = {
     "status": ControlOrder(handlers.status, "what the broker is doing", waits=False, reads=True),
     "transactions": ControlOrder(
@@ -140,9 +143,11 @@ ORDERS: Final[dict[str, ControlOrder]] = {
             "consumeMessageOrderly": OrderArgument(bool, "whether gRPC clients pop in order"),
         },
     ),
-    "restart_proxy": ControlOrder(handlers.restart_proxy, "stop the proxy with all that it knows, and start it again"),
+    "restart_proxy": ControlOrder(
+        handlers.restart_proxy, "stop a proxy with all that it knows, and start it again", _WHICH_PROXY
+    ),
     "drop_transaction_data": ControlOrder(
-        handlers.drop_transaction_data, "let the proxy forget where halves lie, as it does by itself"
+        handlers.drop_transaction_data, "let a proxy forget where halves lie, as it does by itself", _WHICH_PROXY
     ),
     "role": ControlOrder(
         handlers.change_role,

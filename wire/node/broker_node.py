@@ -55,7 +55,7 @@ class BrokerNode:
         self.recorder = FileRecorder(self.clock, None)
         self.answers = Answers()
         self.connections: dict[str, ClientChannel] = {}
-        """By address of the other side; of a client of the proxy by its client id."""
+        """By address of the other side; of a client of a proxy in local mode by its client id."""
         self.channels = ProducerChannels(start.switches)
         self.consumers = ConsumerGroups()
         self.pulls = HeldPulls(self)
@@ -72,8 +72,8 @@ class BrokerNode:
         """Where clients reach the process: stopped when it has died, and listening again when the next one serves."""
         self.pops: PopConsumption | None = None
         """POP consumption, where clients are served that need it."""
-        self.proxy: ProxyControl | None = None
-        """The proxy before it, if there is one."""
+        self.proxies: list[ProxyControl] = []
+        """Those before it."""
         self.on_failure: Callable[[BaseException], None] = lambda _: None
         """Called when no process can serve any more."""
         self.on_stop: Callable[[], Awaitable[dict[str, Any]]] = _not_served
@@ -186,8 +186,8 @@ class BrokerNode:
         self.pulls.forget()
         if self.pops is not None:
             self.pops.forget()
-        if self.proxy is not None:
-            self.proxy.forget()
+        for proxy in self.proxies:
+            proxy.lose_broker()
 
     def restart(self) -> None:
         """Shut the process down, and start the next one; its connections end. `BrokerIsDownError` if it has died."""

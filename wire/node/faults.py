@@ -112,10 +112,10 @@ class NetworkFaults:
         version = self._node.version
 
         def send() -> None:
-            connection.call_oneway(RequestCode.CHECK_TRANSACTION_STATE, fields, body, version)
-            if connection.is_open:
+            reached = connection.call_oneway(RequestCode.CHECK_TRANSACTION_STATE, fields, body, version)
+            if reached:
                 group, key = check.producer_group or "", check.msg_id or ""
-                self._node.answers.check_delivered(group, connection.address, check.commit_log_offset, key)
+                self._node.answers.check_delivered(group, reached, check.commit_log_offset, key)
 
         self._carry("check", CHECK_FAULTS, check.properties, send)
 

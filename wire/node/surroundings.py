@@ -1,14 +1,17 @@
-"""What surrounds a broker's process: a client's channel to it, a port of it, and a proxy before it."""
+"""What surrounds a broker's process: a client's channel to it, a port of it, and the proxies before it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wire.remoting.codes import RequestCode
     from wire.remoting.command import RemotingCommand
+
+MOST_PROXIES: Final = 2
+"""So many stand before a broker at most."""
 
 
 class ClientChannel(Protocol):
@@ -24,8 +27,11 @@ class ClientChannel(Protocol):
     def send(self, command: RemotingCommand) -> None:
         """Send a command; nothing happens if it has ended."""
 
-    def call_oneway(self, code: RequestCode, fields: Mapping[str, str], body: bytes, version: int, /) -> None:
-        """Ask the client something that it does not answer (``Broker2Client``)."""
+    def call_oneway(self, code: RequestCode, fields: Mapping[str, str], body: bytes, version: int, /) -> str:
+        """Ask the client something that it does not answer (``Broker2Client``).
+
+        Gives whom it has reached as far as is known, by address or client id; empty for nobody.
+        """
 
     def close(self) -> None:
         """End it now."""
@@ -51,7 +57,7 @@ class BrokerPort(Protocol):
 
 
 class ProxyControl(Protocol):
-    """What a test may do to the proxy before a broker."""
+    """What a test may do to a proxy before a broker."""
 
     @property
     def address(self) -> str:
@@ -61,8 +67,8 @@ class ProxyControl(Protocol):
     def transactions(self) -> int:
         """How many entries of transactions it has (``TransactionDataManager``)."""
 
-    def forget(self) -> None:
-        """Its process is gone: settings, transactions and streams with it."""
+    def lose_broker(self) -> None:
+        """The broker's process is gone: in local mode the proxy is, too, with settings, transactions and streams."""
 
     async def restart(self) -> None:
         """Stop it, and start it again on the same port; the broker behind it goes on."""

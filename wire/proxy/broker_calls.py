@@ -30,8 +30,9 @@ class InvocationChannel:
     def send(self, command: RemotingCommand) -> None:
         """Nobody waits for a later answer."""
 
-    def call_oneway(self, code: RequestCode, fields: Mapping[str, str], body: bytes, version: int) -> None:
+    def call_oneway(self, _code: RequestCode, _fields: Mapping[str, str], _body: bytes, _version: int) -> str:
         """Nobody can be asked over it."""
+        return ""
 
     def close(self) -> None:
         """There is nothing to close."""

@@ -1,4 +1,4 @@
-"""A client as the broker sees it: its telemetry stream, over which it is asked (``GrpcClientChannel``)."""
+"""A client that can be asked: its telemetry stream (``GrpcClientChannel``)."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ class GrpcClientChannel:
     def send(self, command: RemotingCommand) -> None:
         """No answer goes this way."""
 
-    def call_oneway(self, code: RequestCode, fields: Mapping[str, str], body: bytes, _version: int) -> None:
+    def call_oneway(self, code: RequestCode, fields: Mapping[str, str], body: bytes, _version: int) -> str:
         """Pass a check on; what else a broker asks of its clients, the proxy does not."""
         if code != RequestCode.CHECK_TRANSACTION_STATE:
-            return
+            return ""
         (record,) = decode_records(body)
         transaction_id = fields.get("transactionId", "")
         self._transactions.add(
@@ -86,6 +86,7 @@ class GrpcClientChannel:
             message=converted(record, record.topic, attempt=record.reconsume_times + 1), transaction_id=transaction_id
         )
         self.stream.put(TelemetryCommand(recover_orphaned_transaction_command=command))
+        return self.address if self.is_open else ""
 
     def close(self) -> None:
         """End the stream."""

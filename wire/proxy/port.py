@@ -73,8 +73,9 @@ class GrpcPort:
         self._closing: asyncio.Task[Any] | None = None
         self.address = ""
         """``127.0.0.1:8081``, once it listens."""
-        proxy.node.ports.append(self)
-        proxy.node.proxy = self
+        if proxy.mode.is_in_broker:
+            proxy.node.ports.append(self)
+        proxy.node.proxies.append(self)
 
     async def listen(self) -> None:
         """Begin to listen; `WireError` if the port is taken, or the address is none of this machine."""
@@ -84,12 +85,14 @@ class GrpcPort:
         await server.start()
         self._server = server
         await self._front.listen()
-        self._proxy.host, self._proxy.port = self._advertised_host, self._front.port
+        self._proxy.mode.host, self._proxy.mode.port = self._advertised_host, self._front.port
         self.address = f"{self._advertised_host}:{self._front.port}"
+        self._proxy.mode.begin()
 
     def stop(self) -> None:
         """Listen no more, and end every call; what the proxy knew is gone."""
-        self.forget()
+        self._proxy.forget()
+        self._proxy.mode.end()
         self._front.stop()
         if self._server is not None:
             self._closing = asyncio.get_running_loop().create_task(self._server.stop(None))
@@ -108,9 +111,9 @@ class GrpcPort:
         """How many entries of transactions the proxy has."""
         return len(self._proxy.transactions)
 
-    def forget(self) -> None:
-        """The proxy's process is gone, with what it knew."""
-        self._proxy.forget()
+    def lose_broker(self) -> None:
+        """The broker's process is gone."""
+        self._proxy.lose_broker()
 
     async def restart(self) -> None:
         """Stop the proxy, and start it again on the same port."""
@@ -150,8 +153,11 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[misc]
                 self._settle()
             except ProxyRefusal as refusal:
                 return call.response(status=refusal.status)
-            except (RemotingError, BrokerIsDownError):
-                return await _abort(context, grpc.StatusCode.UNAVAILABLE, _GONE)
+            except (RemotingError, BrokerIsDownError) as error:
+                status = self._proxy.mode.status_without_broker(call.name, error)
+                if status is None:
+                    await _abort(context, grpc.StatusCode.UNAVAILABLE, _GONE)
+                return call.response(status=status)
             return answer
 
         return grpc.unary_unary_rpc_method_handler(respond, _reader(call), _bytes_of)

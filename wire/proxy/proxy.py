@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from reference.proxy.transaction_data import TransactionDataManager
 from wire.proxy.client_settings import ClientSettings, completed
 from wire.proxy.grpc_client_channel import GrpcClientChannel, TelemetryStream
-from wire.requests.clients import notify_group
 
 if TYPE_CHECKING:
     from wire.node.broker_node import BrokerNode
     from wire.pop.pop_consumption import PopConsumption
+    from wire.proxy.mode import ProxyMode
 
 
 class Proxy:
@@ -23,28 +23,19 @@ class Proxy:
         The broker that it stands before.
     pops
         That broker's POP consumption.
+    mode
+        Local mode, or cluster mode.
     """
 
-    def __init__(self, node: BrokerNode, pops: PopConsumption) -> None:
+    def __init__(self, node: BrokerNode, pops: PopConsumption, mode: ProxyMode) -> None:
         self.node = node
         self.pops = pops
-        self.host, self.port = "", 0
-        """Where clients are sent to, for all their calls."""
+        self.mode = mode
         self.settings = ClientSettings()
         self.transactions = TransactionDataManager(node.clock)
         self.next_queue: dict[str, int] = {}
         """By topic the queue that the next message goes to."""
         self._channels: dict[str, GrpcClientChannel] = {}
-
-    def group_config(self, group: str) -> dict[str, Any]:
-        """A consumer group's settings; it is made if it is not there (``#getSubscriptionGroupConfig``)."""
-        groups = self.node.broker.subscription_group_manager
-        groups.create(group)
-        return groups.table[group]
-
-    def topic_config(self, topic: str) -> dict[str, Any] | None:
-        """A topic's settings; None if there is no such topic."""
-        return self.node.broker.topic_config_manager.table.get(topic)
 
     def complete_settings(self, client_id: str) -> Any | None:
         """A client's settings with what the proxy decides; None before it has sent any (``#getClientSettings``)."""
@@ -52,7 +43,7 @@ class Proxy:
         if settings is None:
             return None
         has_group = settings.HasField("subscription") and settings.subscription.group.name
-        return completed(settings, self.group_config(settings.subscription.group.name) if has_group else None)
+        return completed(settings, self.mode.group_config(settings.subscription.group.name) if has_group else None)
 
     def channel(self, client_id: str) -> GrpcClientChannel | None:
         """A client whose stream stands."""
@@ -63,25 +54,30 @@ class Proxy:
         channel = self._channels.get(client_id)
         if channel is None:
             channel = self._channels[client_id] = GrpcClientChannel(client_id, stream, self.transactions)
-            self.node.connections[client_id] = channel
+            self.mode.attach(channel)
         elif channel.stream is not stream:
             channel.stream.end()
             channel.stream = stream
         return channel
 
     def detach(self, client_id: str, stream: TelemetryStream) -> None:
-        """A stream has ended, and with it what the broker knows of its client."""
+        """A stream has ended, and with it what is known of its client."""
         channel = self._channels.get(client_id)
         if channel is None or channel.stream is not stream:
             return
         del self._channels[client_id]
-        node = self.node
-        node.connections.pop(client_id, None)
-        node.channels.do_channel_close_event(client_id)
-        for group in node.consumers.close(client_id):
-            if node.is_up:
-                notify_group(node, group)
-        self.pops.release(client_id)
+        self.mode.detach(client_id)
+        self.pops.release(self.receipt_owner(client_id))
+
+    def receipt_owner(self, client_id: str) -> str:
+        """For whom this proxy, and no other, renews a client's receipts (``DefaultReceiptHandleManager``)."""
+        return f"{client_id} at {self.mode.port}"
+
+    def lose_broker(self) -> None:
+        """The broker's process is gone."""
+        self.mode.lose_broker()
+        if self.mode.is_in_broker:
+            self.forget()
 
     def forget(self) -> None:
         """Its process is gone."""

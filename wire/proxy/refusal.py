@@ -19,6 +19,8 @@ _CODES: Final[dict[int, Any]] = {
 }
 """``ResponseBuilder#RESPONSE_CODE_MAPPING``, with ``TopicRouteHelper#isTopicNotExistError``."""
 
+_MORE: Final = "For more information, please visit the url, https://rocketmq.apache.org/docs/bestPractice/06FAQ"
+
 
 class ProxyRefusal(WireError):  # noqa: N818 - it is answered, and no failure of the proxy
     """A call is refused: the client gets the code and the sentence."""
@@ -36,6 +38,12 @@ class ProxyRefusal(WireError):  # noqa: N818 - it is answered, and no failure of
 def thrown(code: Any, message: str) -> ProxyRefusal:
     """A refusal that the proxy throws deeper inside: its sentence names the exception (``GrpcProxyException``)."""
     return ProxyRefusal(code, f"org.apache.rocketmq.proxy.common.ProxyException: {message}")
+
+
+def no_route(topic: str) -> ProxyRefusal:
+    """The name server has no such topic (``TopicRouteService#getCacheMessageQueueWrapper``, ``MQClientException``)."""
+    message = f"CODE: 17  DESC: No topic route info in name server for the topic: {topic}\n{_MORE}"
+    return ProxyRefusal(Code.TOPIC_NOT_FOUND, message)
 
 
 def status_named(code: Any) -> Any:

@@ -180,6 +180,7 @@ def test_a_message_is_born_where_its_client_is(running: BrokerThread) -> None:
         node = running._service.node
         assert node is not None
         (record,) = [each for each in node.broker.message_store.records() if each.topic == TOPIC]
-        assert isinstance(node.proxy, GrpcPort)
-        (handed_from, of_client), *others = dict(node.proxy._front.clients).items()
+        (port,) = node.proxies
+        assert isinstance(port, GrpcPort)
+        (handed_from, of_client), *others = dict(port._front.clients).items()
         assert (record.born_host == of_client != handed_from, others) == (True, [])

@@ -110,12 +110,12 @@ def test_faults_befall_checks_on_their_way_to_a_stream(running: BrokerThread, cl
 
 def test_the_first_end_takes_the_entry_and_the_second_finds_none(running: BrokerThread, client: OneGrpcClient) -> None:
     client.send("once")
-    assert running.controller.status()["transaction_data"] == 1
+    assert running.controller.status()["proxies"][0]["transaction_data"] == 1
     assert code_of(client.end("once", COMMIT)) == "OK"
     second = client.end("once", COMMIT)
     assert code_of(second) == "INTERNAL_SERVER_ERROR"
     assert second.message == "org.apache.rocketmq.proxy.common.ProxyException: cannot found transaction data"
-    assert running.controller.status()["transaction_data"] == 0
+    assert running.controller.status()["proxies"][0]["transaction_data"] == 0
 
 
 @pytest.mark.parametrize(("late_ms", "code"), [(30_000, "OK"), (30_001, "INTERNAL_SERVER_ERROR")])

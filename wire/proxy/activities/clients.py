@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from wire.node.consumer_groups import Consumer
-from wire.proxy.broker_calls import at_broker
 from wire.proxy.protocol.messages import CALLS, ClientType, Code, FilterType, TelemetryCommand
 from wire.proxy.refusal import OK, ProxyRefusal
 from wire.proxy.validation import require_group, require_topic
 from wire.remoting.codes import version_of
-from wire.requests.clients import notify_group
 from wire.requests.tag_expression import ALL_TAGS
 
 if TYPE_CHECKING:
@@ -41,12 +39,11 @@ def take_telemetry(proxy: Proxy, caller: Caller, command: Any, stream: Telemetry
     if settings.WhichOneof("pub_sub") is None:
         raise ProxyRefusal(Code.BAD_REQUEST, "there is no publishing or subscription data in settings")
     try:
-        at_broker(proxy.node, lambda: _register(proxy, caller, settings, stream))
+        _register(proxy, caller, settings, stream)
     except ProxyRefusal as refusal:
         raise ProxyRefusal(refusal.code, f"process client telemetryCommand failed. {refusal}") from None
     proxy.settings.put(caller.client_id, settings)
-    completed = at_broker(proxy.node, lambda: proxy.complete_settings(caller.client_id))
-    stream.put(TelemetryCommand(status=OK, settings=completed))
+    stream.put(TelemetryCommand(status=OK, settings=proxy.complete_settings(caller.client_id)))
 
 
 def heartbeat(proxy: Proxy, caller: Caller, request: Any) -> Any:
@@ -58,7 +55,7 @@ def heartbeat(proxy: Proxy, caller: Caller, request: Any) -> Any:
     elif settings.client_type != ClientType.PRODUCER:
         raise _unrecognized(settings)
     if channel is not None:
-        at_broker(proxy.node, lambda: _register(proxy, caller, settings, channel.stream))
+        _register(proxy, caller, settings, channel.stream)
     return CALLS["Heartbeat"].response(status=OK)
 
 
@@ -72,12 +69,11 @@ def notify_client_termination(proxy: Proxy, caller: Caller, request: Any) -> Any
     proxy.settings.remove(caller.client_id)
     if settings.client_type == ClientType.PRODUCER:
         for topic in settings.publishing.topics[:1]:
-            proxy.node.channels.unregister_producer(topic.name, caller.client_id)
+            proxy.mode.unregister_producer(topic.name, caller.client_id)
     elif settings.client_type in _CONSUMERS:
         group = require_group(request.group)
-        if proxy.node.consumers.unregister(group, caller.client_id):
-            notify_group(proxy.node, group)
-        proxy.pops.release(caller.client_id)
+        proxy.mode.unregister_consumer(group, caller.client_id)
+        proxy.pops.release(proxy.receipt_owner(caller.client_id))
     else:
         raise _unrecognized(settings)
     return CALLS["NotifyClientTermination"].response(status=OK)
@@ -98,13 +94,12 @@ def _unrecognized(settings: Any) -> ProxyRefusal:
 
 
 def _register(proxy: Proxy, caller: Caller, settings: Any, stream: TelemetryStream) -> None:
-    """Let the broker know whom it can ask: the producers of each topic, the consumers of a group."""
+    """Let it be known who can be asked: the producers of each topic, the consumers of a group."""
     node, client_id = proxy.node, caller.client_id
     if settings.HasField("publishing"):
         topics = [require_topic(topic) for topic in settings.publishing.topics]
         proxy.attach(client_id, stream)
-        for topic in topics:
-            node.channels.register_producer(topic, client_id)
+        proxy.mode.register_producer(client_id, topics)
         node.answers.heartbeat(client_id, client_id, topics)
         return
     if settings.client_type not in _CONSUMERS:
@@ -120,7 +115,7 @@ def _register(proxy: Proxy, caller: Caller, settings: Any, stream: TelemetryStre
         for each in settings.subscription.subscriptions
     ]
     proxy.attach(client_id, stream)
-    proxy.group_config(group)
+    proxy.mode.group_config(group)
     data = {
         "groupName": group,
         "messageModel": "CLUSTERING",
@@ -128,5 +123,4 @@ def _register(proxy: Proxy, caller: Caller, settings: Any, stream: TelemetryStre
         "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
         "subscriptionDataSet": entries,
     }
-    if node.consumers.register(Consumer(client_id, client_id, caller.language or "OTHER", _VERSION), data):
-        notify_group(node, group)
+    proxy.mode.register_consumer(Consumer(client_id, client_id, caller.language or "OTHER", _VERSION), data)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reference.client.producer_messages import RemotingError
+from reference.errors import BrokerIsDownError
 from wire.pop.receipt_handle import ReceiptHandleError
 from wire.proxy.broker_calls import ask_broker, at_broker
 from wire.proxy.protocol.messages import CALLS, AckMessageResultEntry, Code
@@ -42,6 +44,7 @@ def change_invisible_duration(proxy: Proxy, _: Caller, request: Any) -> Any:
     """Hide a message from now on for so long; the answer has its new receipt."""
     require_topic(request.topic)
     group = require_group(request.group)
+    proxy.mode.require_broker(Code.INVALID_RECEIPT_HANDLE)
     duration = require_invisible(request.invisible_duration.ToMilliseconds())
     try:
         text = at_broker(proxy.node, lambda: proxy.pops.change(group, request.receipt_handle, duration))
@@ -53,6 +56,7 @@ def change_invisible_duration(proxy: Proxy, _: Caller, request: Any) -> Any:
 def forward_to_dead_letter_queue(proxy: Proxy, _: Caller, request: Any) -> Any:
     """Store a message in the group's dead letter topic, and take it for consumed."""
     topic, group = require_topic(request.topic), require_group(request.group)
+    proxy.mode.require_broker(Code.INVALID_RECEIPT_HANDLE)
     try:
         popped = at_broker(proxy.node, lambda: proxy.pops.popped_by(group, request.receipt_handle))
     except ReceiptHandleError as error:
@@ -77,7 +81,14 @@ def bury(proxy: Proxy, topic: str, group: str, popped: Popped, message_id: str) 
 
 def _acked(proxy: Proxy, group: str, receipt: str) -> Any:
     try:
+        proxy.mode.require_broker(Code.INVALID_RECEIPT_HANDLE)
         at_broker(proxy.node, lambda: proxy.pops.ack(group, receipt))
     except ReceiptHandleError as error:
         return thrown(Code.INVALID_RECEIPT_HANDLE, str(error)).status
+    except ProxyRefusal as refusal:
+        return refusal.status
+    except (RemotingError, BrokerIsDownError) as error:
+        if (status := proxy.mode.status_without_broker("AckMessage", error)) is None:
+            raise
+        return status
     return OK

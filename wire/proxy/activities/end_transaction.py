@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from wire.client.transactions import COMMIT, ROLLBACK, UNKNOWN, HalfName, end_transaction_fields
-from wire.proxy.broker_calls import ask_broker
 from wire.proxy.protocol.messages import CALLS, Code, TransactionResolution, TransactionSource
 from wire.proxy.refusal import OK, ProxyRefusal, thrown
 from wire.proxy.validation import require_topic
@@ -37,5 +36,5 @@ def end_transaction(proxy: Proxy, caller: Caller, request: Any) -> Any:
         _OUTCOMES.get(request.resolution, UNKNOWN),
         answers_check=request.source == TransactionSource.SOURCE_SERVER_CHECK,
     )
-    ask_broker(proxy.node, RequestCode.END_TRANSACTION, fields, address=caller.address, is_oneway=True)
+    proxy.mode.tell(RequestCode.END_TRANSACTION, fields, caller.address)
     return CALLS["EndTransaction"].response(status=OK)

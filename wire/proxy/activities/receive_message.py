@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from reference.client.producer_messages import RemotingError
+from reference.errors import BrokerIsDownError
 from reference.format.properties import UNIQUE_KEY
 from wire.pop.popped import Popped
 from wire.pop.receipt_handle import ReceiptHandleError
@@ -72,6 +74,10 @@ async def receive_message(proxy: Proxy, caller: Caller, request: Any) -> AsyncIt
             handed.remove(popped)
     except ProxyRefusal as refusal:
         yield response(status=refusal.status)
+    except (RemotingError, BrokerIsDownError) as error:
+        if (status := proxy.mode.status_without_broker("ReceiveMessage", error)) is None:
+            raise
+        yield response(status=status)
     finally:
         for popped in handed if proxy.node.is_up else ():
             _give_back(proxy, popped)
@@ -82,7 +88,7 @@ async def receive_message(proxy: Proxy, caller: Caller, request: Any) -> AsyncIt
 
 def _asked(proxy: Proxy, caller: Caller, request: Any) -> _Pop:
     """What is asked for, or why it is refused."""
-    settings = at_broker(proxy.node, lambda: proxy.complete_settings(caller.client_id))
+    settings = proxy.complete_settings(caller.client_id)
     if settings is None:
         raise ProxyRefusal(Code.INTERNAL_SERVER_ERROR, "cannot find client settings for this client")
     asked_ms = request.long_polling_timeout.ToMilliseconds() if request.HasField("long_polling_timeout") else None
@@ -93,11 +99,10 @@ def _asked(proxy: Proxy, caller: Caller, request: Any) -> _Pop:
         invisible_ms = require_invisible(request.invisible_duration.ToMilliseconds(), LEAST_INVISIBLE_MS)
     if request.filter_expression.type == FilterType.SQL:
         raise ProxyRefusal(Code.NOT_IMPLEMENTED, "filters by SQL are not implemented here; filter by tags")
-    if proxy.topic_config(topic) is None:
-        raise ProxyRefusal(Code.INTERNAL_SERVER_ERROR, f"topic[{topic}] not exist, apply first please!")
-    owner = caller.client_id if request.auto_renew else ""
-    if owner and proxy.channel(owner) is None:
-        raise ProxyRefusal(Code.MESSAGE_NOT_FOUND, f"The client [{owner}] is disconnected.")
+    if proxy.mode.topic_config(topic) is None:
+        raise proxy.mode.no_topic_to_pop(topic)
+    if request.auto_renew and proxy.channel(caller.client_id) is None:
+        raise ProxyRefusal(Code.MESSAGE_NOT_FOUND, f"The client [{caller.client_id}] is disconnected.")
     return _Pop(
         topic,
         group,
@@ -105,7 +110,7 @@ def _asked(proxy: Proxy, caller: Caller, request: Any) -> _Pop:
         invisible_ms,
         tags_in(request.filter_expression.expression),
         settings.subscription.fifo,
-        owner,
+        proxy.receipt_owner(caller.client_id) if request.auto_renew else "",
         polling_ms,
         settings.backoff_policy.max_attempts,
     )
@@ -149,7 +154,9 @@ async def _polled(proxy: Proxy, pop: _Pop) -> tuple[list[Popped], bool]:
         if left <= 0:
             return [], False
         await proxy.pops.wait(left)
-        _ = proxy.node.broker
+        if not proxy.node.is_up:
+            message = "the broker's process died while a pop waited"
+            raise RemotingError(message)
 
 
 def _is_buried(proxy: Proxy, pop: _Pop, popped: Popped) -> bool:

@@ -73,7 +73,7 @@ def send_message(proxy: Proxy, caller: Caller, request: Any) -> Any:
     if any(message.topic != request.messages[0].topic for message in request.messages):
         raise ProxyRefusal(Code.MESSAGE_CORRUPTED, "topic in message is not same")
     with_properties = [(each, _properties_of(proxy, caller, each, topic)) for each in request.messages]
-    config = proxy.topic_config(topic)
+    config = proxy.mode.topic_config(topic)
     if not topic.startswith(("%RETRY%", "%DLQ%")):
         require_type(type_of_topic(config), type_of_message(with_properties[0][1]))
     queue_id = _queue_of(proxy, topic, request.messages)
@@ -85,7 +85,7 @@ def send_message(proxy: Proxy, caller: Caller, request: Any) -> Any:
 
 def _queue_of(proxy: Proxy, topic: str, messages: Any) -> int:
     """The queue of a message group, else each in turn (``SendMessageQueueSelector``)."""
-    config = proxy.topic_config(topic)
+    config = proxy.mode.topic_config(topic)
     if config is None or not config["perm"] & _WRITE or not config["writeQueueNums"]:
         raise thrown(Code.FORBIDDEN, "no writable queue")
     queues = int(config["writeQueueNums"])
@@ -115,8 +115,7 @@ def _stored(proxy: Proxy, caller: Caller, message: Any, properties: dict[str, st
     unique_key, offset = system.message_id, int(answer.fields["queueOffset"])
     if is_half:
         proxy.transactions.add(topic, unique_key, offset, int(answer.fields["msgId"][_MESSAGE_ID_OFFSET:], 16))
-    transaction_id = unique_key if is_half else ""
-    return SendResultEntry(status=OK, message_id=unique_key, transaction_id=transaction_id, offset=offset)
+    return SendResultEntry(status=OK, message_id=unique_key, transaction_id=unique_key, offset=offset)
 
 
 def _properties_of(proxy: Proxy, caller: Caller, message: Any, producer_group: str) -> dict[str, str]:
