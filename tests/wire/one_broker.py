@@ -28,6 +28,7 @@ def broker(
     host: str = "127.0.0.1",
     port: int = 0,
     grpc_port: int | None = None,
+    proxies: int | None = None,
     advertised: str = "",
     restart_ms: int = 10,
     log: list[str] | None = None,
@@ -47,7 +48,7 @@ def broker(
     path.write_text("".join(f"{key}={value}\n" for key, value in {**(conf or {}), **more}.items()), encoding="utf-8")
     start = Start.of(profile, folder / "store", path, speed=speed, seed=seed, restart_ms=restart_ms)
     say = (lambda _: None) if log is None else log.append
-    ports = ServicePorts(host, port, grpc_port=grpc_port, advertised=advertised)
+    ports = ServicePorts(host, port, grpc_port=grpc_port, proxies=proxies, advertised=advertised)
     with BrokerThread(start, ports=ports, trace=folder / "trace.jsonl", say=say) as running:
         yield running
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import grpc
 
-from tests.wire.one_broker import broker
-from tests.wire.one_producer import TOPIC, unique_key
+from tests.wire.one_broker import MINUTE, broker
+from tests.wire.one_producer import TOPIC, OneProducer, unique_key
 from wire.proxy.protocol.messages import CALLS, SERVICE, ClientType, Code, MessageType, Settings, TelemetryCommand
 
 if TYPE_CHECKING:
@@ -161,3 +161,14 @@ def grpc_broker(folder: Path, topic_type: str = "MIXED", **more: Any) -> Iterato
     with broker(folder, grpc_port=0, **more) as running:
         running.controller.topic(TOPIC, topic_type)
         yield running
+
+
+def delivered(running: BrokerThread) -> list[str]:
+    """The keys of all that is delivered, queue by queue."""
+    with OneProducer(running.address) as reader:
+        return [key for queue_id in range(4) for key in reader.keys(queue_id=queue_id)]
+
+
+def a_round(running: BrokerThread) -> None:
+    """Let a check round pass, where one comes each minute."""
+    running.controller.push_clock(MINUTE + 2_000)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.wire.one_broker import MINUTE
-from tests.wire.one_producer import OneProducer, unique_key
-from tests.wire.proxy.one_grpc_client import OneGrpcClient, code_of, grpc_broker, key_of
+from tests.wire.one_producer import unique_key
+from tests.wire.proxy.one_grpc_client import OneGrpcClient, a_round, code_of, delivered, grpc_broker, key_of
 from wire.proxy.protocol.messages import TransactionResolution
 
 if TYPE_CHECKING:
@@ -33,22 +33,12 @@ def client(running: BrokerThread) -> Iterator[OneGrpcClient]:
         yield one
 
 
-def keys(running: BrokerThread) -> list[str]:
-    """The keys of all that is delivered, queue by queue."""
-    with OneProducer(running.address) as reader:
-        return [key for queue_id in range(4) for key in reader.keys(queue_id=queue_id)]
-
-
-def a_round(running: BrokerThread) -> None:
-    running.controller.push_clock(MINUTE + 2_000)
-
-
 def test_a_commit_is_delivered_and_a_rollback_is_not(running: BrokerThread, client: OneGrpcClient) -> None:
     sent = client.send("paid")
     assert (sent.transaction_id, sent.offset) == (unique_key("paid"), 0)
     client.send("refused")
     assert [code_of(client.end("paid", COMMIT)), code_of(client.end("refused", ROLLBACK))] == ["OK", "OK"]
-    assert keys(running) == ["paid"]
+    assert delivered(running) == ["paid"]
     a_round(running)
     assert client.checks() == []
 
@@ -62,11 +52,11 @@ def test_a_check_goes_to_a_producer_of_the_topic_and_its_answer_counts(
     assert (check.transaction_id, key_of(check.message), check.message.body) == (unique_key("asked"), "asked", b"asked")
     assert check.message.topic.name == "Orders"
     assert code_of(client.end("asked", TransactionResolution.TRANSACTION_RESOLUTION_UNSPECIFIED, source=2)) == "OK"
-    assert keys(running) == []
+    assert delivered(running) == []
     a_round(running)
     client.check()
     client.end("asked", COMMIT, source=2)
-    assert keys(running) == ["asked"]
+    assert delivered(running) == ["asked"]
 
 
 def test_any_producer_of_the_topic_is_asked(running: BrokerThread, client: OneGrpcClient) -> None:
@@ -82,7 +72,7 @@ def test_a_lost_end_is_answered_ok_and_its_half_is_checked(running: BrokerThread
     running.controller.fault("lose_end", key="lost")
     client.send("lost")
     assert code_of(client.end("lost", COMMIT)) == "OK"
-    assert keys(running) == []
+    assert delivered(running) == []
     a_round(running)
     assert key_of(client.check().message) == "lost"
     assert running.controller.status()["befell"] == {"lose_end": 1}
@@ -94,9 +84,9 @@ def test_a_doubled_end_is_carried_out_twice_and_a_late_one_later(running: Broker
     for key in ("twice", "late"):
         client.send(key)
         assert code_of(client.end(key, COMMIT)) == "OK"
-    assert keys(running) == ["twice", "twice"]
+    assert delivered(running) == ["twice", "twice"]
     running.controller.push_clock(5_001)
-    assert sorted(keys(running)) == ["late", "twice", "twice"]
+    assert sorted(delivered(running)) == ["late", "twice", "twice"]
 
 
 def test_faults_befall_checks_on_their_way_to_a_stream(running: BrokerThread, client: OneGrpcClient) -> None:
@@ -134,14 +124,14 @@ def test_a_relayed_check_adds_an_entry_so_that_a_late_end_is_carried_out(
     a_round(running)
     client.check()
     assert code_of(client.end("slow", COMMIT)) == "OK"
-    assert keys(running) == ["slow"]
+    assert delivered(running) == ["slow"]
 
 
 def test_what_is_known_of_transactions_can_be_dropped(running: BrokerThread, client: OneGrpcClient) -> None:
     client.send("forgotten")
     assert running.controller.order("drop_transaction_data") == {"dropped": 1}
     assert code_of(client.end("forgotten", COMMIT)) == "INTERNAL_SERVER_ERROR"
-    assert keys(running) == []
+    assert delivered(running) == []
 
 
 def test_an_end_for_another_topic_finds_nothing(running: BrokerThread, client: OneGrpcClient) -> None:
