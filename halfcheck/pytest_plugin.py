@@ -191,6 +191,12 @@ def _can_be_followed(speed: float) -> bool:
     return 0 < speed <= MOST_SPEED
 
 
+def _is_some_proxies(value: object) -> bool:
+    from wire.node.surroundings import MOST_PROXIES
+
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_PROXIES
+
+
 def _words_of(fault: dict[str, Any]) -> str:
     return str(fault["fault"]) + (f" of key {fault['key']!r}" if fault["key"] else "")
 
@@ -203,7 +209,7 @@ _TAKES: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
     ),
     "virtual": (lambda value: isinstance(value, bool), "True for a clock that only push_clock moves"),
     "grpc": (lambda value: isinstance(value, bool), "True for a port that gRPC clients connect to"),
-    "proxies": (lambda value: value in (1, 2), "1 or 2 proxies in cluster mode, which gRPC clients connect to"),
+    "proxies": (_is_some_proxies, "1 or 2 for so many proxies in cluster mode"),
     "seed": (lambda value: isinstance(value, int), "a whole number"),
     "conf": (lambda value: isinstance(value, dict), "settings of broker.conf such as {'transactionCheckMax': 3}"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -64,6 +65,41 @@ def test_a_grpc_client_is_served_at_a_port_of_its_own_and_told_off_at_the_other(
     assert json.loads(out)["transactions"]["delivered"] == 1
     assert "it speaks HTTP/2 (a gRPC client?), and RocketMQ's remoting protocol was expected; " in err
     assert "connect to the port of --grpc-port" in err
+
+
+def test_two_proxies_are_told_and_take_orders_one_by_one(tmp_path: Path) -> None:
+    order = "topic name=Orders type=TRANSACTION"
+    options = "--grpc-port", "0", "--proxies", "2", "--clock", "virtual", "--order", order
+    with served(tmp_path, *options) as (_, told):
+        first, second = told["grpc_addresses"]
+        assert told["grpc_address"] == first
+        with OneGrpcClient(first) as client, OneGrpcClient(second) as other:
+            client.send("order-7")
+            assert code_of(other.end("order-7", TransactionResolution.COMMIT)) == "INTERNAL_SERVER_ERROR"
+        at = "--at", told["control"], "--token", told["token"]
+        assert json.loads(halfcheck("control", "drop-transaction-data", "proxy=1", *at).stdout) == {"dropped": 0}
+        assert json.loads(halfcheck("control", "drop-transaction-data", *at).stdout) == {"dropped": 1}
+        status = json.loads(halfcheck("control", "status", *at).stdout)
+        assert [each["grpc_address"] for each in status["proxies"]] == [first, second]
+
+
+def test_the_second_proxy_is_at_the_next_port(tmp_path: Path) -> None:
+    port = next_two_free_ports()
+    with served(tmp_path, "--grpc-port", str(port), "--proxies", "2") as (_, told):
+        assert told["grpc_addresses"] == [f"127.0.0.1:{port}", f"127.0.0.1:{port + 1}"]
+
+
+def next_two_free_ports() -> int:
+    """The first of two ports, one behind the other, at which nobody listens."""
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port = int(first.getsockname()[1])
+            try:
+                second.bind(("127.0.0.1", port + 1))
+            except OSError:
+                continue
+            return port
 
 
 def test_a_release_without_a_proxy_is_refused_in_one_line() -> None:

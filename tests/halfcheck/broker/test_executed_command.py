@@ -66,6 +66,13 @@ def test_a_command_may_stop_its_broker_and_goes_on() -> None:
     assert outcome.returncode == ExitCode.SAFETY_VIOLATED
 
 
+def test_a_command_finds_every_proxy() -> None:
+    program = "import os; print(os.environ['HALFCHECK_GRPC_ADDRESS'], os.environ['HALFCHECK_GRPC_ADDRESSES'])"
+    first, both = in_python(program, "--grpc-port", "0", "--proxies", "2").stdout.split()
+    assert both.split(";")[0] == first
+    assert len(set(both.split(";"))) == 2
+
+
 @pytest.mark.parametrize("program", ["/no/such/program", "/etc/passwd"])
 def test_a_command_that_can_not_be_started_is_one_line(program: str) -> None:
     outcome = executed(program)

@@ -66,6 +66,18 @@ def test_a_grpc_client_finds_its_topic_and_its_doubled_end_is_named(
     assert ([each.property_id for each in verdict.broken], list(verdict.resembles)) == (["S1"], ["A13"])
 
 
+@pytest.mark.rocketmq(virtual=True, proxies=2)
+def test_an_end_reaches_the_other_proxy_and_is_refused(rocketmq_broker: RocketmqBroker) -> None:
+    rocketmq_broker.create_topic("Orders", message_type="TRANSACTION")
+    first, second = rocketmq_broker.grpc_addresses
+    assert rocketmq_broker.grpc_address == first
+    with OneGrpcClient(first) as client, OneGrpcClient(second) as other:
+        client.send("order-7")
+        assert code_of(other.end("order-7", TransactionResolution.COMMIT)) == "INTERNAL_SERVER_ERROR"
+        rocketmq_broker.control.restart_proxy(proxy=1)
+        assert code_of(client.end("order-7", TransactionResolution.COMMIT)) == "OK"
+
+
 @pytest.mark.rocketmq(virtual=True)
 def test_a_run_in_which_nothing_went_wrong_broke_nothing(rocketmq_broker: RocketmqBroker) -> None:
     with OneProducer(rocketmq_broker.address) as producer:
@@ -79,11 +91,12 @@ def test_a_run_in_which_nothing_went_wrong_broke_nothing(rocketmq_broker: Rocket
 @pytest.mark.parametrize(
     ("marker", "said"),
     [
-        ("version='5.3.3'", "version; it takes profile, speed, virtual, grpc, seed, conf by name"),
-        ("'5.3.3'", "'5.3.3'; it takes profile, speed, virtual, grpc, seed, conf by name"),
+        ("version='5.3.3'", "version; it takes profile, speed, virtual, grpc, proxies, seed, conf by name"),
+        ("'5.3.3'", "'5.3.3'; it takes profile, speed, virtual, grpc, proxies, seed, conf by name"),
         ("profile='9.9'", "'9.9': no version '9.9'; there are 4.3.0, *"),
         ("speed=0", "speed is 0, expected how many times as fast the broker's clock runs, such as 60, at most 100,000"),
         ("speed='fast'", "speed is 'fast', expected how many times *"),
+        ("proxies=True", "proxies is True, expected 1 or 2 for so many proxies in cluster mode"),
         ("seed='x'", "seed is 'x', expected a whole number"),
         ("virtual=True, speed=60", "virtual=True and a speed exclude each other; leave one out"),
         (
