@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from real_brokers.clients.scenario_client import DONE
 from real_brokers.proxy.relay import GrpcRelay
-from real_brokers.proxy.stages import PATIENCE_SECONDS, ProxyStage
+from real_brokers.proxy.stages import PATIENCE_SECONDS, ProxyStage, RealClusterStage
 from real_brokers.rocketmq.client import COMMIT, UNKNOWN, ClientMessage, ClientPlan
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def broker_dies_behind_ok(stage: ProxyStage) -> Facts:
     }
 
 
-def remoting_client_commits(stage: ProxyStage) -> Facts:
+def remoting_client_commits(stage: RealClusterStage) -> Facts:
     """A Java client that speaks remoting sends through the proxy's remoting port, and commits at once."""
     topic, group = "Remoting", "remoting-service"
     stage.operator.make_topic(topic)
@@ -110,7 +110,7 @@ def remoting_client_commits(stage: ProxyStage) -> Facts:
     }
 
 
-def first_send_before_a_heartbeat(stage: ProxyStage) -> Facts:
+def first_send_before_a_heartbeat(stage: RealClusterStage) -> Facts:
     """A producer that speaks remoting sends 3 s behind its start; its next heartbeat comes 28 s later, scans before."""
     topic, group = "Forgotten", "waiting-service"
     stage.operator.make_topic(topic)

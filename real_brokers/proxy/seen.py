@@ -26,6 +26,10 @@ class SeenBehindProxy:
     """Whether it went as the defects have it."""
     facts: tuple[tuple[str, str], ...]
     """What was seen, and its value."""
+    seen_before_ours: bool = False
+    """Whether it went so before our broker and its proxies; False where it is not played there."""
+    ours: tuple[tuple[str, str], ...] = ()
+    """What was seen there; nothing where it is not played."""
 
 
 SEEN: Final = FindingsFile(

@@ -1,15 +1,16 @@
-"""The two stages for defects: a real proxy in local mode, and two in cluster mode before a real broker."""
+"""The stages for defects: a real proxy in local mode, two in cluster mode before a real broker, and ours likewise."""
 
 from __future__ import annotations
 
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from real_brokers.clients.grpc_client import GrpcClient
 from real_brokers.errors import RealBrokerError
 from real_brokers.loopback import LOOPBACK
+from real_brokers.proxy.our_proxies import our_broker
 from real_brokers.proxy.real_proxy import VERSION, ClusterProxy, LocalProxy
 from real_brokers.proxy.relay import GrpcRelay
 from real_brokers.proxy.topics import BrokerOperator
@@ -18,11 +19,12 @@ from reference.format.properties import CHECK_TIMES
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from real_brokers.rocketmq.client import Client
     from reference.format.record import LogRecord
+    from wire.client.channel import Address
 
 SETTINGS: Final = {
     "transactionTimeOut": "3000", "transactionCheckInterval": "3000", "transactionCheckMax": "5",
@@ -35,14 +37,42 @@ PATIENCE_SECONDS: Final = 60.0
 _A_LOOK_SECONDS: Final = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+class StagedBroker(Protocol):
+    """A broker that a scenario kills, or lets stand still."""
+
+    @property
+    def run(self) -> Path:
+        """The folder that everything runs in."""
+
+    @property
+    def address(self) -> Address:
+        """Its own port."""
+
+    def freeze_broker(self) -> None:
+        """It reads nothing any more."""
+
+    def kill_broker(self) -> None:
+        """It is gone, with what it has not read."""
+
+    def start_broker(self) -> None:
+        """The next process serves."""
+
+
+class StagedProxy(Protocol):
+    """A proxy in cluster mode."""
+
+    def restart(self) -> None:
+        """Kill it, and start it again; what it knew is gone."""
+
+
+@dataclass(frozen=True)
 class ProxyStage:
     """A broker, and the proxies before it."""
 
-    broker: RealBroker
+    broker: StagedBroker
     addresses: tuple[str, ...]
     """Of the proxies, for gRPC clients."""
-    proxies: tuple[ClusterProxy, ...]
+    proxies: Sequence[StagedProxy]
     """Those that run in processes of their own: none in local mode."""
 
     @property
@@ -75,10 +105,6 @@ class ProxyStage:
             self.producer(topic, address=relay.address) as producer,
         ):
             yield producer
-
-    def remoting_client(self) -> Client:
-        """A process of the Java client for which the first proxy is name server and broker."""
-        return self.broker.client(proxy=f"{LOOPBACK}:{self.proxies[0].remoting_port}")
 
     def halves(self, topic: str) -> list[LogRecord]:
         """The halves of a topic and their copies."""
@@ -132,6 +158,18 @@ class ProxyStage:
             time.sleep(_A_LOOK_SECONDS)
 
 
+@dataclass(frozen=True)
+class RealClusterStage(ProxyStage):
+    """Real proxies before a real broker, which speak remoting, too."""
+
+    broker: RealBroker
+    proxies: tuple[ClusterProxy, ...]
+
+    def remoting_client(self) -> Client:
+        """A process of the Java client for which the first proxy is name server and broker."""
+        return self.broker.client(proxy=f"{LOOPBACK}:{self.proxies[0].remoting_port}")
+
+
 @contextmanager
 def local_stage() -> Iterator[ProxyStage]:
     """A proxy in local mode, whose broker flushes each message before it answers."""
@@ -140,7 +178,7 @@ def local_stage() -> Iterator[ProxyStage]:
 
 
 @contextmanager
-def cluster_stage() -> Iterator[ProxyStage]:
+def cluster_stage() -> Iterator[RealClusterStage]:
     """A broker, and two proxies in cluster mode before it."""
     with ExitStack() as stack:
         broker = stack.enter_context(RealBroker(VERSION, "defects", SETTINGS))
@@ -148,4 +186,11 @@ def cluster_stage() -> Iterator[ProxyStage]:
             stack.enter_context(ClusterProxy(broker.run, broker.ports.name_server_address, name, _SCAN))
             for name in ("proxy-1", "proxy-2")
         )
-        yield ProxyStage(broker, tuple(proxy.grpc_address for proxy in proxies), proxies)
+        yield RealClusterStage(broker, tuple(proxy.grpc_address for proxy in proxies), proxies)
+
+
+@contextmanager
+def our_cluster_stage() -> Iterator[ProxyStage]:
+    """Our broker of that release with two proxies before it (``--proxies 2``), and the same settings; in real time."""
+    with our_broker(VERSION, SETTINGS, heartbeat_ms=1_000 * _SCAN["transactionHeartbeatPeriodSecond"]) as broker:
+        yield ProxyStage(broker, broker.grpc_addresses, broker.proxies)

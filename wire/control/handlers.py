@@ -43,7 +43,10 @@ def status(node: BrokerNode, _: Arguments) -> object:
         "connections": len(node.connections),
         "waiting_pulls": node.pulls.count,
         "grpc_address": node.proxies[0].address if node.proxies else None,
-        "proxies": [{"grpc_address": each.address, "transaction_data": each.transactions} for each in node.proxies],
+        "proxies": [
+            {"grpc_address": each.address, "transaction_data": each.transactions, "producers": each.producers}
+            for each in node.proxies
+        ],
         "popped": None if node.pops is None else node.pops.in_flight,
         "producers": node.channels.groups(),
         "commit_log_end": None if store is None else int(store.max_phy_offset),

@@ -67,6 +67,10 @@ class ProxyControl(Protocol):
     def transactions(self) -> int:
         """How many entries of transactions it has (``TransactionDataManager``)."""
 
+    @property
+    def producers(self) -> dict[str, list[str]]:
+        """By group the ids of its clients that can be asked."""
+
     def lose_broker(self) -> None:
         """The broker's process is gone: in local mode the proxy is, too, with settings, transactions and streams."""
 

@@ -17,7 +17,7 @@ EXPIRE_MS: Final = 300_000
 
 
 class BrokerRoute:
-    """The entry of one broker's name in the cache of routes, where what is not found is kept as well.
+    """The entry of a broker's name, or its cluster's, in the cache of routes; that there is none is kept as well.
 
     Parameters
     ----------

@@ -91,6 +91,7 @@ class ClusterMode:
         self._connection: ProxyConnection | None = None
         self._told: dict[str, _Told] = {}
         self._route = BrokerRoute(node.clock, lambda: node.is_up)
+        self._cluster_route = BrokerRoute(node.clock, lambda: node.is_up)
         self._topics: dict[str, dict[str, Any]] = {}
         self._groups: dict[str, dict[str, Any]] = {}
 
@@ -108,6 +109,7 @@ class ClusterMode:
         self.lose_broker()
         self._subscribed.clear()
         self._route.forget()
+        self._cluster_route.forget()
         self._topics, self._groups = {}, {}
 
     def lose_broker(self) -> None:
@@ -121,10 +123,13 @@ class ClusterMode:
             self._send_heartbeat()
 
     def _send_heartbeat(self) -> None:
-        """Tell the broker of all groups that have a producer here (``#scanProducerHeartBeat``)."""
+        """Tell the broker of all groups that have a producer here (``#scanProducerHeartBeat``).
+
+        A broker that was gone when the route of its cluster was asked for hears nothing while that is kept.
+        """
         online, node = self._producers.groups(), self._node
         self._subscribed = {group: None for group in self._subscribed if group in online}
-        if not self._subscribed or not node.is_up:
+        if not self._subscribed or not self._cluster_route.is_known() or not node.is_up:
             return
         connection = self._connected()
         body = body_of({"clientID": CLIENT_ID, "producerDataSet": [{"groupName": each} for each in self._subscribed]})
@@ -201,6 +206,10 @@ class ClusterMode:
             self._producers.register_producer(topic, client_id)
             if type_of_topic(self.topic_config(topic)) == "TRANSACTION":
                 self._subscribed[topic] = None
+
+    def producers(self) -> dict[str, list[str]]:
+        """Those of this proxy."""
+        return self._producers.groups()
 
     def unregister_producer(self, topic: str, client_id: str) -> None:
         """See :meth:`detach`."""

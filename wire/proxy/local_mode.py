@@ -81,6 +81,10 @@ class LocalMode:
 
         at_broker(self._node, register)
 
+    def producers(self) -> dict[str, list[str]]:
+        """The broker's own."""
+        return self._node.channels.groups()
+
     def unregister_producer(self, topic: str, client_id: str) -> None:
         """See :meth:`register_producer`."""
         self._node.channels.unregister_producer(topic, client_id)

@@ -52,6 +52,9 @@ class ProxyMode(Protocol):
     def register_producer(self, client_id: str, topics: Sequence[str]) -> None:
         """A client is a producer of topics, each of which is its group (``ClientActivity#registerProducer``)."""
 
+    def producers(self) -> dict[str, list[str]]:
+        """By group the clients' ids."""
+
     def unregister_producer(self, topic: str, client_id: str) -> None:
         """It is none of this topic any more."""
 

@@ -111,6 +111,11 @@ class GrpcPort:
         """How many entries of transactions the proxy has."""
         return len(self._proxy.transactions)
 
+    @property
+    def producers(self) -> dict[str, list[str]]:
+        """By group the ids of the proxy's clients that can be asked."""
+        return self._proxy.mode.producers()
+
     def lose_broker(self) -> None:
         """The broker's process is gone."""
         self._proxy.lose_broker()

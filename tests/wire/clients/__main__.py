@@ -18,11 +18,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.releases.jars import GRPC_CLIENTS, TOOLS, fetched_jars, release_called
-from real_brokers.clients.grpc_client import GRPC_NAMES
+from real_brokers.clients.grpc_client import GRPC_NAMES, PYTHON
 from real_brokers.clients.scenario_client import DIFFERS
 from real_brokers.command_line import exit_code_after
 from tests.wire.clients.brokers import our_broker
-from tests.wire.clients.grpc_leading import CLUSTER, EXPECTED, LOCAL, OURS, REAL_NAMES, lead_grpc
+from tests.wire.clients.grpc_leading import CLUSTER, EXPECTED, LOCAL, OURS, OURS_CLUSTER, REAL_NAMES, lead_grpc
 from tests.wire.clients.leading import CLIENTS, lead_ours, lead_real
 from tests.wire.clients.mqadmin import ask_all
 from tests.wire.clients.real_on_our_store import go_on
@@ -127,7 +127,7 @@ def _lead_one(name: str, record: Path | None, *, is_real: bool) -> int:
         if name == MQADMIN:
             return _ask_mqadmin(folder)
         if name in GRPC_NAMES:
-            return max(_lead_grpc(name, where, folder) for where in ((LOCAL, CLUSTER) if is_real else (OURS,)))
+            return max(_lead_grpc(name, where, folder) for where in _places(name, is_real=is_real))
         led = lead_real(name, folder) if is_real else lead_ours(name, folder)
     wrong = differences(json.loads(OUTCOME.read_text(encoding="utf-8")), led.outcome)
     lines = [
@@ -138,6 +138,13 @@ def _lead_one(name: str, record: Path | None, *, is_real: bool) -> int:
     ]
     print("\n".join(lines), flush=True)
     return 0 if not wrong and led.is_explained else DIFFERS
+
+
+def _places(name: str, *, is_real: bool) -> tuple[str, ...]:
+    """Before whom a gRPC client is led; before two proxies of ours, that in Python alone."""
+    if is_real:
+        return LOCAL, CLUSTER
+    return (OURS, OURS_CLUSTER) if name == PYTHON else (OURS,)
 
 
 def _lead_grpc(name: str, where: str, folder: Path) -> int:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from real_brokers.clients.grpc_client import GRPC_NAMES, PYTHON, GrpcClient
-from tests.wire.clients.proxies import LOST, LedProxy, cluster_proxy, local_proxy, our_proxy
+from tests.wire.clients.proxies import LOST, LedProxy, cluster_proxy, local_proxy, our_proxies, our_proxy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,8 @@ REAL_NAMES: Final = tuple(name for name in GRPC_NAMES if name != "grpc-rust")
 """Of the clients that are led before the real proxy. That in Rust is not: a stream that was reset, as the relay ends it
 in the crash, it reads again and again (``Session#start`` of 5.0.0), and comes to nothing else."""
 
-OURS, LOCAL, CLUSTER = "our broker with --grpc-port", "the real proxy in local mode", "the real proxy in cluster mode"
+OURS, OURS_CLUSTER = "our broker with --grpc-port", "our broker with --grpc-port and --proxies 2"
+LOCAL, CLUSTER = "the real proxy in local mode", "the real proxy in cluster mode"
 """Before whom it is led."""
 
 EXPECTED: Final[dict[str, Any]] = {
@@ -43,6 +44,7 @@ A poisoned message is tried twice (``retryMaxTimes=1``), one that is never known
 
 _PROXIES: Final[dict[str, Callable[[Path], AbstractContextManager[LedProxy]]]] = {
     OURS: our_proxy,
+    OURS_CLUSTER: our_proxies,
     LOCAL: local_proxy,
     CLUSTER: cluster_proxy,
 }

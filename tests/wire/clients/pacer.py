@@ -39,13 +39,16 @@ class Pacer:
     seen
         What goes over the wire, as it comes.
     group
-        Whose producer the broker must know.
+        Whose producer must be known.
+    by_proxy
+        Whether the first proxy must know it, and not the broker, which hears of it as time passes.
     """
 
-    def __init__(self, controller: Controller, seen: list[Seen], group: str) -> None:
+    def __init__(self, controller: Controller, seen: list[Seen], group: str, *, by_proxy: bool = False) -> None:
         self._controller = controller
         self._seen = seen
         self._group = group
+        self._by_proxy = by_proxy
         self._counted = 0
         self._owed = 0
         self._owed_since = time.monotonic()
@@ -89,7 +92,8 @@ class Pacer:
             if self._owed > 0 and time.monotonic() - self._owed_since < PATIENCE_SECONDS:
                 return False
         status = self._controller.status()
-        return bool(status["is_up"]) and self._group in status["producers"]
+        knows = status["proxies"][0] if self._by_proxy else status
+        return bool(status["is_up"]) and self._group in knows["producers"]
 
     def _count(self) -> None:
         """What halves and checks the broker has, without those that were answered."""

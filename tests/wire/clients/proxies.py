@@ -1,4 +1,4 @@
-"""The proxies that a gRPC client is led before, with their brokers: ours, and the real one in each mode."""
+"""The proxies that a gRPC client is led before, with their brokers: ours and the real one, in each mode."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from wire.service import ServicePorts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 LOST: Final = "lost"
@@ -68,20 +69,37 @@ class LedProxy:
     befell: Callable[[], dict[str, int]]
 
 
+def our_proxy(folder: Path) -> AbstractContextManager[LedProxy]:
+    """``--grpc-port`` of our broker 5.5.0."""
+    return _ours(folder / "local", None)
+
+
+def our_proxies(folder: Path) -> AbstractContextManager[LedProxy]:
+    """The first of two in cluster mode before our broker 5.5.0."""
+    return _ours(folder / "cluster", 2)
+
+
 @contextmanager
-def our_proxy(folder: Path) -> Iterator[LedProxy]:
-    """``--grpc-port`` of our broker 5.5.0, whose time passes when all that it asked is answered."""
+def _ours(folder: Path, proxies: int | None) -> Iterator[LedProxy]:
+    """Our broker, whose time passes while a producer is known, in a folder that is made."""
+    folder.mkdir()
     conf = folder / "broker.conf"
     conf.write_text("".join(f"{key}={value}\n" for key, value in _CONF.items()), encoding="utf-8")
     start = Start.of("5.5.0", folder / "store", conf, speed=None)
-    with BrokerThread(start, ports=ServicePorts(grpc_port=0), trace=folder / "trace.jsonl") as broker:
+    with BrokerThread(start, ports=ServicePorts(grpc_port=0, proxies=proxies), trace=folder / "trace.jsonl") as broker:
         controller = broker.controller
         controller.fault("lose_end", key=LOST)
-        with Pacer(controller, [], "Orders") as pacer:  # the group of a gRPC producer is its topic
+
+        def crash() -> None:
+            controller.crash()
+            if proxies is not None:
+                controller.restart_proxy()
+
+        with Pacer(controller, [], "Orders", by_proxy=True) as pacer:  # the group of a gRPC producer is its topic
             yield LedProxy(
                 broker.grpc_address,
                 BrokerOperator(Address.of(broker.address)),
-                controller.crash,
+                crash,
                 lambda: bool(controller.status()["is_up"]),
                 lambda: None,  # so does the pacer by itself
                 lambda: pacer.let_pass(_SETTLE_MS, _PATIENCE_SECONDS),
