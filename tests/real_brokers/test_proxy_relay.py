@@ -90,3 +90,6 @@ def test_every_scenario_is_on_record_with_its_story() -> None:
         story = (scenario.play.__doc__ or "").partition("\n")[0]
         assert (recorded[name].story, recorded[name].defects) == (story, scenario.defects), name
         assert scenario.mode in recorded[name].where
+        assert recorded[name].seen_before_ours == scenario.is_for_ours
+        before_ours = [fact for fact, _ in recorded[name].ours]
+        assert before_ours == ([fact for fact, _ in recorded[name].facts] if scenario.is_for_ours else [])
