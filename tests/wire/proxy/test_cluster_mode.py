@@ -18,7 +18,9 @@ from tests.wire.proxy.one_grpc_client import (
     grpc_broker,
     key_of,
 )
+from reference.simulation.virtual_clock import VirtualClock
 from wire.errors import BadOrderError, WireError
+from wire.proxy.broker_route import EXPIRE_MS, REFRESH_MS, BrokerRoute
 from wire.proxy.protocol.messages import ClientType, MessageType, TransactionResolution
 
 if TYPE_CHECKING:
@@ -327,3 +329,17 @@ def test_an_order_to_a_second_one_that_is_not_there_is_refused(tmp_path: Path) -
 def test_proxies_that_can_not_be(tmp_path: Path, ports: dict[str, int | None], said: str) -> None:
     with pytest.raises(WireError, match=said):
         broker(tmp_path, proxies=2, **ports).__enter__()  # type: ignore[arg-type]
+
+
+def test_a_route_that_was_not_found_is_kept_as_long_as_one_that_was() -> None:
+    clock, there = VirtualClock(), [False]
+    route = BrokerRoute(clock, lambda: there[0])
+    assert not route.is_known()
+    there[0] = True
+    clock.advance(REFRESH_MS - 1)
+    assert not route.is_known()
+    clock.advance(1)
+    assert [route.is_known(), route.is_known()] == [False, True]  # who comes too late gets what was known
+    there[0] = False
+    clock.advance(EXPIRE_MS)
+    assert not route.is_known()
