@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reference.simulation.virtual_clock import VirtualClock
 from tests.wire.one_broker import MINUTE, broker
 from tests.wire.one_producer import TOPIC
 from tests.wire.proxy.one_grpc_client import (
@@ -18,7 +19,6 @@ from tests.wire.proxy.one_grpc_client import (
     grpc_broker,
     key_of,
 )
-from reference.simulation.virtual_clock import VirtualClock
 from wire.errors import BadOrderError, WireError
 from wire.proxy.broker_route import EXPIRE_MS, REFRESH_MS, BrokerRoute
 from wire.proxy.protocol.messages import ClientType, MessageType, TransactionResolution

@@ -9,7 +9,7 @@ import pytest
 from tests.wire.one_broker import MINUTE
 from tests.wire.one_producer import unique_key
 from tests.wire.proxy.one_grpc_client import OneGrpcClient, a_round, code_of, delivered, grpc_broker, key_of
-from wire.proxy.protocol.messages import TransactionResolution
+from wire.proxy.protocol.messages import MessageType, TransactionResolution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,11 @@ def test_a_commit_is_delivered_and_a_rollback_is_not(running: BrokerThread, clie
     assert delivered(running) == ["paid"]
     a_round(running)
     assert client.checks() == []
+
+
+def test_each_message_has_its_id_as_that_of_a_transaction(client: OneGrpcClient) -> None:
+    """So a real proxy answers a plain one, too, as its broker does (``SendMessageProcessor``)."""
+    assert client.send("plain", MessageType.NORMAL).transaction_id == unique_key("plain")
 
 
 def test_a_check_goes_to_a_producer_of_the_topic_and_its_answer_counts(
