@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust behind-proxy proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -99,6 +99,9 @@ probe-rust: setup ## build rocketmq-rust, probe it, and stage what it does diffe
 behind-proxy: setup ## look for defects with real clients behind a real proxy; writes docs/generated/behind-a-proxy.md (ARGS=restarted_proxy for one; wants Maven)
 	@$(BIN)/python -m real_brokers.proxy $(ARGS)
 
+client-habits: setup ## lead clients through what they break by themselves; writes docs/generated/clients.md (ARGS="grpc-node --habit sends_again"; wants Maven, Go, npm, cargo)
+	@$(BIN)/python -m real_brokers.habits $(ARGS)
+
 proxy-stores: setup ## lead a client before a real proxy, say the same to ours, and compare the stores (ARGS=--kept for those that are kept; wants Maven)
 	@$(BIN)/python -m real_brokers.proxy.stores $(ARGS)
 
@@ -143,6 +146,7 @@ protocol: setup ## compile the gRPC protocol's .proto files into the descriptors
 
 releases: setup ## which releases of RocketMQ changed what a rule or a defect speaks of (ARGS=5.5.2 for a new one; wants Maven)
 	@$(BIN)/python -m conformance.release_gate $(ARGS)
+	@$(if $(ARGS),,$(BIN)/python -m real_brokers.habits.releases)
 
 pages: rules map properties coverage defects any-length any-number liveness ## all generated pages of docs/, with the searches that they take
 	@$(BIN)/halfcheck verdicts --update

@@ -75,11 +75,11 @@ def jars_of(releases: Sequence[str]) -> dict[str, tuple[Path, ...]]:
     return found
 
 
-def published_releases() -> list[str]:
-    """The releases that Maven knows of now, the oldest first; raises `MavenError` as `jars_of` does."""
+def published_releases(artifact: str = ARTIFACTS[0], first: str = FIRST_RELEASE) -> list[str]:
+    """The releases of an artifact that Maven knows of now, the oldest first; raises `MavenError` as `jars_of` does."""
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        body = _RANGE.format(group=GROUP_ID, artifact=ARTIFACTS[0], first=FIRST_RELEASE)
+        body = _RANGE.format(group=GROUP_ID, artifact=artifact, first=first)
         write_pom(folder, "releases", body)
         done = run_maven(
             folder, "-q", "-U", "dependency:resolve", "help:evaluate", "-Dexpression=settings.localRepository",
@@ -88,10 +88,10 @@ def published_releases() -> list[str]:
         if done.returncode:
             raise _maven_failed(errors_of(done)[0])
     local = Path(done.stdout.strip().splitlines()[-1].removeprefix("\x1b[0m").removesuffix("\x1b[0m"))
-    metadata = (local / Path(*GROUP_ID.split("."), ARTIFACTS[0])).glob("maven-metadata-*.xml")
+    metadata = (local / Path(*GROUP_ID.split("."), artifact)).glob("maven-metadata-*.xml")
     found = {version.text or "" for path in metadata for version in ET.parse(path).iter("version")}  # noqa: S314 - Maven's
     numbered = (name for name in found if name.replace(".", "").isdigit())
-    return release_order(name for name in numbered if release_numbers(name) >= release_numbers(FIRST_RELEASE))
+    return release_order(name for name in numbered if release_numbers(name) >= release_numbers(first))
 
 
 def _asked_for(folder: Path) -> tuple[str, ...]:

@@ -95,7 +95,8 @@ release, too."""
 GRPC_CLIENTS: Final = {
     release.version: release
     for release in (
-        Release(f"grpc-java-{version}", version, artifacts=("rocketmq-client-java",)) for version in ("5.0.8", "5.2.0")
+        Release(f"grpc-java-{version}", version, artifacts=("rocketmq-client-java",))
+        for version in ("5.0.7", "5.0.8", "5.2.0")
     )
 }
 """``rocketmq-client-java`` of some releases, which speaks gRPC, each in one jar; named like a release, too."""

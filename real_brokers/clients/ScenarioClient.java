@@ -32,11 +32,14 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * transaction comes to, what its checks are answered, and how often the consumer cannot consume it.
  *
  * Arguments: the name server's address and the file of the scenario. A command a line on stdin (consume KIND, beat,
- * phase N, drain TOPIC, end), an event a line on stdout.
+ * phase N, drain TOPIC, send TOPIC KEY END, end), an event a line on stdout. What is sent by its own order, the
+ * scenario does not name: orders and answers are those of the clients in {@code grpc}.
  */
 public class ScenarioClient {
     static final String TOPIC = "Orders";
     static final int PATIENCE_MS = 15_000;
+    /** How long a late commit waits, so that the check's answer comes first. */
+    static final int BEHIND_THE_ANSWER_MS = 500;
     static final Map<String, String[]> PLANS = new LinkedHashMap<>();
     static final Map<String, AtomicInteger> CHECKS = new ConcurrentHashMap<>();
 
@@ -62,6 +65,7 @@ public class ScenarioClient {
             try {
                 switch (words[0]) {
                     case "phase": send(producer, words[1]); break;
+                    case "send": sendOne(producer, words[1], words[2], words[3]); break;
                     case "beat": break; // each has its own heartbeat every second
                     case "consume": consumers.add(consumer(nameServer, words[1])); break;
                     case "drain": drain(nameServer, words[1]); break;
@@ -87,6 +91,12 @@ public class ScenarioClient {
                 : producer.sendMessageInTransaction(message, null);
             say("sent", plan[1], sent.getSendStatus().name());
         }
+    }
+
+    static void sendOne(TransactionMQProducer producer, String topic, String key, String end) throws Exception {
+        Message message = new Message(topic, "paid", key, (key + "|an order").getBytes(StandardCharsets.UTF_8));
+        SendResult sent = producer.sendMessageInTransaction(message, end);
+        say("sent", key, sent.getSendStatus().name());
     }
 
     static DefaultMQPushConsumer consumer(String nameServer, String kind) throws Exception {
@@ -152,17 +162,34 @@ public class ScenarioClient {
 
     static final class Planned implements TransactionListener {
         @Override
-        public LocalTransactionState executeLocalTransaction(Message message, Object argument) {
-            return LocalTransactionState.valueOf(PLANS.get(message.getKeys())[2]);
+        public LocalTransactionState executeLocalTransaction(Message message, Object end) {
+            if (end == null) return LocalTransactionState.valueOf(PLANS.get(message.getKeys())[2]);
+            if (end.equals("late")) {
+                while (!CHECKS.containsKey(message.getKeys())) pause(20);
+                pause(BEHIND_THE_ANSWER_MS);
+            }
+            if (end.equals("rollback")) return LocalTransactionState.ROLLBACK_MESSAGE;
+            return end.equals("leave") ? LocalTransactionState.UNKNOW : LocalTransactionState.COMMIT_MESSAGE;
         }
 
         @Override
         public LocalTransactionState checkLocalTransaction(MessageExt message) {
-            String[] answers = PLANS.get(keyOf(message))[3].split(",");
+            String[] plan = PLANS.get(keyOf(message));
+            String[] answers = plan == null ? new String[] {"COMMIT_MESSAGE"} : plan[3].split(",");
             int check = CHECKS.computeIfAbsent(keyOf(message), key -> new AtomicInteger()).incrementAndGet();
             String answer = answers[Math.min(check, answers.length) - 1];
             say("checked", keyOf(message), answer);
+            if (keyOf(message).equals("throws")) throw new IllegalStateException("as ordered");
+            if (keyOf(message).equals("hangs")) pause(Long.MAX_VALUE);
             return LocalTransactionState.valueOf(answer);
+        }
+    }
+
+    static void pause(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
         }
     }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -40,6 +40,8 @@ class ClientProgram:
         The tool's name and oldest version, for whoever has to install it.
     runs
         The command of what was built; a path in it is relative to the folder of the build.
+    before
+        With which the tool is called before that, to take another version of the client.
     """
 
     sources: str
@@ -47,6 +49,7 @@ class ClientProgram:
     arguments: tuple[str, ...]
     wants: str
     runs: tuple[str, ...]
+    before: tuple[str, ...] = ()
 
     def command(self, folder: Path) -> list[str]:
         """The command of the program in a folder, which is built first if it is not there as it is now.
@@ -70,14 +73,15 @@ class ClientProgram:
             message += "the clients to lead"
             raise ClientBuildError(message)
         shutil.copytree(_HERE / self.sources, folder, dirs_exist_ok=True)
-        done = subprocess.run(
-            [tool, *self.arguments], cwd=folder, capture_output=True, text=True, timeout=_BUILD_SECONDS, check=False,
-            env={**os.environ, "GOFLAGS": "-mod=mod"},
-        )  # fmt: skip
-        if done.returncode:
-            lines = [line for line in done.stderr.splitlines() if line.strip()]
-            message = f"{self.tool} {self.arguments[0]} failed: {lines[-1] if lines else done.returncode}"
-            raise ClientBuildError(message)
+        for arguments in filter(None, (self.before, self.arguments)):
+            done = subprocess.run(
+                [tool, *arguments], cwd=folder, capture_output=True, text=True, timeout=_BUILD_SECONDS, check=False,
+                env={**os.environ, "GOFLAGS": "-mod=mod"},
+            )  # fmt: skip
+            if done.returncode:
+                lines = [line for line in done.stderr.splitlines() if line.strip()]
+                message = f"{self.tool} {arguments[0]} failed: {lines[-1] if lines else done.returncode}"
+                raise ClientBuildError(message)
 
 
 def _content(folder: Path) -> dict[str, bytes]:
@@ -99,3 +103,12 @@ GRPC_PROGRAMS: Final = {
     ),
 }
 """Of the repository rocketmq-clients, which speak gRPC."""
+
+OLDER_GO: Final = {
+    f"grpc-go-{version}": replace(
+        GRPC_PROGRAMS["grpc-go"],
+        before=("mod", "edit", f"-require=github.com/apache/rocketmq-clients/golang/v5@v{version}"),
+    )
+    for version in ("5.1.2", "5.1.3")
+}
+"""That in Go, of releases before it."""

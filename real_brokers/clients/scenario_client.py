@@ -99,6 +99,11 @@ class ScenarioClient:
                 self.events.append(ClientEvent(name, key, more))
                 self._changed.notify_all()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process is gone."""
+        return self._process.poll() is not None
+
     def order(self, command: str) -> None:
         """Give a command, and wait until it is done; `RealBrokerError` if it fails."""
         if (said := self.attempt(command)) != DONE:
@@ -148,6 +153,10 @@ class ScenarioClient:
     def count(self, name: str, key: str, more: str = "") -> int:
         """How many events of a message there are so far."""
         return sum(event.name == name and event.key == key and event.more.startswith(more) for event in self.events)
+
+    def said(self, name: str, key: str) -> list[str]:
+        """What the events of a message say, in their order."""
+        return [event.more for event in self.events if (event.name, event.key) == (name, key)]
 
     def outcome(self) -> dict[str, dict[str, list[str]]]:
         """By key and name of event what was said, sorted.

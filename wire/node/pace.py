@@ -49,10 +49,11 @@ class Pace:
         return max(0.0, (instant - self.target) / 1_000 / self.speed)
 
     def of_client(self, timestamp: int) -> int:
-        """A client's timestamp by the broker's clock: as long ago there as it is here.
+        """A client's timestamp by the broker's clock: as many milliseconds ago as it is here, however fast that goes.
 
-        A client whose clock is wrong stays as wrong as it is. Where time stands still, it is now.
+        A client whose clock is wrong stays as wrong as it is, and one that cuts off parts of a second (as Python's for
+        gRPC does) makes a half no older than that. Where time stands still, it is now.
         """
         if self.speed is None:
             return self._clock.now
-        return self._clock.now + int((timestamp - time.time() * 1_000) * self.speed)
+        return self._clock.now + int(timestamp - time.time() * 1_000)

@@ -36,6 +36,16 @@ class Proxy:
         self.next_queue: dict[str, int] = {}
         """By topic the queue that the next message goes to."""
         self._channels: dict[str, GrpcClientChannel] = {}
+        self._missed: set[str] = set()
+
+    def miss(self, topic: str) -> None:
+        """Say once of a topic that clients ask for it and nobody has made it: not all of them say so themselves."""
+        if topic not in self._missed:
+            self._missed.add(topic)
+            self.node.say(
+                f"a gRPC client asks for the topic {topic!r}, which is not there: make it before the client starts, "
+                f"by the order topic name={topic} type=TRANSACTION (in pytest, create_topic)"
+            )
 
     def complete_settings(self, client_id: str) -> Any | None:
         """A client's settings with what the proxy decides; None before it has sent any (``#getClientSettings``)."""

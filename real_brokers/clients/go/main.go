@@ -51,22 +51,57 @@ func stateOf(word string) primitive.LocalTransactionState {
 	return primitive.UnknowState
 }
 
+// ordered is the property that says how a transaction of an order of its own is to end.
+const ordered = "end"
+
+// behindTheAnswer is how long a late commit waits, so that the check's answer comes first.
+const behindTheAnswer = 500 * time.Millisecond
+
 type planned struct{}
 
 func (planned) ExecuteLocalTransaction(message *primitive.Message) primitive.LocalTransactionState {
+	switch message.GetProperty(ordered) {
+	case "commit":
+		return primitive.CommitMessageState
+	case "rollback":
+		return primitive.RollbackMessageState
+	case "leave":
+		return primitive.UnknowState
+	case "late":
+		for !isChecked(message.GetKeys()) {
+			time.Sleep(20 * time.Millisecond)
+		}
+		time.Sleep(behindTheAnswer)
+		return primitive.CommitMessageState
+	}
 	return stateOf(byKey[message.GetKeys()].local)
 }
 
 func (planned) CheckLocalTransaction(message *primitive.MessageExt) primitive.LocalTransactionState {
 	key := keyOf(message.Body)
-	answers := strings.Split(byKey[key].checks, ",")
+	answers := []string{"COMMIT_MESSAGE"}
+	if one, isPlanned := byKey[key]; isPlanned {
+		answers = strings.Split(one.checks, ",")
+	}
 	lock.Lock()
 	counts[key]++
 	check := counts[key]
 	lock.Unlock()
 	answer := answers[min(check, len(answers))-1]
 	say("checked", key, answer)
+	switch key {
+	case "throws":
+		panic("as ordered")
+	case "hangs":
+		select {}
+	}
 	return stateOf(answer)
+}
+
+func isChecked(key string) bool {
+	lock.Lock()
+	defer lock.Unlock()
+	return counts[key] > 0
 }
 
 func read(path string) {
@@ -110,6 +145,17 @@ func send(half rocketmq.TransactionProducer, plain rocketmq.Producer, phase stri
 		say("sent", one.key, statusOf(sent.Status))
 	}
 	return nil
+}
+
+// sendOne sends what an order of its own names; orders and answers are those of the clients in grpc.
+func sendOne(half rocketmq.TransactionProducer, words []string) error {
+	message := primitive.NewMessage(words[1], []byte(words[2]+"|an order")).WithTag("paid").WithKeys([]string{words[2]})
+	message.WithProperty(ordered, words[3])
+	sent, err := half.SendMessageInTransaction(context.Background(), message)
+	if err == nil {
+		say("sent", words[2], statusOf(sent.Status))
+	}
+	return err
 }
 
 func statusOf(status primitive.SendStatus) string {
@@ -253,6 +299,8 @@ func main() {
 		switch words[0] {
 		case "phase":
 			problem = send(half, plain, words[1])
+		case "send":
+			problem = sendOne(half, words)
 		case "consume":
 			var one rocketmq.PushConsumer
 			one, problem = consume(names, words[1])

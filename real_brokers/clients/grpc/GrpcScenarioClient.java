@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.rocketmq.client.apis.ClientConfiguration;
 import org.apache.rocketmq.client.apis.ClientServiceProvider;
 import org.apache.rocketmq.client.apis.consumer.ConsumeResult;
@@ -23,6 +24,8 @@ public class GrpcScenarioClient {
     private static final ClientServiceProvider provider = ClientServiceProvider.loadService();
     private static final Map<String, Integer> checks = new ConcurrentHashMap<>();
     private static final Map<String, Integer> deliveries = new ConcurrentHashMap<>();
+    /** How long a late commit waits, so that the check's answer comes first. */
+    private static final int BEHIND_THE_ANSWER_MS = 500;
 
     public static void main(String[] arguments) throws Exception {
         ClientConfiguration configuration = ClientConfiguration.newBuilder().setEndpoints(arguments[0]).enableSsl(false)
@@ -59,7 +62,11 @@ public class GrpcScenarioClient {
         }
         Transaction transaction = producer.beginTransaction();
         producer.send(message, transaction);
-        if (words[3].equals("commit")) {
+        if (words[3].equals("late")) {
+            while (!checks.containsKey(words[2])) Thread.sleep(20);
+            Thread.sleep(BEHIND_THE_ANSWER_MS);
+        }
+        if (words[3].equals("commit") || words[3].equals("late")) {
             transaction.commit();
         } else if (words[3].equals("rollback")) {
             transaction.rollback();
@@ -71,6 +78,8 @@ public class GrpcScenarioClient {
         int seen = checks.merge(key, 1, Integer::sum);
         boolean isKnown = seen >= KNOWN_AT.getOrDefault(key, 1);
         say("checked", key, isKnown ? "commit" : "unknown");
+        if (key.equals("throws")) throw new IllegalStateException("as ordered");
+        while (key.equals("hangs")) LockSupport.park();
         return isKnown ? TransactionResolution.COMMIT : TransactionResolution.UNKNOWN;
     }
 

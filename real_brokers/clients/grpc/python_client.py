@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections import Counter
 from typing import Any
 
@@ -33,6 +34,8 @@ ANSWERS = {
 }
 KNOWN_AT = {"checked-twice": 2, "never-known": 1 << 30}
 """At which check a transaction is committed; at the first if nothing is said."""
+BEHIND_THE_ANSWER_SECONDS = 0.5
+"""How long a late commit waits, so that the check's answer comes first."""
 FAILURES = (ClientException, grpc.RpcError, TimeoutError)
 
 lock = threading.Lock()
@@ -54,14 +57,19 @@ class ScenarioChecker(TransactionChecker):
 
     def __init__(self) -> None:
         self.ordered = ""
-        self._checks: Counter[str] = Counter()
+        self.checks: Counter[str] = Counter()
 
     def check(self, message: Any) -> Any:
         """Count, and say commit in the end."""
         key = key_of(message)
-        self._checks[key] += 1
-        answer = self.ordered or ("commit" if self._checks[key] >= KNOWN_AT.get(key, 1) else "unknown")
+        self.checks[key] += 1
+        answer = self.ordered or ("commit" if self.checks[key] >= KNOWN_AT.get(key, 1) else "unknown")
         say("checked", key, answer)
+        if key == "throws":
+            message = "as ordered"
+            raise RuntimeError(message)
+        if key == "hangs":
+            threading.Event().wait()
         return ANSWERS[answer]
 
 
@@ -125,8 +133,12 @@ class Clients:
             return
         self._transactions[key] = producer.begin_transaction()
         producer.send(message, self._transactions[key])
+        if end == "late":
+            while not self._checker.checks[key]:
+                time.sleep(0.02)
+            time.sleep(BEHIND_THE_ANSWER_SECONDS)
         if end != "leave":
-            self._end(end, key)
+            self._end("commit" if end == "late" else end, key)
 
     def _end(self, end: str, key: str) -> None:
         transaction = self._transactions[key]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from real_brokers.proxy.real_proxy import VERSION, ClusterProxy, LocalProxy
+from real_brokers.proxy.real_proxy import ClusterProxy, LocalProxy
 from real_brokers.proxy.relay import GrpcRelay
 from real_brokers.proxy.topics import BrokerOperator
 from real_brokers.rocketmq.broker import RealBroker
@@ -35,6 +35,8 @@ _REAL_CONF: Final = {
 """Without a timer wheel a broker lets nobody pop."""
 _REAL_SETTLE_SECONDS: Final = 30.0
 _AGES_MS: Final = 600_000
+_NEWEST: Final = "5.5.1"
+"""A release without a proxy of its own."""
 _SCAN: Final = {"transactionHeartbeatPeriodSecond": 2}
 
 
@@ -116,9 +118,9 @@ def local_proxy(_folder: Path) -> Iterator[LedProxy]:
 
 @contextmanager
 def cluster_proxy(_folder: Path) -> Iterator[LedProxy]:
-    """The real proxy in cluster mode, before a real broker."""
+    """The real proxy in cluster mode, before a real broker of the newest release."""
     with (
-        RealBroker(VERSION, "wire", _REAL_CONF) as broker,
+        RealBroker(_NEWEST, "wire", _REAL_CONF) as broker,
         ClusterProxy(broker.run, broker.ports.name_server_address, settings=_SCAN) as proxy,
     ):
 

@@ -111,6 +111,16 @@ def test_a_route_names_this_port_and_what_a_topic_takes(running: BrokerThread, c
     assert one.message_queue.id == -1
 
 
+def test_a_topic_that_clients_ask_for_and_nobody_made_is_said_once(tmp_path: Path) -> None:
+    log: list[str] = []
+    with grpc_broker(tmp_path, log=log) as running, OneGrpcClient(running.grpc_address) as client:
+        for name in ("Forgotten", TOPIC, "Forgotten"):
+            client.call("QueryRoute", topic={"name": name})
+    (said,) = [line for line in log if "asks for the topic" in line]
+    assert "'Forgotten', which is not there" in said
+    assert "topic name=Forgotten type=TRANSACTION" in said
+
+
 def test_settings_come_back_with_what_the_proxy_decides(client: OneGrpcClient) -> None:
     own = client.be_producer()
     assert (own.publishing.max_body_size, own.publishing.validate_message_type) == (4 << 20, True)

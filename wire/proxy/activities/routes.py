@@ -60,6 +60,7 @@ def query_assignment(proxy: Proxy, _: Caller, request: Any) -> Any:
 def _config_of(proxy: Proxy, topic: str) -> dict[str, Any]:
     config = proxy.mode.topic_config(topic)
     if config is None:
+        proxy.miss(topic)
         raise no_route(topic)
     return config
 

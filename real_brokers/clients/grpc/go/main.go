@@ -24,6 +24,9 @@ var (
 	deliveries = map[string]int{}
 )
 
+// behindTheAnswer is how long a late commit waits, so that the check's answer comes first.
+const behindTheAnswer = 500 * time.Millisecond
+
 func say(words ...string) {
 	lock.Lock()
 	defer lock.Unlock()
@@ -37,10 +40,22 @@ func counted(table map[string]int, key string) int {
 	return table[key]
 }
 
+func isChecked(key string) bool {
+	lock.Lock()
+	defer lock.Unlock()
+	return checks[key] > 0
+}
+
 func check(message *rmq.MessageView) rmq.TransactionResolution {
 	key := message.GetKeys()[0]
 	if counted(checks, key) >= max(knownAt[key], 1) {
 		say("checked", key, "commit")
+		switch key {
+		case "throws":
+			panic("as ordered")
+		case "hangs":
+			select {}
+		}
 		return rmq.COMMIT
 	}
 	say("checked", key, "unknown")
@@ -72,6 +87,12 @@ func send(producer rmq.Producer, topic, key, end string) error {
 	}
 	switch end {
 	case "commit":
+		return transaction.Commit()
+	case "late":
+		for !isChecked(key) {
+			time.Sleep(20 * time.Millisecond)
+		}
+		time.Sleep(behindTheAnswer)
 		return transaction.Commit()
 	case "rollback":
 		return transaction.RollBack()

@@ -11,6 +11,9 @@ const KNOWN_AT = { 'checked-twice': 2, 'never-known': Infinity };
 const say = (...words) => process.stdout.write(`${words.join('\t')}\n`);
 const checks = {};
 const deliveries = {};
+// How long a late commit waits, so that the check's answer comes first.
+const BEHIND_THE_ANSWER_MS = 500;
+const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
 const counted = (table, key) => (table[key] = (table[key] ?? 0) + 1);
 
 async function check(message) {
@@ -18,6 +21,8 @@ async function check(message) {
   const seen = counted(checks, key);
   const isKnown = seen >= (KNOWN_AT[key] ?? 1);
   say('checked', key, isKnown ? 'commit' : 'unknown');
+  if (key === 'throws') throw new Error('as ordered');
+  if (key === 'hangs') await new Promise(() => {});
   return isKnown ? COMMIT : UNKNOWN;
 }
 
@@ -37,7 +42,11 @@ async function send(producer, topic, key, end) {
   }
   const transaction = producer.beginTransaction();
   await producer.send(message, transaction);
-  if (end === 'commit') await transaction.commit();
+  if (end === 'late') {
+    while (!checks[key]) await pause(20);
+    await pause(BEHIND_THE_ANSWER_MS);
+  }
+  if (end === 'commit' || end === 'late') await transaction.commit();
   if (end === 'rollback') await transaction.rollback();
 }
 

@@ -16,6 +16,8 @@ use tokio::task::JoinHandle;
 
 const TOPICS: [&str; 2] = ["Orders", "Plain"];
 const INVISIBLE: Duration = Duration::from_secs(10);
+/// How long a late commit waits, so that the check's answer comes first.
+const BEHIND_THE_ANSWER: Duration = Duration::from_millis(500);
 
 type Seen = Mutex<HashMap<String, u32>>;
 
@@ -43,7 +45,13 @@ fn check(seen: &Seen, message: MessageView) -> TransactionResolution {
     let key = &message.keys()[0];
     if counted(seen, key) >= known_at(key) {
         say(&["checked", key, "commit"]);
-        TransactionResolution::COMMIT
+        match key.as_str() {
+            "throws" => panic!("as ordered"),
+            "hangs" => loop {
+                std::thread::park();
+            },
+            _ => TransactionResolution::COMMIT,
+        }
     } else {
         say(&["checked", key, "unknown"]);
         TransactionResolution::UNKNOWN
@@ -80,7 +88,7 @@ async fn read(consumer: Arc<SimpleConsumer>, topic: &'static str, seen: Arc<Seen
 }
 
 /// Send a message whose body is its key, plainly or in a transaction, and end that as is said.
-async fn send(producer: &Producer, words: &[&str]) -> Result<(), Failure> {
+async fn send(producer: &Producer, checks: &Seen, words: &[&str]) -> Result<(), Failure> {
     let (topic, key, end) = (words[1], words[2], words[3]);
     let body = key.as_bytes().to_vec();
     if end == "plain" {
@@ -93,6 +101,13 @@ async fn send(producer: &Producer, words: &[&str]) -> Result<(), Failure> {
     match end {
         "commit" => transaction.commit().await?,
         "rollback" => transaction.rollback().await?,
+        "late" => {
+            while !checks.lock().unwrap().contains_key(key) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            tokio::time::sleep(BEHIND_THE_ANSWER).await;
+            transaction.commit().await?
+        }
         _ => (),
     }
     Ok(())
@@ -142,7 +157,7 @@ async fn main() -> Result<(), Failure> {
             say(&["done", &order]);
             continue;
         }
-        match send(&producer, &order.split(' ').collect::<Vec<_>>()).await {
+        match send(&producer, &checks, &order.split(' ').collect::<Vec<_>>()).await {
             Ok(()) => say(&["done", &order]),
             Err(error) => say(&["failed", &order, &error.to_string().replace('\n', " ")]),
         }

@@ -1,0 +1,1 @@
+"""What each client breaks by itself, seen before a broker of this project: `make client-habits`."""
