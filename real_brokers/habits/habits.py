@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 _BRIEFLY_SECONDS: Final = 5.0
 _AT_ONCE_SECONDS: Final = 10.0
-_SETTINGS_SECONDS: Final = 330.0
-"""Clients tell their settings every 300 s."""
+_SETTINGS_SECONDS: Final = 660.0
+"""Clients tell their settings every 300 s; Python's finds its stream ended at the first time, and makes a new one that
+they go over at the second."""
 CHECK_INTERVAL_SECONDS: Final = 30
 """``transactionCheckInterval`` of 5.1.1 and later."""
 _SYSTEM_ERROR: Final = 1

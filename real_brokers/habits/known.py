@@ -81,7 +81,8 @@ HABITS: Final = {
         Habit(
             habits.is_deaf_behind_a_restart, "is deaf behind a restart",
             "Until the broker knows the producer again, each round uses up a check that reaches nobody; after "
-            "`transactionCheckMax` of them the message is discarded. Set that, or `transactionCheckInterval`, so that "
+            "`transactionCheckMax` of them, 15 by default, the message is discarded. Start such a client anew when its "
+            "proxy was started anew, or set that, or `transactionCheckInterval`, so that "
             "all checks together last longer than the client is deaf.",
             (("L2.nobody_to_ask", "restarted_producer"), ("L2.nobody_to_ask", "restart_proxy")), ("A35", "B19"),
         ),
