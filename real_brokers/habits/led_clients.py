@@ -58,7 +58,6 @@ LED_CLIENTS: Final = {
         LedClient("grpc-python-5.0.9", _PYTHON, "5.0.9", hears_checks=False),
         LedClient("grpc-python-5.1.1", _PYTHON, "5.1.1"),
         LedClient("grpc-python", _PYTHON, "5.1.2"),
-        LedClient("grpc-go-5.1.2", _GRPC_GO, "5.1.2"),
         LedClient("grpc-go-5.1.3", _GRPC_GO, "5.1.3"),
         LedClient("grpc-go", _GRPC_GO, "5.1.4"),
         LedClient("grpc-node", "rocketmq-client-nodejs", "1.0.8"),
