@@ -58,6 +58,15 @@ class Recorder:
         self._transaction_of_key: dict[str, int] = {}
         self._transaction_of_half: dict[int, int] = {}
 
+    @property
+    def row_count(self) -> int:
+        """How many rows there are so far."""
+        return len(self.rows)
+
+    def transaction_of(self, unique_key: str) -> int | None:
+        """The number of a transaction; None where no half has that key."""
+        return self._transaction_of_key.get(unique_key)
+
     def record(
         self,
         event: str,

@@ -14,6 +14,8 @@ from wire.requests.topic_types import MESSAGE_TYPE_ATTRIBUTE
 
 if TYPE_CHECKING:
     from wire.node.broker_node import BrokerNode
+    from wire.node.faults import Fault
+    from wire.node.ordered_faults import OrderedFault
     from wire.node.surroundings import ProxyControl
 
 Arguments = dict[str, Any]
@@ -51,15 +53,16 @@ def status(node: BrokerNode, _: Arguments) -> object:
         "producers": node.channels.groups(),
         "commit_log_end": None if store is None else int(store.max_phy_offset),
         "writes": node.disk.writes,
-        "faults": [_shown(fault) for fault in node.faults.active if not fault.is_over],
+        "faults": [_shown(fault, ordered) for fault, ordered in node.faults.active if not fault.is_over],
         "befell": node.faults.done,
+        "unused_faults": node.ordered.unused,
     }
 
 
-def _shown(fault: Any) -> dict[str, object]:
+def _shown(fault: Fault, ordered: OrderedFault) -> dict[str, object]:
     shown = asdict(fault)
     shown["request"] = fault.request.name
-    return {"fault": shown.pop("kind"), **shown}
+    return {"fault": shown.pop("kind"), **shown, "befell": ordered.befell, "ordered": ordered.number}
 
 
 async def push_clock(node: BrokerNode, arguments: Arguments) -> object:
@@ -74,23 +77,29 @@ def step_clock(node: BrokerNode, arguments: Arguments) -> object:
     if not 0 <= node.clock.now + by_ms <= LAST_MOMENT_MS:
         message = f"step_clock: ms is {by_ms}, expected milliseconds that lead to a time between 1970 and 9999"
         raise BadOrderError(message)
+    stepped = node.ordered.befalls_all(f"step_clock ms={by_ms}", lasts=True)
     node.step_clock(by_ms)
-    return {"now": node.clock.now}
+    return {"ordered": stepped.number, "now": node.clock.now}
 
 
 def crash(node: BrokerNode, arguments: Arguments) -> object:
     """Kill the process, now or at a write."""
-    if arguments["at_write"]:
-        node.disk.crash_at(arguments["at_write"])
+    at_write = arguments["at_write"]
+    if at_write:
+        crash = node.ordered.add(f"crash at_write={at_write}")
+        node.disk.crash_at(at_write, crash)
     else:
+        crash = node.ordered.befalls_all("crash")
         node.crash()
-    return {"writes": node.disk.writes}
+    return {"ordered": crash.number, "writes": node.disk.writes}
 
 
 def restart(node: BrokerNode, _: Arguments) -> object:
     """Shut the process down, and start the next one."""
+    _ = node.broker
+    restarted = node.ordered.befalls_all("restart")
     node.restart()
-    return {}
+    return {"ordered": restarted.number}
 
 
 async def stop(node: BrokerNode, _: Arguments) -> object:
@@ -100,17 +109,23 @@ async def stop(node: BrokerNode, _: Arguments) -> object:
 
 def change_role(node: BrokerNode, arguments: Arguments) -> object:
     """Become slave, acting master or master."""
-    node.change_role(BrokerRole(arguments["role"]))
-    return {"role": node.role.value}
+    role = BrokerRole(arguments["role"])
+    node.change_role(role)
+    node.ordered.end("role")
+    changed = node.ordered.befalls_all(f"role role={role.value}", lasts=role is not BrokerRole.MASTER)
+    return {"ordered": changed.number, "role": role.value}
 
 
 def unreachable(node: BrokerNode, arguments: Arguments) -> object:
     """Let no check reach a group, or let them reach it again."""
+    group = arguments["group"]
+    answer: dict[str, object] = {}
     if arguments["ends"]:
-        node.channels.unreachable.discard(arguments["group"])
+        node.channels.unreachable.pop(group, None)
     else:
-        node.channels.unreachable.add(arguments["group"])
-    return {"unreachable": sorted(node.channels.unreachable)}
+        node.channels.unreachable[group] = node.ordered.add(f"unreachable_producer group={group}", "producer groups")
+        answer["ordered"] = node.channels.unreachable[group].number
+    return answer | {"unreachable": sorted(node.channels.unreachable)}
 
 
 def topic(node: BrokerNode, arguments: Arguments) -> object:
@@ -143,15 +158,18 @@ def _legal(order: str, name: str) -> str:
 
 async def restart_proxy(node: BrokerNode, arguments: Arguments) -> object:
     """Stop a proxy, or all, and start it again."""
-    for each in _proxies_of(node, "restart_proxy", arguments):
+    proxies = _proxies_of(node, "restart_proxy", arguments)
+    restarted = node.ordered.befalls_all("restart_proxy")
+    for each in proxies:
         await each.restart()
-    return {}
+    return {"ordered": restarted.number}
 
 
 def drop_transaction_data(node: BrokerNode, arguments: Arguments) -> object:
     """Let a proxy, or all, forget where halves lie."""
     proxies = _proxies_of(node, "drop_transaction_data", arguments)
-    return {"dropped": sum(each.drop_transaction_data() for each in proxies)}
+    dropped = sum(each.drop_transaction_data() for each in proxies)
+    return {"ordered": node.ordered.befalls_all("drop_transaction_data").number, "dropped": dropped}
 
 
 def _proxies_of(node: BrokerNode, order: str, arguments: Arguments) -> list[ProxyControl]:
@@ -170,8 +188,8 @@ def _proxies_of(node: BrokerNode, order: str, arguments: Arguments) -> list[Prox
 
 def fault(node: BrokerNode, arguments: Arguments) -> object:
     """Let a fault befall messages."""
-    node.faults.add(fault_of(arguments))
-    return {"faults": len(node.faults.active)}
+    ordered = node.faults.add(fault_of(arguments))
+    return {"ordered": ordered.number, "faults": len(node.faults.active)}
 
 
 def clear(node: BrokerNode, _: Arguments) -> object:

@@ -23,6 +23,7 @@ from wire.node.consumer_groups import ConsumerGroups
 from wire.node.crashing_disk import CrashingDisk
 from wire.node.faults import NetworkFaults
 from wire.node.held_pulls import HeldPulls
+from wire.node.ordered_faults import OrderedFaults
 from wire.node.pace import MOST_STEPS, Pace
 from wire.node.producer_channels import CheckQueue, ProducerChannels
 from wire.node.schedule_thread import run_schedule_service, save_delay_offsets
@@ -59,6 +60,7 @@ class BrokerNode:
         self.channels = ProducerChannels(start.switches)
         self.consumers = ConsumerGroups()
         self.pulls = HeldPulls(self)
+        self.ordered = OrderedFaults(self)
         self.faults = NetworkFaults(self, start.seed)
         self.role = BrokerRole.MASTER
         self.settings = start.settings
@@ -152,6 +154,8 @@ class BrokerNode:
         if broker is None:
             return
         self.died += 1
+        if self.disk.crash is not None:
+            self.ordered.strikes_all(self.disk.crash)
         self._broker = None
         broker.crash()
         broker.message_store.close()

@@ -10,6 +10,8 @@ from reference.store.disk import DELETION, LOG_RECORD, MAPPED_FILE, RENAME, SMAL
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from wire.node.ordered_faults import OrderedFault
+
 
 class CrashingDisk(DirectoryDisk):
     """The files below a directory."""
@@ -22,14 +24,16 @@ class CrashingDisk(DirectoryDisk):
         self.stops_at: int | None = None
         """The write at which the disk stops: it and each one after it raises :class:`DiskHasStoppedError`. None:
         never."""
+        self.crash: OrderedFault | None = None
+        """The order by which it stops there."""
 
-    def crash_at(self, following: int) -> None:
-        """Stop at one of the following writes, 1 being the next."""
-        self.stops_at = self.writes + following
+    def crash_at(self, following: int, crash: OrderedFault) -> None:
+        """Stop at one of the following writes, 1 being the next, as was ordered."""
+        self.stops_at, self.crash = self.writes + following, crash
 
     def resume(self) -> None:
         """The next process may write again."""
-        self.stops_at = None
+        self.stops_at = self.crash = None
 
     def begin_write(self, kind: str) -> None:
         """A write is about to be made; `DiskHasStoppedError` if it is not."""

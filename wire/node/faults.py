@@ -11,8 +11,9 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from reference.client.producer_messages import RemotingError
-from reference.format.properties import KEYS, UNIQUE_KEY
+from reference.format.properties import KEYS, UNIQUE_KEY, properties_map
 from reference.simulation.scheduler import Sleep, Steps
+from wire.node.ordered_faults import seen_in
 from wire.node.producer_channels import check_command
 from wire.order_arguments import OrderArgument, checked
 from wire.remoting.codes import RequestCode, ResponseCode
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from wire.node.broker_node import BrokerNode
+    from wire.node.ordered_faults import OrderedFault
     from wire.remoting.command import RemotingCommand
     from wire.requests.request import Request
 
@@ -51,12 +53,17 @@ class Fault:
     code: int = int(ResponseCode.SYSTEM_BUSY)
     remark: str = "refused by a test"
     """Of a refusal: the kind of request, and what is answered."""
-    befell: int = 0
 
     @property
     def is_over(self) -> bool:
         """Whether it befalls nothing any more."""
         return self.times == 0
+
+    @property
+    def order(self) -> str:
+        """The order in words, as far as it says what is befallen."""
+        request = f" request={self.request.name}" if self.kind in REFUSALS else ""
+        return f"fault {self.kind}" + request + (f" key={self.key}" if self.key else "")
 
 
 @dataclass(slots=True)
@@ -71,17 +78,19 @@ class NetworkFaults:
     """The network between the broker and its producers, with the faults that befall their messages."""
 
     def __init__(self, node: BrokerNode, seed: int) -> None:
-        self.active: list[Fault] = []
-        """The faults that are to befall messages, in the order in which they were ordered."""
+        self.active: list[tuple[Fault, OrderedFault]] = []
+        """The faults that are to befall messages, in the order in which they were ordered, and what each befell."""
         self.done: dict[str, int] = {}
         """By kind of fault how often it befell a message."""
         self._node = node
         self._random = Random(seed)
         self._held: list[_Held] = []
 
-    def add(self, fault: Fault) -> None:
+    def add(self, fault: Fault) -> OrderedFault:
         """Ask for a fault."""
-        self.active = [each for each in self.active if not each.is_over] + [fault]
+        ordered = self._node.ordered.add(fault.order, "keys")
+        self.active = [each for each in self.active if not each[0].is_over] + [(fault, ordered)]
+        return ordered
 
     def clear(self) -> None:
         """Ask for none any more; what was held back goes on."""
@@ -97,14 +106,17 @@ class NetworkFaults:
 
     def take_end(self, header: EndTransactionRequestHeader, handle: Callable[[], None]) -> None:
         """An END_TRANSACTION comes out of the network; `handle` lets the broker do it."""
-        record = None
-        if any(fault.key for fault in self.active):
-            record = self._node.broker.message_store.look_message_by_offset(header.commit_log_offset)
-        names = {} if record is None else record.properties
+        names = self._properties_at(header.commit_log_offset) if self.active else {}
         self._carry("end", END_FAULTS, names, handle)
 
     def send_check(self, check: CheckTransactionStateRequest, channel: str | None) -> None:
         """The broker sends a check to a producer (``Broker2Client#checkProducerTransactionState``)."""
+        group, key = check.producer_group or "", check.msg_id or ""
+        for name, ordered in self._node.channels.unreachable.items():
+            if name == group:
+                self._node.ordered.strikes(ordered, check.properties)
+            else:
+                ordered.sees(group)
         connection = self._node.connections.get(channel or "")
         if connection is None:
             return
@@ -121,11 +133,27 @@ class NetworkFaults:
 
     def refusal(self, request: Request, *, is_done: bool) -> RemotingCommand | None:
         """The refusal to answer with instead, if the request is to be refused."""
-        wanted = "refuse_answer" if is_done else "refuse"
-        for fault in self.active:
-            if fault.kind == wanted and fault.request == request.command.code and self._befalls(fault, {}):
+        wanted, code = "refuse_answer" if is_done else "refuse", request.command.code
+        meant = [each for each in self.active if each[0].kind == wanted and each[0].request == code]
+        names = self._properties_of(request) if meant else {}
+        for fault, ordered in meant:
+            if self._befalls(fault, ordered, names):
                 return request.answer(fault.code, fault.remark)
         return None
+
+    def _properties_of(self, request: Request) -> Mapping[str, str]:
+        """The properties of the message that a request sends, or ends the transaction of; none of any other."""
+        fields = request.command.fields
+        if request.command.code == RequestCode.END_TRANSACTION:
+            offset = fields.get("commitLogOffset", "")
+            return self._properties_at(int(offset)) if offset.isdecimal() else {}
+        return properties_map(fields.get("i", fields.get("properties", "")))
+
+    def _properties_at(self, commit_log_offset: int) -> Mapping[str, str]:
+        record = None
+        if self._node.is_up:
+            record = self._node.broker.message_store.look_message_by_offset(commit_log_offset)
+        return {} if record is None else record.properties
 
     def refuse_answer(self, request: Request, answer: RemotingCommand) -> RemotingCommand:
         """The answer to what was done, with another code if that is asked for; its fields stay."""
@@ -135,7 +163,8 @@ class NetworkFaults:
     def _carry(self, what: str, kinds: set[str], properties: Mapping[str, str], go_on: Callable[[], None]) -> None:
         """Bring a message to the other side, or do to it what is asked for."""
         overtaken = [each for each in self._held if each.kind == what]
-        fault = next((each for each in self.active if each.kind in kinds and self._befalls(each, properties)), None)
+        meant = [each for each in self.active if each[0].kind in kinds]
+        fault = next((fault for fault, ordered in meant if self._befalls(fault, ordered, properties)), None)
         kind = "" if fault is None else fault.kind
         if kind.startswith("overtake"):
             self._held.append(_Held(what, self._guarded(go_on)))
@@ -150,14 +179,16 @@ class NetworkFaults:
             self._held.remove(each)
             each.go_on()
 
-    def _befalls(self, fault: Fault, properties: Mapping[str, str]) -> bool:
+    def _befalls(self, fault: Fault, ordered: OrderedFault, properties: Mapping[str, str]) -> bool:
         if fault.is_over:
             return False
         if fault.key and not bears(properties, fault.key):
+            ordered.sees(seen_in(properties))
             return False
         if fault.chance < 1 and self._random.random() >= fault.chance:
+            ordered.spared += 1
             return False
-        fault.befell += 1
+        self._node.ordered.strikes(ordered, properties)
         if fault.times is not None:
             fault.times -= 1
         self.done[fault.kind] = self.done.get(fault.kind, 0) + 1

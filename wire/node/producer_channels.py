@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.versions.switches import ReleaseSwitches
+    from wire.node.ordered_faults import OrderedFault
 
 
 class ProducerChannels(ProducerManager):
@@ -25,7 +26,7 @@ class ProducerChannels(ProducerManager):
         super().__init__(switches)
         self.chosen: str | None = None
         """The channel that was given last."""
-        self.unreachable: set[str] = set()
+        self.unreachable: dict[str, OrderedFault] = {}
         """Groups whose channels are taken for gone, whatever their connections do."""
 
     def get_available_channel(self, group: str | None) -> str | None:

@@ -28,6 +28,11 @@ class FileRecorder(Recorder):
         """How many rows the file has."""
         self._file: TextIO | None = None if path is None else path.open("w", encoding="utf-8")
 
+    @property
+    def row_count(self) -> int:
+        """See :class:`Recorder`."""
+        return self.written + len(self.rows)
+
     def record(self, event: str, **what: int) -> None:
         """See :class:`Recorder`."""
         super().record(event, **what)
