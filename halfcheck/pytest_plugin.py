@@ -85,7 +85,7 @@ class RocketmqBroker:
     def stop(self) -> RunVerdict:
         """Stop it as its release does; which guarantees the run broke, and which defects it resembles."""
         self._stop()
-        return self._judged.verdict(self._thread.answers)
+        return self._judged.verdict(self._thread.node)
 
     def close(self) -> None:
         """Stop it if it runs, and warn of faults that befell nothing, as under a key that is mistyped."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from files.content import parse_json
-from files.reading import read_bytes, read_lines
-from files.temporary_folder import temporary_folder
+from files.reading import read_lines
+from halfcheck.broken_properties import BrokenProperty, broken_properties
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
-    from wire.node.answers import Answers, ChecksOfClient
+    from wire.node.answers import ChecksOfClient
     from wire.node.broker_node import BrokerNode
 
 _MOST_EVENTS_EXPLAINED = 6_000
@@ -25,30 +24,13 @@ _FLAG_LOST = "B32"
 
 
 @dataclass(frozen=True, slots=True)
-class BrokenProperty:
-    """A property that the trace breaks, by its id and what it claims.
-
-    Attributes
-    ----------
-    event
-        The number of events up to the violation.
-    is_by_the_stop
-        Whether it holds up to the last stop of the broker, and only that breaks it.
-    """
-
-    property_id: str
-    sentence: str
-    event: int
-    is_by_the_stop: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class RunVerdict:
     """The verdict of one run; broken properties stand in the order in which they are judged.
 
     The audit is None where the run was too long to ask it here, or stored nothing. The checks that are `unanswered`
     reached clients; `refused` counts END_TRANSACTIONs by code and remark other than SUCCESS; `in_memory` holds the
-    unique keys of those whose op message waited in memory as the broker was stopped, and was lost.
+    unique keys of those whose op message waited in memory as the broker was stopped, and was lost; `unused_faults` are
+    the ordered faults that befell nothing, as the control port has them.
     """
 
     broken: tuple[BrokenProperty, ...]
@@ -57,6 +39,12 @@ class RunVerdict:
     unanswered: tuple[ChecksOfClient, ...] = ()
     refused: tuple[tuple[int, str, int], ...] = ()
     in_memory: tuple[str, ...] = ()
+    unused_faults: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def unexplained(self) -> tuple[BrokenProperty, ...]:
+        """The broken properties that no ordered fault explains."""
+        return tuple(each for each in self.broken if not each.ordered)
 
     @property
     def left(self) -> dict[str, list[TransactionRow]]:
@@ -84,10 +72,13 @@ class RunVerdict:
                 "claims": each.sentence,
                 "event": each.event,
                 "only_by_the_stop": each.is_by_the_stop,
+                "ordered": list(each.ordered),
             }
             for each in self.broken
         ]
         return {
+            "no_verdict": None,
+            "unused_faults": list(self.unused_faults),
             "broken": broken,
             "resembles": self.resembles,
             "transactions": {} if self.audit is None else self.audit.counts,
@@ -111,8 +102,8 @@ class RunVerdict:
         }
 
 
-def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str, answers: Answers | None = None) -> RunVerdict:
-    """Judge a run that is over, by its trace, the store that it left, its settings, and what clients answered.
+def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str, node: BrokerNode | None = None) -> RunVerdict:
+    """Judge a run that is over, by its trace, the store that it left, its settings, and what the node knows besides.
 
     Raises
     ------
@@ -131,15 +122,18 @@ def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str, answers:
     stop = last_stop(trace)
     broken = tuple(
         replace(each, is_by_the_stop=stop is not None and each.event > stop.step)
-        for each in _broken_in(trace, conf, release)
+        for each in broken_properties(trace, conf, release, None if node is None else node.ordered)
     )
     verdict = RunVerdict(
         broken,
         audit,
         has_stored,
-        unanswered=() if answers is None else tuple(answers.unanswered()),
-        refused=() if answers is None else tuple((*answer, times) for answer, times in answers.refused.most_common()),
+        unanswered=() if node is None else tuple(node.answers.unanswered()),
+        refused=()
+        if node is None
+        else tuple((*answer, times) for answer, times in node.answers.refused.most_common()),
         in_memory=() if stop is None or audit is None else _keys_of(stop.halves, audit),
+        unused_faults=() if node is None else tuple(node.ordered.unused),
     )
     if audit is not None and _FLAG_LOST not in verdict.resembles:
         # Every copy loses the flag; a message that has none loses nothing.
@@ -157,15 +151,26 @@ class JudgedRun:
     release: str
     _verdict: RunVerdict | None = field(default=None, init=False)
 
-    def verdict(self, answers: Answers | None = None) -> RunVerdict:
+    def verdict(self, node: BrokerNode | None = None) -> RunVerdict:
         """The verdict; the run must be over."""
         if self._verdict is None:
-            self._verdict = judge_run(self.trace, self.store, self.conf, self.release, answers)
+            self._verdict = judge_run(self.trace, self.store, self.conf, self.release, node)
         return self._verdict
 
     def as_answer(self, node: BrokerNode) -> dict[str, Any]:
         """The verdict as JSON values."""
-        return self.verdict(node.answers).to_json()
+        return self.verdict(node).to_json()
+
+
+@dataclass(frozen=True, slots=True)
+class UnjudgedRun:
+    """A run without a verdict; what shows without one, is said all the same."""
+
+    why: str
+
+    def as_answer(self, node: BrokerNode) -> dict[str, Any]:
+        """What :meth:`RunVerdict.to_json` says of it."""
+        return {"no_verdict": self.why, "unused_faults": node.ordered.unused}
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,37 +203,3 @@ def last_stop(trace: Path) -> LastStop | None:
 
 def _keys_of(halves: frozenset[int], audit: Audit) -> tuple[str, ...]:
     return tuple(row.unique_key for row in audit.transactions if halves & set(row.half_offsets))
-
-
-def _broken_in(trace: Path, conf: BrokerConf, release: str) -> list[BrokenProperty]:
-    """By the expressions, which need no compiler; the same properties as ``halfcheck analyze``."""
-    import polars as pl
-    import pyarrow as pa
-
-    from model_check.releases import profile_for
-    from model_check.world import Profile, World
-    from spark_trace_analysis.ingest.recorded_run import record_run
-    from spark_trace_analysis.judge.by_expressions import judge_file
-    from spark_trace_analysis.judge.properties import ALL
-    from spark_trace_analysis.traces.runs import RunSettings
-
-    if not trace.stat().st_size:
-        return []
-    profile = Profile.of(profile_for(release)[0])
-    settings = RunSettings.of(World.of(profile).constants)._replace(
-        check_max=conf.or_default("transactionCheckMax", release),
-        timeout=conf.or_default("transactionTimeOut", release),
-    )
-    with temporary_folder() as folder:
-        run = record_run(trace, folder / "run", profile, settings).run
-        content = pa.py_buffer(read_bytes(run.folder / run.manifest.files[0].name))
-        # What producers decided, a broker's trace does not show.
-        seen = set(pl.read_parquet(BytesIO(content.to_pybytes()), columns=["event"])["event"].unique())
-        asked = [each for each in ALL if not each.needs or each.needs in seen]
-        rows: list[dict[str, Any]] = list(judge_file(content, asked, settings))
-    sentences = {each.property_id: each.sentence for each in ALL}
-    return [
-        BrokenProperty(row["property"], sentences[row["property"]], row["shortest_events"])
-        for row in rows
-        if row["violations"]
-    ]

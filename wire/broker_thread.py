@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from wire.node.answers import Answers
     from wire.node.broker_node import BrokerNode
     from wire.node.start import Start
 
@@ -77,9 +76,9 @@ class BrokerThread:
         return next(iter(self.grpc_addresses), "")
 
     @property
-    def answers(self) -> Answers | None:
-        """The clients' answers to checks, and the refused ENDs; None before it has started."""
-        return None if self._service.node is None else self._service.node.answers
+    def node(self) -> BrokerNode | None:
+        """The broker, with what it knows beside its trace; None before it has started."""
+        return self._service.node
 
     def call_soon(self, work: Callable[[BrokerNode], None]) -> None:
         """Let the broker's own thread do something to it."""

@@ -124,12 +124,13 @@ def command(options: BrokerOptions) -> int:
     The proxy is in the broker's process (local mode); --proxies 2 puts two of its cluster mode before the broker.
 
     It stops on Ctrl-C or SIGTERM, in the order in which its release stops, and then says which guarantees the run
-    broke, and which known defects its transactions resemble. The exit code is 0 then, or 12 if something was broken.
+    broke, and which known defects its transactions resemble. The exit code is 12 if something was broken that no
+    ordered fault explains, else 151 if an ordered fault befell nothing, as under a mistyped key, else 0.
 
     With --exec it runs a command, and stops when that ends: HALFCHECK_ADDRESS, HALFCHECK_GRPC_ADDRESS (with --proxies
     HALFCHECK_GRPC_ADDRESSES, too), HALFCHECK_CONTROL and HALFCHECK_TOKEN tell the command where the broker is. The
-    verdict comes on stderr then, with --json as its last line. The exit code is the command's if it failed, else 12 if
-    something was broken, else 0.
+    verdict comes on stderr then, with --json as its last line. The exit code is the command's if it failed, else as
+    above.
 
     halfcheck broker control gives orders to a broker that runs, and --order the same at the start;
     halfcheck broker control --help lists them. docs/broker.md has more of each, and of the kinds of faults.
@@ -149,9 +150,9 @@ def command(options: BrokerOptions) -> int:
 def _serve(options: BrokerOptions) -> int:
     """Serve until it is told to stop, then say what the run broke."""
     from halfcheck.extras import VERDICT, MissingLibrariesError, missing
-    from halfcheck.printing.broker import print_start, print_verdict
+    from halfcheck.printing.broker import print_start, print_unjudged, print_verdict
     from halfcheck.printing.remarks import print_remarks
-    from halfcheck.run_verdict import JudgedRun
+    from halfcheck.run_verdict import JudgedRun, UnjudgedRun
     from halfcheck.serving.executed_command import ExecutedCommand
     from halfcheck.serving.served_run import ServedRun
     from reference.format.broker_conf import BrokerConf, read_broker_conf
@@ -180,7 +181,11 @@ def _serve(options: BrokerOptions) -> int:
         )
         if options.broker_conf is not None:
             print_remarks(options.broker_conf, remarks_on_file(options.broker_conf, start.release))
-        judged = None if trace is None or lacking else JudgedRun(trace, store, conf, start.release)
+        run_end: JudgedRun | UnjudgedRun
+        if trace is None or lacking:
+            run_end = UnjudgedRun(str(MissingLibrariesError(lacking, VERDICT)) if lacking else "--no-record was given")
+        else:
+            run_end = JudgedRun(trace, store, conf, start.release)
         service = Service(
             start,
             _ports(options),
@@ -188,7 +193,7 @@ def _serve(options: BrokerOptions) -> int:
             orders,
             token=options.token,
             say=_say,
-            judge=None if judged is None else judged.as_answer,
+            judge=run_end.as_answer,
         )
 
         def announce(addresses: ServiceAddresses) -> None:
@@ -201,13 +206,27 @@ def _serve(options: BrokerOptions) -> int:
             parent if options.exit_with_parent else None,
         )
         node = asyncio.run(run.until_it_ends(announce))
-        verdict = None if judged is None else judged.verdict(node.answers)
-    if lacking:
-        _say(f"no verdict: {MissingLibrariesError(lacking, VERDICT)}")
-    if verdict is None:
-        return run.exit_code
-    print_verdict(verdict, options.trace, as_json=options.json, stderr=options.exec)
-    return run.exit_code or (ExitCode.SAFETY_VIOLATED if verdict.broken else ExitCode.OK)
+        is_broken = False
+        if isinstance(run_end, JudgedRun):
+            verdict = run_end.verdict(node)
+            is_broken = bool(verdict.unexplained)
+            print_verdict(verdict, options.trace, as_json=options.json, stderr=options.exec)
+        else:
+            print_unjudged(run_end, node, as_json=options.json, stderr=options.exec)
+    return run.exit_code or _code_of(is_broken=is_broken, is_in_vain=bool(node.ordered.unused))
+
+
+def _code_of(*, is_broken: bool, is_in_vain: bool) -> ExitCode:
+    """What CI acts on: what nobody ordered was broken, or what was ordered befell nothing, so that a test shows nothing.
+
+    Examples
+    --------
+    >>> int(_code_of(is_broken=True, is_in_vain=True)), int(_code_of(is_broken=False, is_in_vain=True))
+    (12, 151)
+    """
+    if is_broken:
+        return ExitCode.SAFETY_VIOLATED
+    return ExitCode.BAD_OPTION if is_in_vain else ExitCode.OK
 
 
 def _say(line: str) -> None:

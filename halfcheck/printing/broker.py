@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from document.console import show, wide_console
 from document.parts import List, Paragraph, Part
 from document.words import counted, first_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from halfcheck.run_verdict import RunVerdict
+    from halfcheck.run_verdict import RunVerdict, UnjudgedRun
     from wire.node.answers import ChecksOfClient
+    from wire.node.broker_node import BrokerNode
     from wire.service import ServiceAddresses
 
 
@@ -43,11 +44,29 @@ def print_verdict(verdict: RunVerdict, trace: Path | None, *, as_json: bool, std
         show(verdict_on(verdict, trace), wide_console(stderr=stderr))
 
 
+def print_unjudged(run: UnjudgedRun, node: BrokerNode, *, as_json: bool, stderr: bool) -> None:
+    """Print what shows of a run without a verdict, and on stderr why there is none."""
+    if as_json:
+        print(json.dumps(run.as_answer(node)), file=sys.stderr if stderr else sys.stdout, flush=True)
+        return
+    print(f"halfcheck: no verdict: {run.why}", file=sys.stderr)
+    show(_unused(node.ordered.unused), wide_console(stderr=stderr))
+
+
+def _unused(faults: Iterable[dict[str, Any]]) -> Iterator[Part]:
+    for fault in faults:
+        yield Paragraph(fault["says"])
+        yield List(("A test that ordered it shows nothing; see that its key is right, or do not order it.",))
+
+
 def verdict_on(verdict: RunVerdict, trace: Path | None) -> Iterator[Part]:
     """Which guarantees the run broke, and which defects its transactions resemble."""
+    yield from _unused(verdict.unused_faults)
     for broken in verdict.broken:
         by_the_stop = ", only as the broker was stopped" if broken.is_by_the_stop else ""
-        yield Paragraph(f"{broken.property_id} broken at event {broken.event}{by_the_stop}: {broken.sentence}")
+        was_ordered = f", only by what was ordered ({first_of(broken.ordered)})" if broken.ordered else ""
+        how = f"{by_the_stop}{was_ordered}"
+        yield Paragraph(f"{broken.property_id} broken at event {broken.event}{how}: {broken.sentence}")
     for defect, keys in verdict.resembles.items():
         yield Paragraph(f"{counted(len(keys), 'transaction')} like {defect}: {first_of(keys)}")
         yield List((f"halfcheck defects {defect} shows it.",))

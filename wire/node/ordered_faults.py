@@ -47,8 +47,8 @@ class OrderedFault:
         return not self.befell and not self.spared
 
     def sees(self, name: str) -> None:
-        """Something came that it is not meant for."""
-        if len(self.seen) < _MOST_SEEN:
+        """Something came that it is not meant for; nothing is named where it has no name."""
+        if name and len(self.seen) < _MOST_SEEN:
             self.seen[name] = None
 
     def to_json(self) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def verdict_of(folder: Path, story: Callable[[BrokerThread, OneProducer], None],
         story(running, producer)
         running.stop()
         conf = read_broker_conf(folder / "broker.conf")
-        return judge_run(folder / "trace.jsonl", folder / "store", conf, profile, running.answers)
+        return judge_run(folder / "trace.jsonl", folder / "store", conf, profile, running.node)
 
 
 def checks(running: BrokerThread, producer: OneProducer, answer: int | None = None) -> int:
