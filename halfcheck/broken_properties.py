@@ -76,6 +76,8 @@ class _Befallen:
 def _befallen(trace: Path, ordered: OrderedFaults) -> Iterator[_Befallen]:
     spans: list[_Span] | None = None
     for fault in ordered.all:
+        if not fault.befell:
+            continue
         if fault.begins is None:
             found = ordered.transactions(fault)
         else:

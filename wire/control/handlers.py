@@ -111,7 +111,7 @@ def change_role(node: BrokerNode, arguments: Arguments) -> object:
     """Become slave, acting master or master."""
     role = BrokerRole(arguments["role"])
     node.change_role(role)
-    node.ordered.end("role")
+    node.ordered.end("role ")
     changed = node.ordered.befalls_all(f"role role={role.value}", lasts=role is not BrokerRole.MASTER)
     return {"ordered": changed.number, "role": role.value}
 
@@ -119,13 +119,16 @@ def change_role(node: BrokerNode, arguments: Arguments) -> object:
 def unreachable(node: BrokerNode, arguments: Arguments) -> object:
     """Let no check reach a group, or let them reach it again."""
     group = arguments["group"]
-    answer: dict[str, object] = {}
+    order = f"unreachable_producer group={group}"
+    number = None
     if arguments["ends"]:
         node.channels.unreachable.pop(group, None)
-    else:
-        node.channels.unreachable[group] = node.ordered.add(f"unreachable_producer group={group}", "producer groups")
-        answer["ordered"] = node.channels.unreachable[group].number
-    return answer | {"unreachable": sorted(node.channels.unreachable)}
+        node.ordered.end(order)
+    elif group not in node.channels.unreachable:
+        fault = node.channels.unreachable[group] = node.ordered.add(order, "producer groups")
+        node.ordered.begin(fault, lasts=True)
+        number = fault.number
+    return {"ordered": number, "unreachable": sorted(node.channels.unreachable)}
 
 
 def topic(node: BrokerNode, arguments: Arguments) -> object:
@@ -196,5 +199,6 @@ def clear(node: BrokerNode, _: Arguments) -> object:
     """End all faults."""
     node.faults.clear()
     node.channels.unreachable.clear()
+    node.ordered.end("unreachable_producer ")
     node.disk.resume()
     return {}

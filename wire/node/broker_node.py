@@ -155,7 +155,8 @@ class BrokerNode:
             return
         self.died += 1
         if self.disk.crash is not None:
-            self.ordered.strikes_all(self.disk.crash)
+            self.disk.crash.befell += 1
+            self.ordered.begin(self.disk.crash, lasts=False)
         self._broker = None
         broker.crash()
         broker.message_store.close()

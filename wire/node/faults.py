@@ -111,12 +111,6 @@ class NetworkFaults:
 
     def send_check(self, check: CheckTransactionStateRequest, channel: str | None) -> None:
         """The broker sends a check to a producer (``Broker2Client#checkProducerTransactionState``)."""
-        group, key = check.producer_group or "", check.msg_id or ""
-        for name, ordered in self._node.channels.unreachable.items():
-            if name == group:
-                self._node.ordered.strikes(ordered, check.properties)
-            else:
-                ordered.sees(group)
         connection = self._node.connections.get(channel or "")
         if connection is None:
             return

@@ -37,7 +37,7 @@ class OrderedFault:
     keys: dict[str, int] = field(default_factory=dict)
     """The unique keys of the messages that it befell, and how many rows the trace had then."""
     begins: int | None = None
-    """Of one that befalls all that is under way: how many rows the trace had when it did; None for any other."""
+    """Of one that befalls all that is under way: how many rows the trace had when it began; None for any other."""
     ends: int | None = None
     """And when that was over: at once, or None where it lasts."""
 
@@ -73,14 +73,14 @@ class OrderedFaults:
     def befalls_all(self, order: str, *, lasts: bool = False) -> OrderedFault:
         """What is ordered befalls now all that is under way, and what comes later, too, if it lasts."""
         fault = self.add(order)
-        self.strikes_all(fault)
-        fault.ends = None if lasts else fault.begins
+        fault.befell += 1
+        self.begin(fault, lasts=lasts)
         return fault
 
-    def strikes_all(self, fault: OrderedFault) -> None:
-        """What was ordered before befalls now all that is under way."""
-        fault.befell += 1
-        fault.begins = fault.ends = self._node.recorder.row_count
+    def begin(self, fault: OrderedFault, *, lasts: bool) -> None:
+        """From now on it concerns all that is under way, until :meth:`end` if it lasts, else at this moment alone."""
+        fault.begins = self._node.recorder.row_count
+        fault.ends = None if lasts else fault.begins
 
     def strikes(self, fault: OrderedFault, properties: Mapping[str, str]) -> None:
         """It befalls a message of these properties; none where it is not known which."""
@@ -89,9 +89,9 @@ class OrderedFaults:
             fault.keys.setdefault(properties[UNIQUE_KEY], self._node.recorder.row_count)
 
     def end(self, order: str) -> None:
-        """What lasted of an order of this name is over."""
+        """What lasted of an order that begins so is over."""
         for fault in self.all:
-            if fault.order.split()[0] == order and fault.begins is not None and fault.ends is None:
+            if fault.order.startswith(order) and fault.begins is not None and fault.ends is None:
                 fault.ends = self._node.recorder.row_count
 
     @property

@@ -27,10 +27,15 @@ class ProducerChannels(ProducerManager):
         self.chosen: str | None = None
         """The channel that was given last."""
         self.unreachable: dict[str, OrderedFault] = {}
-        """Groups whose channels are taken for gone, whatever their connections do."""
+        """Groups whose channels are taken for gone, whatever their connections do, with the orders to that."""
 
     def get_available_channel(self, group: str | None) -> str | None:
         """See :class:`ProducerManager`."""
+        for name, ordered in self.unreachable.items():
+            if name == group:
+                ordered.befell += 1
+            else:
+                ordered.sees(group or "")
         self.chosen = None if group in self.unreachable else super().get_available_channel(group)
         return self.chosen
 

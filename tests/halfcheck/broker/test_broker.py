@@ -126,7 +126,7 @@ def test_it_serves_obeys_control_and_says_in_the_end_what_was_broken(tmp_path: P
         assert refused.stderr.count("\n") == 1
         process.terminate()
         out, err = process.communicate(timeout=60)
-        assert process.returncode == ExitCode.SAFETY_VIOLATED
+        assert process.returncode == ExitCode.OK
         ignored = "transactionTimeout is no setting of 5.3.3, whose broker ignores it; did you mean transactionTimeOut?"
         nothing = "no line of it is a setting of the broker's, which takes its defaults: is it a broker.conf?"
         assert err == f"halfcheck: {conf}: line 1: {ignored}\nhalfcheck: {conf}: {nothing}\n"
@@ -233,4 +233,4 @@ def test_the_help_has_every_order_with_what_it_takes() -> None:
     assert [line for line in lines if line not in shown] == []
     assert [line.partition(":")[0] for line in lines if "=" not in line.partition(":")[0]] == list(ORDERS)
     of_faults = {line.split()[1].partition("=")[0] for line in lines if line.startswith("fault ")}
-    assert of_faults == {"fault", *(each.name for each in fields(Fault))} - {"kind", "befell"}
+    assert of_faults == {"fault", *(each.name for each in fields(Fault))} - {"kind"}

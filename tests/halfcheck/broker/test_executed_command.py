@@ -50,11 +50,21 @@ def test_a_command_finds_its_broker_and_a_commit_at_its_very_end_is_no_loss(prof
     assert verdict["transactions"]["delivered"] == 1
 
 
-@pytest.mark.parametrize(("end", "code"), [("", ExitCode.SAFETY_VIOLATED), ("raise SystemExit(3)", 3)])
-def test_a_broken_guarantee_fails_a_command_that_has_not_failed_itself(end: str, code: int) -> None:
-    outcome = in_python(COMMIT_ONE + end, "--order", "fault fault=double_end key=order-7")
-    assert (outcome.returncode, outcome.stdout) == (code, "order-7 order-7\n")
-    assert "A13" in json.loads(outcome.stderr.splitlines()[-1])["resembles"]
+def test_what_an_ordered_fault_broke_fails_no_command_and_is_said() -> None:
+    outcome = in_python(COMMIT_ONE, "--order", "fault fault=double_end key=order-7")
+    assert (outcome.returncode, outcome.stdout) == (ExitCode.OK, "order-7 order-7\n")
+    verdict = json.loads(outcome.stderr.splitlines()[-1])
+    assert "A13" in verdict["resembles"]
+    (broken,) = verdict["broken"]
+    assert (broken["property"], broken["ordered"]) == ("S1", ["fault double_end key=order-7"])
+
+
+@pytest.mark.parametrize(("end", "code"), [("", ExitCode.BAD_OPTION), ("raise SystemExit(3)", 3)])
+def test_a_fault_that_befell_nothing_fails_a_command_that_has_not_failed_itself(end: str, code: int) -> None:
+    outcome = in_python(COMMIT_ONE + end, "--order", "fault fault=double_end key=order-77", "--no-record")
+    assert (outcome.returncode, outcome.stdout) == (code, "order-7\n")
+    (unused,) = json.loads(outcome.stderr)["unused_faults"]
+    assert unused["says"] == "fault double_end key=order-77 befell nothing; keys seen: order-7"
 
 
 def test_a_command_may_stop_its_broker_and_goes_on() -> None:

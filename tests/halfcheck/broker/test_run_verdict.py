@@ -142,3 +142,62 @@ def test_what_broke_before_the_stop_is_not_laid_on_it(tmp_path: Path) -> None:
     verdict = verdict_of(tmp_path, story)
     assert [(each.property_id, each.is_by_the_stop) for each in verdict.broken] == [("S1", False)]
     assert verdict.in_memory == ()
+
+
+def commit(producer: OneProducer, key: str, times: int = 1) -> None:
+    half = producer.half(key)
+    for _ in range(times):
+        producer.end(half, COMMIT)
+
+
+def ordered(verdict: RunVerdict) -> dict[str, tuple[str, ...]]:
+    return {each.property_id: each.ordered for each in verdict.broken}
+
+
+def test_what_an_ordered_fault_explains_is_told_from_what_nobody_ordered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ordered_alone(running: BrokerThread, producer: OneProducer) -> None:
+        running.controller.fault("double_end", key="order-7")
+        commit(producer, "order-6")
+        commit(producer, "order-7")
+        running.controller.push_clock(ms=4_000)
+
+    def another_one_too(running: BrokerThread, producer: OneProducer) -> None:
+        commit(producer, "order-8", times=2)
+        ordered_alone(running, producer)
+
+    folders = [tmp_path / name for name in ("ordered", "both")]
+    for folder in folders:
+        folder.mkdir()
+    verdict = verdict_of(folders[0], ordered_alone)
+    assert (ordered(verdict), verdict.unexplained) == ({"S1": ("fault double_end key=order-7",)}, ())
+    show(verdict_on(verdict, None))
+    assert "only by what was ordered (fault double_end key=order-7): " in " ".join(capsys.readouterr().out.split())
+    assert ordered(verdict_of(folders[1], another_one_too)) == {"S1": ()}
+
+
+def test_a_restart_explains_what_was_under_way_in_it_and_nothing_else(tmp_path: Path) -> None:
+    """A restart within transactionOpBatchInterval of a commit loses its op message, and the check delivers it again."""
+
+    def restarted(running: BrokerThread, producer: OneProducer) -> None:
+        commit(producer, "order-7")
+        running.controller.restart()
+        with OneProducer(running.address) as again:
+            again.heartbeat()
+            while not checks(running, again, COMMIT):
+                pass
+            running.controller.push_clock(ms=4_000)
+
+    def doubled_and_settled_before(running: BrokerThread, producer: OneProducer) -> None:
+        commit(producer, "order-8", times=2)
+        running.controller.push_clock(ms=4_000)
+        restarted(running, producer)
+
+    folders = [tmp_path / name for name in ("restarted", "before")]
+    for folder in folders:
+        folder.mkdir()
+    verdict = verdict_of(folders[0], restarted)
+    assert set(ordered(verdict).values()) == {("restart",)}
+    assert "S1" in ordered(verdict)
+    assert ordered(verdict_of(folders[1], doubled_and_settled_before))["S1"] == ()
