@@ -5,8 +5,6 @@ It is found by pytest wherever halfcheck is installed (entry point ``halfcheck``
 
 from __future__ import annotations
 
-import warnings
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,7 +41,6 @@ class RocketmqBroker:
     """Where gRPC clients connect to, proxy by proxy; none unless the marker says ``grpc=True`` or ``proxies=2``."""
     _thread: BrokerThread = field(repr=False)
     _judged: JudgedRun = field(repr=False)
-    _idle: list[str] = field(default_factory=list, repr=False)
 
     @property
     def grpc_address(self) -> str:
@@ -76,30 +73,36 @@ class RocketmqBroker:
         TimeoutError
             None has, in so many seconds of real time; names the groups that are known.
         """
-        answer = self.control.order("wait", producer=group, timeout_ms=int(seconds * 1_000))
+        self._wait(seconds, producer=group)
+
+    def wait_until_consumed(self, key: str, group: str, times: int = 1, seconds: float = 60) -> None:
+        """Wait until a consumer group has consumed a message so often, as far as it has told the broker.
+
+        A remoting client does so every 5 s, one that speaks gRPC with each ack.
+
+        Raises
+        ------
+        TimeoutError
+            It has not, in so many seconds of real time; says how often it has, or which messages there are.
+        """
+        self._wait(seconds, consumed=key, group=group, times=times)
+
+    def _wait(self, seconds: float, **what: object) -> None:
+        answer = self.control.order("wait", timeout_ms=int(seconds * 1_000), **what)
         if not answer["came"]:
-            known = answer["producers"] or "none"
-            message = f"no producer of {group!r} within {seconds:g} s; the broker knows {known}"
+            message = f"{answer['says']}, within {seconds:g} s"
             raise TimeoutError(message)
 
     def stop(self) -> RunVerdict:
         """Stop it as its release does; which guarantees the run broke, and which defects it resembles."""
-        self._stop()
+        self._thread.stop()
         return self._judged.verdict(self._thread.node)
 
     def close(self) -> None:
-        """Stop it if it runs, and warn of faults that befell nothing, as under a key that is mistyped."""
-        self._stop()
-        for fault in self._idle:
-            message = f"the fault {fault} befell nothing: the test does not show what it is for"
-            warnings.warn(message, pytest.PytestWarning, stacklevel=1)
-
-    def _stop(self) -> None:
-        from wire.errors import WireError
-
-        with suppress(WireError):  # it was stopped before, or has ended; why, is said below
-            self._idle = [_words_of(fault) for fault in self.control.status()["faults"] if not fault["befell"]]
+        """Stop it if it runs; a fault that befell nothing, as under a key that is mistyped, fails the test."""
         self._thread.stop()
+        if (node := self._thread.node) is not None and (unused := node.ordered.unused):
+            pytest.fail("; ".join(fault["says"] for fault in unused), pytrace=False)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -195,10 +198,6 @@ def _is_some_proxies(value: object) -> bool:
     from wire.node.surroundings import MOST_PROXIES
 
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_PROXIES
-
-
-def _words_of(fault: dict[str, Any]) -> str:
-    return str(fault["fault"]) + (f" of key {fault['key']!r}" if fault["key"] else "")
 
 
 _TAKES: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {

@@ -129,9 +129,7 @@ def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str, node: Br
         audit,
         has_stored,
         unanswered=() if node is None else tuple(node.answers.unanswered()),
-        refused=()
-        if node is None
-        else tuple((*answer, times) for answer, times in node.answers.refused.most_common()),
+        refused=() if node is None else tuple((*answer, times) for answer, times in node.answers.refused.most_common()),
         in_memory=() if stop is None or audit is None else _keys_of(stop.halves, audit),
         unused_faults=() if node is None else tuple(node.ordered.unused),
     )

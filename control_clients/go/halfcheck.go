@@ -10,9 +10,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -28,19 +30,24 @@ type Broker struct {
 	Control     string `json:"control"`
 	Token       string `json:"token"`
 
-	t       testing.TB
-	process *exec.Cmd
+	t         testing.TB
+	process   *exec.Cmd
+	isStopped bool
+	ordered   map[any]bool
 }
 
-// Start starts a broker with options of `halfcheck broker`, and stops it when the test is over. Under
-// `halfcheck broker --exec`, that broker is taken, whatever the options are.
+// Start starts a broker with options of `halfcheck broker`, and ends it when the test is over, which fails if a fault
+// that it has ordered befell nothing. Under `halfcheck broker --exec`, that broker is taken; the test fails if it has
+// other options than these.
 func Start(t testing.TB, options ...string) *Broker {
 	t.Helper()
 	broker := &Broker{
 		Address: os.Getenv("HALFCHECK_ADDRESS"), GrpcAddress: os.Getenv("HALFCHECK_GRPC_ADDRESS"),
-		Control: os.Getenv("HALFCHECK_CONTROL"), Token: os.Getenv("HALFCHECK_TOKEN"), t: t,
+		Control: os.Getenv("HALFCHECK_CONTROL"), Token: os.Getenv("HALFCHECK_TOKEN"), t: t, ordered: map[any]bool{},
 	}
 	if broker.Control != "" {
+		requireOfExec(t, options)
+		t.Cleanup(broker.end)
 		return broker
 	}
 	program := os.Getenv("HALFCHECK")
@@ -49,24 +56,58 @@ func Start(t testing.TB, options ...string) *Broker {
 	}
 	words := append([]string{"broker", "--port", "0", "--json", "--exit-with-parent"}, options...)
 	broker.process = exec.Command(program, words...)
-	broker.process.Stderr = os.Stderr
+	complaints := &bytes.Buffer{}
+	broker.process.Stderr = io.MultiWriter(os.Stderr, complaints)
 	stdout, err := broker.process.StdoutPipe()
 	if err == nil {
 		err = broker.process.Start()
 	}
 	if err != nil {
-		t.Fatalf("%s broker did not start: %v", program, err)
+		t.Fatalf("%v: pip install halfcheck, or set HALFCHECK=/path/to/halfcheck", err)
+	}
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(nil, 1<<30)
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), broker) != nil {
+		broker.process.Wait()
+		t.Fatalf("%s broker did not start: %s", program, strings.TrimSpace(complaints.String()))
 	}
 	t.Cleanup(broker.end)
-	lines := bufio.NewScanner(stdout)
-	if !lines.Scan() || json.Unmarshal(lines.Bytes(), broker) != nil {
-		t.Fatalf("%s broker did not start; it says why on stderr", program)
-	}
 	go func() {
 		for lines.Scan() { // its verdict, which Stop gives
 		}
 	}()
 	return broker
+}
+
+// requireOfExec fails the test unless the environment is whole and the broker of --exec has these options.
+func requireOfExec(t testing.TB, options []string) {
+	t.Helper()
+	for _, variable := range []string{"HALFCHECK_ADDRESS", "HALFCHECK_TOKEN", "HALFCHECK_OPTIONS"} {
+		if os.Getenv(variable) == "" {
+			t.Fatalf("HALFCHECK_CONTROL is set and %s is not; halfcheck broker --exec sets both: pass on all of HALFCHECK_*, or none", variable)
+		}
+	}
+	has := map[string]*string{}
+	if err := json.Unmarshal([]byte(os.Getenv("HALFCHECK_OPTIONS")), &has); err != nil {
+		t.Fatalf("HALFCHECK_OPTIONS: %v", err)
+	}
+	for at := 0; at < len(options); at++ {
+		name, value := options[at], ""
+		if at+1 < len(options) && !strings.HasPrefix(options[at+1], "--") {
+			at++
+			value = options[at]
+		}
+		its, isThere := has[name]
+		if isThere && (its == nil || *its == value) {
+			continue
+		}
+		itsOwn := "has none"
+		if isThere {
+			itsOwn = "has " + *its
+		}
+		asked := strings.TrimSpace(name + " " + value)
+		t.Fatalf("this test asks for %s, the broker of --exec %s; give it to --exec, or run the test without", asked, itsOwn)
+	}
 }
 
 // Order gives an order of docs/broker.md, and returns its answer when its effect is there; the test fails with the
@@ -97,28 +138,67 @@ func (b *Broker) Order(name string, takes Takes) map[string]any {
 	if response.StatusCode != http.StatusOK {
 		b.t.Fatal(answer["error"])
 	}
+	if number, isFault := answer["ordered"].(float64); isFault {
+		b.ordered[number] = true
+	}
 	return answer
 }
 
-// Wait waits for a "producer", so many "rounds" or what is "delivered"; the test fails if that does not come.
+// Wait waits as the order `wait` does, for a "producer", so many "rounds", or what is "delivered" or "consumed"; the
+// test fails if that does not come within "timeout_ms".
 func (b *Broker) Wait(what Takes) {
 	b.t.Helper()
 	if answer := b.Order("wait", what); answer["came"] != true {
-		b.t.Fatalf("%v did not come; the broker knows %v", what, answer)
+		b.t.Fatal(answer["says"])
 	}
 }
 
-// Stop stops the broker, and returns the verdict on its run.
+// State is the state of the transaction whose message has a key, as of the order `transactions`.
+func (b *Broker) State(key string) string {
+	b.t.Helper()
+	found := b.Order("transactions", Takes{"key": key})["transactions"].([]any)
+	if len(found) != 1 {
+		b.t.Fatalf("%d transactions have the key %s; one was expected", len(found), key)
+	}
+	return found[0].(map[string]any)["state"].(string)
+}
+
+// Stop stops the broker when op messages that wait in memory are written, and returns the verdict on its run. The test
+// fails if there is none, if a fault befell nothing, and under `halfcheck broker --exec`.
 func (b *Broker) Stop() map[string]any {
 	b.t.Helper()
-	verdict := b.Order("stop", nil)
-	b.end()
+	if b.process == nil {
+		b.t.Fatal("Stop: the broker is that of halfcheck broker --exec, and all tests have it; its verdict comes behind the command. Ask for State(key) here, or run the test without --exec")
+	}
+	verdict := b.Order("stop", Takes{"settles": true})
+	b.isStopped = true
+	b.process.Wait()
+	b.requireUsed(verdict)
+	if why := verdict["no_verdict"]; why != nil {
+		b.t.Fatalf("no verdict: %v", why)
+	}
 	return verdict
 }
 
 func (b *Broker) end() {
-	if b.process != nil && b.process.ProcessState == nil {
-		b.process.Process.Signal(os.Interrupt)
-		b.process.Wait()
+	b.t.Helper()
+	if b.isStopped {
+		return
+	}
+	b.isStopped = true
+	if b.process != nil {
+		defer b.process.Wait()
+		defer b.process.Process.Signal(os.Interrupt)
+	}
+	b.requireUsed(b.Order("status", nil))
+}
+
+func (b *Broker) requireUsed(answer map[string]any) {
+	b.t.Helper()
+	faults, _ := answer["unused_faults"].([]any)
+	for _, each := range faults {
+		if fault := each.(map[string]any); b.ordered[fault["number"]] {
+			b.t.Error(fault["says"])
+		}
 	}
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 from contextlib import ExitStack, suppress
@@ -204,6 +205,7 @@ def _serve(options: BrokerOptions) -> int:
             service,
             ExecutedCommand(options.words) if options.exec and options.words else None,
             parent if options.exit_with_parent else None,
+            json.dumps(_in_force(options)),
         )
         node = asyncio.run(run.until_it_ends(announce))
         is_broken = False
@@ -214,6 +216,20 @@ def _serve(options: BrokerOptions) -> int:
         else:
             print_unjudged(run_end, node, as_json=options.json, stderr=options.exec)
     return run.exit_code or _code_of(is_broken=is_broken, is_in_vain=bool(node.ordered.unused))
+
+
+def _in_force(options: BrokerOptions) -> dict[str, str | None]:
+    """By name the options that a test may ask its broker for, in words of a command line; None where any value fits."""
+    in_force: dict[str, str | None] = dict.fromkeys(("--port", "--control-port", "--json", "--exit-with-parent"))
+    in_force |= {"--profile": options.profile, "--clock": options.clock.value, "--seed": str(options.seed)}
+    in_force |= {"--restart-ms": str(options.restart_ms)}
+    if options.clock is Clock.REAL:
+        in_force["--speed"] = f"{options.speed or 1:g}"
+    if options.grpc_port is not None:
+        in_force["--grpc-port"] = None
+    if options.broker_conf is not None:
+        in_force["--broker-conf"] = str(options.broker_conf)
+    return in_force
 
 
 def _code_of(*, is_broken: bool, is_in_vain: bool) -> ExitCode:

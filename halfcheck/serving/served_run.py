@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from wire.service import Service, ServiceAddresses
 
 _GLANCE_SECONDS: Final = 0.2
-_MOST_INTERVALS: Final = 2
 _GRPC_ADDRESS: Final = "HALFCHECK_GRPC_ADDRESS"
 _GRPC_ADDRESSES: Final = "HALFCHECK_GRPC_ADDRESSES"
 """Of the first proxy, and of all, as gRPC clients write several endpoints."""
+OPTIONS: Final = "HALFCHECK_OPTIONS"
 
 
 class ServedRun:
@@ -29,6 +29,9 @@ class ServedRun:
     ----------
     parent
         The process that the broker is not to outlive; None for none.
+    options
+        The options that it was started with, as the command finds them in its environment: a JSON object of texts, null
+        where a test that asks for the option may give it any value.
 
     Attributes
     ----------
@@ -36,11 +39,14 @@ class ServedRun:
         That of the command, when it has ended.
     """
 
-    def __init__(self, service: Service, command: ExecutedCommand | None = None, parent: int | None = None) -> None:
+    def __init__(
+        self, service: Service, command: ExecutedCommand | None = None, parent: int | None = None, options: str = "{}"
+    ) -> None:
         self.exit_code = 0
         self._service = service
         self._command = command
         self._parent = parent
+        self._options = options
         self._leading: asyncio.Task[None] | None = None
         self._was_told_to_stop = False
 
@@ -84,23 +90,12 @@ class ServedRun:
         """Run the command; its end is the broker's."""
         try:
             inherited = {name: value for name, value in os.environ.items() if name != _GRPC_ADDRESS}
-            await command.start(inherited | environment_of(addresses))
+            await command.start(inherited | environment_of(addresses) | {OPTIONS: self._options})
             self.exit_code = await command.wait()
-            await self._let_op_batch_be_written()
+            if self._service.node is not None:
+                await self._service.node.let_op_batch_be_written()
         finally:
             self._service.stop()
-
-    async def _let_op_batch_be_written(self) -> None:
-        """Let time pass where op messages wait in memory: no test has chosen this stop.
-
-        The batch service may come too early once, before ``transactionOpBatchInterval`` is over (A16).
-        """
-        node = self._service.node
-        for _ in range(_MOST_INTERVALS):
-            if node is None or not node.is_up or not node.broker.transactional_message_service.has_waiting_entries:
-                return
-            async with node.orders:
-                await node.push_clock(node.settings.op_batch_interval_ms)
 
     async def _watch(self, parent: int) -> None:
         while os.getppid() == parent:

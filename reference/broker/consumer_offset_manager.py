@@ -46,6 +46,10 @@ class ConsumerOffsetManager:
         """The committed offset, or -1."""
         return self._table.get(TopicAtGroup(f"{topic}@{group}"), {}).get(queue_id, NO_OFFSET)
 
+    def groups_of(self, topic: str) -> list[str]:
+        """The groups that have committed an offset in a topic (``#whichGroupByTopic``)."""
+        return [group for known, _, group in (key.rpartition("@") for key in self._table) if known == topic]
+
     def commit_offset(self, topic: str, queue_id: int, offset: QueueOffset, group: str = CHECK_GROUP) -> None:
         """Commit an offset in memory; it may be less than the one before."""
         queues = self._table.setdefault(TopicAtGroup(f"{topic}@{group}"), {})

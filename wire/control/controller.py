@@ -81,16 +81,28 @@ class Controller:
         """Shut the process down, and start the next one."""
         self.order("restart")
 
-    def stop(self) -> dict[str, Any]:
-        """Stop the broker as its release does; the verdict on its run, as ``--json`` prints it."""
-        return self.order(STOP)
+    def stop(self, *, settles: bool = False) -> dict[str, Any]:
+        """Stop the broker as its release does; the verdict on its run, as ``--json`` prints it.
+
+        Parameters
+        ----------
+        settles
+            Whether time is let pass before until op messages that wait in memory are written.
+        """
+        return self.order(STOP, settles=settles)
 
     def transactions(self, key: str | None = None) -> list[dict[str, Any]]:
         """The transactions with a key or unique key, or all: states, checks, places, and when each is checked next."""
         return list(self.order("transactions", **({} if key is None else {"key": key}))["transactions"])
 
     def wait(self, *, timeout_ms: int = 60_000, **what: object) -> bool:
-        """Wait for ``producer=GROUP``, ``rounds=N`` or ``delivered=KEY``, in real time; whether it came."""
+        """Wait in real time; whether it came.
+
+        Parameters
+        ----------
+        what
+            ``producer=GROUP``, ``rounds=N``, ``delivered=KEY``, or ``consumed=KEY, group=GROUP, times=N``.
+        """
         return bool(self.order("wait", timeout_ms=timeout_ms, **what)["came"])
 
     def round(self) -> int:

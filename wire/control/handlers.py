@@ -34,6 +34,7 @@ def status(node: BrokerNode, _: Arguments) -> object:
         "role": node.role.value,
         "now": node.clock.now,
         "elapsed": node.clock.elapsed,
+        "clock": "virtual" if node.pace.speed is None else "real",
         "speed": node.pace.speed,
         "seed": node.start.seed,
         "transactionCheckInterval": settings.transaction_check_interval_ms,
@@ -51,6 +52,7 @@ def status(node: BrokerNode, _: Arguments) -> object:
         ],
         "popped": None if node.pops is None else node.pops.in_flight,
         "producers": node.channels.groups(),
+        "consumers": node.consumers.client_ids(),
         "commit_log_end": None if store is None else int(store.max_phy_offset),
         "writes": node.disk.writes,
         "faults": [_shown(fault, ordered) for fault, ordered in node.faults.active if not fault.is_over],
@@ -102,8 +104,10 @@ def restart(node: BrokerNode, _: Arguments) -> object:
     return {"ordered": restarted.number}
 
 
-async def stop(node: BrokerNode, _: Arguments) -> object:
+async def stop(node: BrokerNode, arguments: Arguments) -> object:
     """Stop the broker; the verdict."""
+    if arguments["settles"]:
+        await node.let_op_batch_be_written()
     return await node.on_stop()
 
 

@@ -91,11 +91,14 @@ ORDERS: Final[dict[str, ControlOrder]] = {
     ),
     "wait": ControlOrder(
         wait,
-        "wait until a producer group is known, more check rounds have ended, or a message is in its topic",
+        "wait until a producer group is known, check rounds have ended, a message is in its topic, or was consumed",
         {
             "producer": OrderArgument(str, "a producer group"),
             "rounds": OrderArgument(int, "how many more rounds", least=1),
             "delivered": OrderArgument(str, "a key or unique key of a message"),
+            "consumed": OrderArgument(str, "a key or unique key of a message"),
+            "group": OrderArgument(str, "of consumed: the consumer group"),
+            "times": OrderArgument(int, "of consumed: how often at least", least=1, default=1),
             "timeout_ms": OrderArgument(int, "for how long at most, in real milliseconds", least=0, default=60_000),
         },
         waits=False,
@@ -123,7 +126,11 @@ ORDERS: Final[dict[str, ControlOrder]] = {
     ),
     "restart": ControlOrder(handlers.restart, "stop as told in the release's order, and start again"),
     STOP: ControlOrder(
-        handlers.stop, "stop as Ctrl-C does, and answer the verdict on the run", waits=False, takes_long=True
+        handlers.stop,
+        "stop as Ctrl-C does, and answer the verdict on the run",
+        {"settles": OrderArgument(bool, "whether op messages in memory are written before", default=False)},
+        waits=False,
+        takes_long=True,
     ),
     "topic": ControlOrder(
         handlers.topic,

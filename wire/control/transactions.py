@@ -19,7 +19,7 @@ from reference.format.properties import (
 )
 from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, REMOVE_TAG
-from wire.control.waiting import is_real
+from wire.control.consumption import consumed, is_real
 from wire.node.faults import bears
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ class LiveTransaction:
     halves: list[LogRecord] = field(default_factory=list)
     deliveries: list[LogRecord] = field(default_factory=list)
     discards: list[LogRecord] = field(default_factory=list)
+    others: list[LogRecord] = field(default_factory=list)
+    """Those that were given back, came again, or are dead letters."""
 
 
 def transactions(node: BrokerNode, arguments: dict[str, Any]) -> object:
@@ -58,7 +60,7 @@ def transactions(node: BrokerNode, arguments: dict[str, Any]) -> object:
         "now": node.clock.now,
         "next_round": begins,
         "transactions": [
-            _shown(broker, each, stored, in_memory, begins)
+            _shown(broker, each, stored, in_memory, begins) | {"consumed": _consumed(node, each)}
             for each in found.values()
             if each.halves and (wanted is None or bears(each.halves[0].properties, wanted))
         ],
@@ -74,8 +76,16 @@ def _place_in(record: LogRecord, found: dict[str, LiveTransaction]) -> list[LogR
         return None
     if record.topic == DISCARD_TOPIC:
         return found[key].discards
-    is_committed = is_real(record) and record.sys_flag & TRANSACTION_BITS == TRANSACTION_COMMIT
-    return found[key].deliveries if is_committed else None
+    if not is_real(record):
+        return found[key].others
+    return found[key].deliveries if record.sys_flag & TRANSACTION_BITS == TRANSACTION_COMMIT else None
+
+
+def _consumed(node: BrokerNode, one: LiveTransaction) -> dict[str, int]:
+    """By consumer group how often it has consumed the message."""
+    offsets, records = node.broker.consumer_offset_manager, one.deliveries + one.others
+    groups = {group for record in one.deliveries for group in offsets.groups_of(record.topic)}
+    return {group: consumed(node, group, records) for group in sorted(groups)}
 
 
 def _named_by(op: LogRecord) -> set[int]:

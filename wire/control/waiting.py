@@ -1,4 +1,4 @@
-"""Orders that wait: until a producer is known, rounds have ended or a message is there; and for one whole round."""
+"""Orders that wait: for a producer, rounds, a message or its consumption; and for one whole round."""
 
 from __future__ import annotations
 
@@ -7,56 +7,123 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from reference.broker.broker_settings import BrokerRole
-from reference.format.system_topics import NOT_ALLOWED_SEND_TOPICS
+from wire.control.consumption import consumed, is_real
 from wire.errors import BadOrderError, WireError
 from wire.node.faults import bears
+from wire.node.ordered_faults import seen_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from reference.broker.broker_controller import BrokerController
     from reference.format.record import LogRecord
     from wire.node.broker_node import BrokerNode
 
 _GLANCE_SECONDS: Final = 0.01
-_KINDS: Final = ("producer", "rounds", "delivered")
+_MOST_NAMED: Final = 8
+_INNER_PRODUCER: Final = "CLIENT_INNER_PRODUCER"
+"""``MixAll.CLIENT_INNER_PRODUCER_GROUP``: each Java client has one, with which nobody sends."""
 
 
 async def wait(node: BrokerNode, arguments: dict[str, Any]) -> object:
-    """Wait in real time, while other orders are carried out; answers whether it came."""
+    """Wait in real time, while other orders are carried out; answers whether it came, and if not, what came instead."""
     asked = [kind for kind in _KINDS if kind in arguments]
     if len(asked) != 1:
         message = f"wait: {' and '.join(asked) or 'nothing'} is given; give one of {', '.join(_KINDS)}"
         raise BadOrderError(message)
-    has_come = _condition(node, asked[0], arguments[asked[0]])
+    awaited = _KINDS[asked[0]](node, arguments)
     end = time.monotonic() + arguments["timeout_ms"] / 1_000
-    while not (came := has_come()) and time.monotonic() < end:
+    while not (came := awaited.has_come()) and time.monotonic() < end:
         await asyncio.sleep(_GLANCE_SECONDS)
-    return {"came": came, "producers": sorted(node.channels.groups()), "rounds_ended": node.recorder.rounds_ended}
+    return {
+        "came": came,
+        "says": None if came else awaited.says(),
+        "producers": _producers(node),
+        "rounds_ended": node.recorder.rounds_ended,
+    }
 
 
-def _condition(node: BrokerNode, kind: str, wanted: Any) -> Callable[[], bool]:
-    if kind == "producer":
-        return lambda: wanted in node.channels.groups()
-    if kind == "rounds":
-        until = node.recorder.rounds_ended + wanted
-        return lambda: node.recorder.rounds_ended >= until
-    seen = 0
-
-    def is_delivered() -> bool:
-        nonlocal seen
-        if not node.is_up:
-            return False
-        records = node.broker.message_store.records()
-        news, seen = records[seen if seen <= len(records) else 0 :], len(records)
-        return any(is_real(record) and bears(record.properties, wanted) for record in news)
-
-    return is_delivered
+def _producers(node: BrokerNode) -> list[str]:
+    return sorted(group for group in node.channels.groups() if group != _INNER_PRODUCER)
 
 
-def is_real(record: LogRecord) -> bool:
-    """Whether a message lies in a topic of clients: no half, none that is delayed, given back or dead."""
-    return record.topic not in NOT_ALLOWED_SEND_TOPICS and not record.topic.startswith("%")
+class _Producer:
+    def __init__(self, node: BrokerNode, arguments: dict[str, Any]) -> None:
+        self._node, self._group = node, arguments["producer"]
+
+    def has_come(self) -> bool:
+        return self._group in self._node.channels.groups()
+
+    def says(self) -> str:
+        return f"no producer of {self._group} has come; producers: {', '.join(_producers(self._node)) or 'none'}"
+
+
+class _Rounds:
+    def __init__(self, node: BrokerNode, arguments: dict[str, Any]) -> None:
+        self._node, self._until = node, node.recorder.rounds_ended + arguments["rounds"]
+
+    def has_come(self) -> bool:
+        return self._node.recorder.rounds_ended >= self._until
+
+    def says(self) -> str:
+        hint = "" if self._node.pace.speed is not None else "; with --clock virtual the order round lets one pass"
+        return f"{self._until - self._node.recorder.rounds_ended} check rounds have not ended{hint}"
+
+
+class _Delivered:
+    """A message with a key is in its topic; each record of the log is looked at once."""
+
+    def __init__(self, node: BrokerNode, arguments: dict[str, Any]) -> None:
+        self._node, self._key = node, arguments.get("delivered", arguments.get("consumed"))
+        self._seen = 0
+        self._found: list[LogRecord] = []
+        self._others: dict[str, None] = {}
+
+    def has_come(self) -> bool:
+        return any(is_real(record) for record in self._records())
+
+    def says(self) -> str:
+        named = list(self._others)[-_MOST_NAMED:]
+        return f"no message with the key {self._key} was delivered; delivered: {', '.join(named) or 'none'}"
+
+    def _records(self) -> list[LogRecord]:
+        if not self._node.is_up:
+            return []
+        records = self._node.broker.message_store.records()
+        if self._seen > len(records):
+            self._seen, self._found = 0, []
+        for record in records[self._seen :]:
+            if bears(record.properties, self._key):
+                self._found.append(record)
+            elif is_real(record):
+                self._others[seen_in(record.properties)] = None
+        self._seen = len(records)
+        return self._found
+
+
+class _Consumed(_Delivered):
+    def __init__(self, node: BrokerNode, arguments: dict[str, Any]) -> None:
+        super().__init__(node, arguments)
+        if "group" not in arguments:
+            message = "wait: group is missing, expected a text: the consumer group that is to have consumed the message"
+            raise BadOrderError(message)
+        self._group, self._times = arguments["group"], arguments["times"]
+
+    def has_come(self) -> bool:
+        return self._node.is_up and consumed(self._node, self._group, self._records()) >= self._times
+
+    def says(self) -> str:
+        if not any(map(is_real, self._found)):
+            return super().says()
+        times = consumed(self._node, self._group, self._found) if self._node.is_up else 0
+        known = ", ".join(sorted(self._node.consumers.client_ids())) or "none"
+        return f"{self._group} has consumed {self._key} {times} of {self._times} times; consumer groups there: {known}"
+
+
+_KINDS: Final[dict[str, type[_Producer | _Rounds | _Delivered]]] = {
+    "producer": _Producer,
+    "rounds": _Rounds,
+    "delivered": _Delivered,
+    "consumed": _Consumed,
+}
 
 
 async def one_round(node: BrokerNode, _: dict[str, Any]) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from wire.pop.pop_consumption import PopConsumption
 
 T = TypeVar("T")
+
+_MOST_INTERVALS: Final = 2
 
 
 class BrokerNode:
@@ -277,6 +279,17 @@ class BrokerNode:
                 for connection in self.connections.values():
                     connection.go_on()
         self.poke()
+
+    async def let_op_batch_be_written(self) -> None:
+        """Let time pass where op messages wait in memory, before a stop that no test has chosen.
+
+        The batch service may come too early once, before ``transactionOpBatchInterval`` is over (A16).
+        """
+        for _ in range(_MOST_INTERVALS):
+            async with self.orders:
+                if not self.is_up or not self.broker.transactional_message_service.has_waiting_entries:
+                    return
+                await self.push_clock(self.settings.op_batch_interval_ms)
 
     def keep_time(self) -> None:
         """Let the clock stand where time is, and what was due by now be done: a request comes now.

@@ -60,6 +60,10 @@ class ConsumerGroups:
         """A group that has clients."""
         return self._groups.get(name)
 
+    def client_ids(self) -> dict[str, list[str]]:
+        """By group the ids of its clients."""
+        return {name: group.client_ids for name, group in self._groups.items()}
+
     def subscribed_to(self, topic: str) -> list[str]:
         """The groups that have subscribed to a topic (``#queryTopicConsumeByWho``)."""
         return [group.name for group in self._groups.values() if topic in group.subscriptions]

@@ -100,7 +100,7 @@ class OrderedFaults:
         return [fault.to_json() for fault in self.all if fault.is_unused]
 
     def transactions(self, fault: OrderedFault) -> dict[int, int]:
-        """By their numbers in the trace the transactions whose messages it befell, and how many rows there were then."""
+        """By number in the trace the transactions whose messages it befell, and how many rows there were then."""
         numbers = {self._node.recorder.transaction_of(key): row for key, row in fault.keys.items()}
         return {number: row for number, row in numbers.items() if number is not None}
 

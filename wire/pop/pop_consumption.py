@@ -58,6 +58,11 @@ class PopConsumption:
         """How many messages are handed out and not acked."""
         return len(self._receipts)
 
+    def has_acked(self, group: str, topic: str, queue_id: int, offset: int) -> bool:
+        """Whether a group was given the message at an offset, and does not have it any more."""
+        progress = self._progress.get(PopQueue(group, topic, queue_id))
+        return progress is not None and offset < progress.next and offset not in progress.in_flight
+
     # --- what consumers ask -------------------------------------------------------------------------------------------
 
     def pop(

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.wire.one_broker import MINUTE, broker
-from tests.wire.one_producer import GROUP, OneProducer, unique_key
+from tests.wire.one_producer import GROUP, TOPIC, OneProducer, unique_key
 from wire.broker_thread import BrokerThread
 from wire.client.transactions import COMMIT
 from wire.errors import BadOrderError, WireError
 from wire.node.start import Start
+from wire.remoting.codes import RequestCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,6 +75,52 @@ def test_it_is_waited_for_a_message_in_its_topic_and_for_a_producer(tmp_path: Pa
         assert control.wait(producer=GROUP, timeout_ms=0) is False
         producer.heartbeat()
         assert control.wait(producer=GROUP) is True
+
+
+def test_it_is_waited_until_a_group_has_consumed_a_message(tmp_path: Path) -> None:
+    with broker(tmp_path) as running, OneProducer(running.address) as producer:
+        control = running.controller
+
+        def has_consumed(times: int = 1) -> bool:
+            return control.wait(consumed="order-7", group="shipping", times=times, timeout_ms=0)
+
+        control.fault("double_end", key="order-7")
+        producer.end(producer.half("order-7"), COMMIT)
+        offset = {"consumerGroup": "shipping", "topic": TOPIC, "queueId": 1}
+        assert not has_consumed()
+        for times in (1, 2):
+            producer.ask(RequestCode.UPDATE_CONSUMER_OFFSET, offset | {"commitOffset": times})
+            assert has_consumed(times)
+            assert not has_consumed(times + 1)
+        assert control.transactions("order-7")[0]["consumed"] == {"shipping": 2}
+        given_back = {"group": "shipping", "offset": producer.pulled()[0].physical_offset, "delayLevel": 1}
+        producer.ask(RequestCode.CONSUMER_SEND_MSG_BACK, given_back)
+        assert not has_consumed(2)
+        control.push_clock(5_000)  # it lies in the retry topic
+        assert not has_consumed(2)
+        again = {"consumerGroup": "shipping", "topic": "%RETRY%shipping", "queueId": 0, "commitOffset": 1}
+        producer.ask(RequestCode.UPDATE_CONSUMER_OFFSET, again)
+        assert has_consumed(2)
+        with pytest.raises(BadOrderError, match="wait: group is missing"):
+            control.wait(consumed="order-7")
+
+
+def test_what_came_instead_is_said(tmp_path: Path) -> None:
+    with broker(tmp_path) as running, OneProducer(running.address) as producer:
+        producer.heartbeat()
+        producer.heartbeat(group="CLIENT_INNER_PRODUCER")
+        producer.heartbeat("shipping")
+        producer.end(producer.half("order-7"), COMMIT)
+
+        def said(**what: object) -> str:
+            return str(running.controller.order("wait", timeout_ms=0, **what)["says"])
+
+        assert said(delivered="order-8") == "no message with the key order-8 was delivered; delivered: order-7"
+        assert said(producer="orders") == f"no producer of orders has come; producers: {GROUP}"
+        assert said(consumed="order-7", group="stock") == (
+            "stock has consumed order-7 0 of 1 times; consumer groups there: shipping"
+        )
+        assert running.controller.status()["consumers"]["shipping"] == [f"{producer.own_address}@test"]
 
 
 @pytest.mark.parametrize("arguments", [{}, {"rounds": 1, "producer": GROUP}, {"rounds": 0}])

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * Gives each test of a class, or one test, a broker of its own as a parameter of type {@link HalfcheckBroker}.
+ * Gives each test of a class, or one test, a broker of its own as a parameter of type {@link HalfcheckBroker}. Where a
+ * method of {@code @BeforeAll} has that parameter, the whole class has one broker.
  *
  * <pre>{@code
  * @RocketmqBroker({"--profile", "5.3.3", "--clock", "virtual"})
@@ -37,7 +38,7 @@ public @interface RocketmqBroker {
 
         @Override
         public Object resolveParameter(ParameterContext parameter, ExtensionContext test) {
-            return test.getStore(Namespace.create(RocketmqBroker.class, test.getUniqueId()))
+            return test.getStore(Namespace.create(RocketmqBroker.class)) // of a test, or of the class around it
                 .getOrComputeIfAbsent(HalfcheckBroker.class, any -> HalfcheckBroker.start(optionsOf(test)));
         }
 
