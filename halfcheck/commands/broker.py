@@ -233,7 +233,7 @@ def _in_force(options: BrokerOptions) -> dict[str, str | None]:
 
 
 def _code_of(*, is_broken: bool, is_in_vain: bool) -> ExitCode:
-    """What CI acts on: what nobody ordered was broken, or what was ordered befell nothing, so that a test shows nothing.
+    """What CI acts on: something was broken that nobody ordered, or what was ordered befell nothing.
 
     Examples
     --------

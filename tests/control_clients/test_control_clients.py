@@ -33,7 +33,8 @@ const { start } = require(process.argv[2]);
   if (process.argv[3]) await broker.order('fault', { fault: 'double_end', key: process.argv[3] });
   const verdict = await broker.stop().catch(problem => problem.message);
   const unused = await broker.close().catch(problem => problem.message);
-  console.log(JSON.stringify({ is_up, profile, grpc: grpc_address === broker.grpcAddress, refused, late, verdict, unused }));
+  const grpc = grpc_address === broker.grpcAddress;
+  console.log(JSON.stringify({ is_up, profile, grpc, refused, late, verdict, unused }));
 })();
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from wire.control.order_answers import answer_of, whole
 from wire.control.orders import ORDERS
 
 if TYPE_CHECKING:
@@ -54,19 +55,24 @@ def _path(name: str, order: ControlOrder) -> dict[str, Any]:
         "operationId": name,
         "summary": order.about,
         "requestBody": {"required": bool(required), "content": {"application/json": {"schema": body}}},
-        "responses": _responses(),
+        "responses": _responses(name),
     }
     if not order.reads:
         return {"post": post}
     parameters = [
         {"name": each, "in": "query", "required": each in required, "schema": schema} for each, schema in given.items()
     ]
-    get = {"operationId": f"get_{name}", "summary": order.about, "parameters": parameters, "responses": _responses()}
+    get = {
+        "operationId": f"get_{name}",
+        "summary": order.about,
+        "parameters": parameters,
+        "responses": _responses(name),
+    }
     return {"get": get, "post": post}
 
 
 def _health() -> dict[str, Any]:
-    answer = {"content": {"application/json": {"schema": {"type": "object"}}}}
+    answer = {"content": {"application/json": {"schema": whole({"is_up": {"type": "boolean"}})}}}
     responses = {
         "200": {"description": "Clients reach it.", **answer},
         "503": {"description": "They do not: it has not started, or its process is gone.", **answer},
@@ -88,8 +94,8 @@ def _schema(argument: OrderArgument) -> dict[str, Any]:
     return {name: value for name, value in schema.items() if value is not None}
 
 
-def _responses() -> dict[str, Any]:
-    answer = {"content": {"application/json": {"schema": {"type": "object"}}}}
+def _responses(order: str) -> dict[str, Any]:
+    answer = {"content": {"application/json": {"schema": answer_of(order)}}}
     error = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
     refusals = {code: {"description": text, **error} for code, text in _ERRORS.items()}
     return {"200": {"description": "What the order answers.", **answer}, **refusals}

@@ -12,9 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from halfcheck.errors import ExitCode
 from tests.processes import is_over
+from wire.control.order_answers import NO_VERDICT
 
 BROKER = [sys.executable, "-m", "halfcheck", "broker", "--port", "0", "--clock", "virtual", "--json"]
 
@@ -63,7 +65,9 @@ def test_what_an_ordered_fault_broke_fails_no_command_and_is_said() -> None:
 def test_a_fault_that_befell_nothing_fails_a_command_that_has_not_failed_itself(end: str, code: int) -> None:
     outcome = in_python(COMMIT_ONE + end, "--order", "fault fault=double_end key=order-77", "--no-record")
     assert (outcome.returncode, outcome.stdout) == (code, "order-7\n")
-    (unused,) = json.loads(outcome.stderr)["unused_faults"]
+    answer = json.loads(outcome.stderr)
+    Draft202012Validator(NO_VERDICT).validate(answer)
+    (unused,) = answer["unused_faults"]
     assert unused["says"] == "fault double_end key=order-77 befell nothing; keys seen: order-7"
 
 

@@ -6,10 +6,12 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.wire.one_producer import GROUP, OneProducer
 from tests.wire.proxy.one_grpc_client import OneGrpcClient, code_of
 from wire.client.transactions import COMMIT
+from wire.control.order_answers import VERDICT
 from wire.errors import WireError
 from wire.proxy.protocol.messages import TransactionResolution
 from wire.remoting.codes import RequestCode
@@ -147,6 +149,7 @@ def test_the_order_to_stop_answers_the_verdict_of_the_fixture(
         producer.end(producer.half("order-7"), COMMIT)
     answer = rocketmq_faults.stop()
     assert "A13" in answer["resembles"]
+    Draft202012Validator(VERDICT).validate(answer)
     assert rocketmq_broker.stop().to_json() == answer
 
 

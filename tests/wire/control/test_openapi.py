@@ -11,7 +11,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.wire.one_broker import broker
+from tests.wire.one_producer import OneProducer
+from wire.client.transactions import COMMIT
 from wire.control.openapi import openapi
+from wire.control.order_answers import ANSWERS, answer_of
 from wire.control.orders import ORDERS
 from wire.errors import BadOrderError
 from wire.order_arguments import checked
@@ -73,6 +76,26 @@ def test_the_schema_takes_what_the_order_takes_and_nothing_else(name: str, argum
     except BadOrderError:
         is_taken = False
     assert Draft202012Validator(body_of(name)).is_valid(arguments) == is_taken
+
+
+def test_answers_are_as_described(tmp_path: Path) -> None:
+    orders: list[tuple[str, dict[str, Any]]] = [
+        ("status", {}), ("fault", {"fault": "double_end", "key": "order-7"}), ("fault", {"fault": "lose_check"}),
+        ("unreachable_producer", {"group": "stock"}), ("unreachable_producer", {"group": "stock", "ends": True}),
+        ("topic", {"name": "Orders"}), ("wait", {"delivered": "order-7", "timeout_ms": 0}), ("push_clock", {"ms": 5_000}),
+        ("round", {}), ("step_clock", {"ms": 1}), ("transactions", {}), ("status", {}), ("group", {"name": "shipping"}),
+        ("role", {"role": "slave"}), ("role", {"role": "master"}), ("restart_proxy", {}), ("drop_transaction_data", {}),
+        ("clear", {}), ("restart", {}), ("crash", {}), ("status", {}),
+    ]  # fmt: skip
+    with broker(tmp_path, grpc_port=0, restart_ms=60_000) as running, OneProducer(running.address) as producer:
+        producer.heartbeat("shipping")
+        producer.end(producer.half("order-6"), COMMIT)
+        producer.half("order-7")
+        answers = [(name, running.controller.order(name, **takes)) for name, takes in orders]
+    for name, answer in answers:
+        Draft202012Validator(answer_of(name)).validate(answer)
+    assert {name for name, _ in orders} | {"stop"} == set(ORDERS)
+    assert ANSWERS.keys() <= ORDERS.keys()
 
 
 def test_the_control_port_gives_it(tmp_path: Path) -> None:
