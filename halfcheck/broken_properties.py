@@ -49,7 +49,7 @@ def broken_properties(
 ) -> list[BrokenProperty]:
     """In the order in which properties are judged; the same ones as ``halfcheck analyze`` finds.
 
-    Whatever is broken is judged again in parts of the trace: in the rest, which is without the transactions that ordered
+    Whatever is broken is judged again in parts of the trace: in the rest, without the transactions that ordered
     faults befell, and by order in those that it befell alone. What the rest breaks, too, nobody has ordered; nor what
     was broken before a fault befell anything.
     """

@@ -82,7 +82,8 @@ def test_answers_are_as_described(tmp_path: Path) -> None:
     orders: list[tuple[str, dict[str, Any]]] = [
         ("status", {}), ("fault", {"fault": "double_end", "key": "order-7"}), ("fault", {"fault": "lose_check"}),
         ("unreachable_producer", {"group": "stock"}), ("unreachable_producer", {"group": "stock", "ends": True}),
-        ("topic", {"name": "Orders"}), ("wait", {"delivered": "order-7", "timeout_ms": 0}), ("push_clock", {"ms": 5_000}),
+        ("topic", {"name": "Orders"}), ("wait", {"delivered": "order-7", "timeout_ms": 0}),
+        ("push_clock", {"ms": 5_000}),
         ("round", {}), ("step_clock", {"ms": 1}), ("transactions", {}), ("status", {}), ("group", {"name": "shipping"}),
         ("role", {"role": "slave"}), ("role", {"role": "master"}), ("restart_proxy", {}), ("drop_transaction_data", {}),
         ("clear", {}), ("restart", {}), ("crash", {}), ("status", {}),
