@@ -227,6 +227,8 @@ def _in_force(options: BrokerOptions) -> dict[str, str | None]:
         in_force["--speed"] = f"{options.speed or 1:g}"
     if options.grpc_port is not None:
         in_force["--grpc-port"] = None
+    if options.proxies is not None:
+        in_force["--proxies"] = str(options.proxies)
     if options.broker_conf is not None:
         in_force["--broker-conf"] = str(options.broker_conf)
     return in_force

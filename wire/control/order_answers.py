@@ -34,6 +34,7 @@ _PLACES: Final = _list_of(
         "stored_at": _INTEGER,
     })
 )  # fmt: skip
+_PRODUCERS: Final = _by_name(_list_of(_TEXT))
 _STATE: Final[Schema] = {"enum": ["pending", "delivered", "rolled_back", "parked", "doubled", "lost"]}
 
 ANSWERS: Final[dict[str, dict[str, Schema]]] = {
@@ -56,9 +57,9 @@ ANSWERS: Final[dict[str, dict[str, Schema]]] = {
         "connections": _INTEGER,
         "waiting_pulls": _INTEGER,
         "grpc_address": _TEXT_OR_NULL,
-        "transaction_data": _INTEGER_OR_NULL,
+        "proxies": _list_of(whole({"grpc_address": _TEXT, "transaction_data": _INTEGER, "producers": _PRODUCERS})),
         "popped": _INTEGER_OR_NULL,
-        "producers": _by_name(_list_of(_TEXT)),
+        "producers": _PRODUCERS,
         "consumers": _by_name(_list_of(_TEXT)),
         "commit_log_end": _INTEGER_OR_NULL,
         "writes": _INTEGER,
