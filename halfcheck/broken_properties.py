@@ -55,7 +55,7 @@ def broken_properties(
     """
     if not trace.stat().st_size:
         return []
-    judge = _Judge(conf, release)
+    judge = _TraceJudge(conf, release)
     broken = judge.broken_in(trace)
     befallen = [] if ordered is None or not broken else list(_befallen(trace, ordered))
     if befallen:
@@ -112,7 +112,7 @@ def _spans(trace: Path) -> Iterator[_Span]:
 
 
 def _explained(
-    trace: Path, befallen: Sequence[_Befallen], broken: Sequence[BrokenProperty], judge: _Judge
+    trace: Path, befallen: Sequence[_Befallen], broken: Sequence[BrokenProperty], judge: _TraceJudge
 ) -> Mapping[str, tuple[str, ...]]:
     """By property the orders that explain all of it."""
     everything = frozenset().union(*(each.transactions for each in befallen))
@@ -124,11 +124,10 @@ def _explained(
             _write(part, [row for row in rows if row["transaction"] in (-1, *each.transactions)])
         rest, *alone = ({each.property_id for each in judge.broken_in(part)} for part in parts)
     found: dict[str, tuple[str, ...]] = {}
-    for each in broken:
-        by = [one.order for one, its in zip(befallen, alone, strict=True) if each.property_id in its]
-        is_later = any(one.row < each.event for one in befallen if one.order in by)
-        if each.property_id not in rest and is_later:
-            found[each.property_id] = tuple(dict.fromkeys(by))
+    for one in broken:
+        by = [each for each, its in zip(befallen, alone, strict=True) if one.property_id in its]
+        if one.property_id not in rest and any(each.row < one.event for each in by):
+            found[one.property_id] = tuple(dict.fromkeys(each.order for each in by))
     return found
 
 
@@ -136,7 +135,7 @@ def _write(part: Path, rows: Sequence[_Row]) -> None:
     write_whole(part, "".join(json.dumps(row | {"step": step}) + "\n" for step, row in enumerate(rows)))
 
 
-class _Judge:
+class _TraceJudge:
     """Judges traces by the expressions, which need no compiler."""
 
     def __init__(self, conf: BrokerConf, release: str) -> None:

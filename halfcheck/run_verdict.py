@@ -165,6 +165,8 @@ class UnjudgedRun:
     """A run without a verdict; what shows without one, is said all the same."""
 
     why: str
+    is_unwanted: bool = False
+    """Whether nobody wants a verdict."""
 
     def as_answer(self, node: BrokerNode) -> dict[str, Any]:
         """What :meth:`RunVerdict.to_json` says of it."""

@@ -183,8 +183,10 @@ def _serve(options: BrokerOptions) -> int:
         if options.broker_conf is not None:
             print_remarks(options.broker_conf, remarks_on_file(options.broker_conf, start.release))
         run_end: JudgedRun | UnjudgedRun
-        if trace is None or lacking:
-            run_end = UnjudgedRun(str(MissingLibrariesError(lacking, VERDICT)) if lacking else "--no-record was given")
+        if not options.record:
+            run_end = UnjudgedRun("--no-record was given", is_unwanted=True)
+        elif trace is None or lacking:
+            run_end = UnjudgedRun(str(MissingLibrariesError(lacking, VERDICT)))
         else:
             run_end = JudgedRun(trace, store, conf, start.release)
         service = Service(

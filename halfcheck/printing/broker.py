@@ -49,7 +49,8 @@ def print_unjudged(run: UnjudgedRun, node: BrokerNode, *, as_json: bool, stderr:
     if as_json:
         print(json.dumps(run.as_answer(node)), file=sys.stderr if stderr else sys.stdout, flush=True)
         return
-    print(f"halfcheck: no verdict: {run.why}", file=sys.stderr)
+    if not run.is_unwanted:
+        print(f"halfcheck: no verdict: {run.why}", file=sys.stderr)
     show(_unused(node.ordered.unused), wide_console(stderr=stderr))
 
 

@@ -42,7 +42,7 @@ const { start } = require(process.argv[2]);
 def node(folder: Path, environment: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     script = folder / "program.js"
     script.write_text(PROGRAM, encoding="utf-8")
-    command = [Path(sys.executable).with_name("node"), script, CLIENTS / "node", *words]
+    command: list[str | Path] = [Path(sys.executable).with_name("node"), script, CLIENTS / "node", *words]
     return subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, **environment}, cwd=folder, timeout=120, check=False
     )

@@ -91,16 +91,16 @@ def crash(node: BrokerNode, arguments: Arguments) -> object:
         crash = node.ordered.add(f"crash at_write={at_write}")
         node.disk.crash_at(at_write, crash)
     else:
-        crash = node.ordered.befalls_all("crash")
+        crash = node.ordered.befalls_all("crash now")
         node.crash()
     return {"ordered": crash.number, "writes": node.disk.writes}
 
 
 def restart(node: BrokerNode, _: Arguments) -> object:
     """Shut the process down, and start the next one."""
-    _ = node.broker
-    restarted = node.ordered.befalls_all("restart")
+    begins = node.recorder.row_count
     node.restart()
+    restarted = node.ordered.befalls_all("restart", since=begins)
     return {"ordered": restarted.number}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from wire.control.order_answers import answer_of, whole
+from wire.control.order_answers import whole
 from wire.control.orders import ORDERS
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _path(name: str, order: ControlOrder) -> dict[str, Any]:
         "operationId": name,
         "summary": order.about,
         "requestBody": {"required": bool(required), "content": {"application/json": {"schema": body}}},
-        "responses": _responses(name),
+        "responses": _responses(order),
     }
     if not order.reads:
         return {"post": post}
@@ -66,7 +66,7 @@ def _path(name: str, order: ControlOrder) -> dict[str, Any]:
         "operationId": f"get_{name}",
         "summary": order.about,
         "parameters": parameters,
-        "responses": _responses(name),
+        "responses": _responses(order),
     }
     return {"get": get, "post": post}
 
@@ -94,8 +94,8 @@ def _schema(argument: OrderArgument) -> dict[str, Any]:
     return {name: value for name, value in schema.items() if value is not None}
 
 
-def _responses(order: str) -> dict[str, Any]:
-    answer = {"content": {"application/json": {"schema": answer_of(order)}}}
+def _responses(order: ControlOrder) -> dict[str, Any]:
+    answer = {"content": {"application/json": {"schema": order.answers}}}
     error = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
     refusals = {code: {"description": text, **error} for code, text in _ERRORS.items()}
     return {"200": {"description": "What the order answers.", **answer}, **refusals}

@@ -1,4 +1,4 @@
-"""What orders answer, in JSON Schema: by order each name that is always in its answer, and its type."""
+"""What orders answer, in JSON Schema: each name that is always there, and its type."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _PLACES: Final = _list_of(
 _PRODUCERS: Final = _by_name(_list_of(_TEXT))
 _STATE: Final[Schema] = {"enum": ["pending", "delivered", "rolled_back", "parked", "doubled", "lost"]}
 
-ANSWERS: Final[dict[str, dict[str, Schema]]] = {
-    "status": {
+STATUS: Final = whole(
+    {
         "profile": _TEXT,
         "address": _TEXT,
         "is_up": _FLAG,
@@ -66,34 +66,33 @@ ANSWERS: Final[dict[str, dict[str, Schema]]] = {
         "faults": _list_of({"type": "object"}),
         "befell": _by_name(_INTEGER),
         "unused_faults": _UNUSED,
-    },
-    "transactions": {
-        "now": _INTEGER,
-        "next_round": _INTEGER_OR_NULL,
-        "transactions": _list_of(
-            whole({
-                "unique_key": _TEXT, "keys": _TEXT, "group": _TEXT, "topic": _TEXT, "state": _STATE,
-                "checks": _INTEGER, "op": {"enum": ["stored", "in_memory", None]}, "stored_at": _INTEGER,
-                "checked_not_before": _INTEGER_OR_NULL, "halves": _PLACES, "deliveries": _PLACES, "discards": _PLACES,
-                "consumed": _by_name(_INTEGER),
-            })
-        ),
-    },
-    "wait": {"came": _FLAG, "says": _TEXT_OR_NULL, "producers": _list_of(_TEXT), "rounds_ended": _INTEGER},
-    "push_clock": {"now": _INTEGER},
-    "round": {"now": _INTEGER, "passed_ms": _INTEGER, "rounds_ended": _INTEGER},
-    "step_clock": _FAULT_NUMBER | {"now": _INTEGER},
-    "crash": _FAULT_NUMBER | {"writes": _INTEGER},
-    "restart": _FAULT_NUMBER,
-    "topic": {"topic": _TEXT, "queues": _INTEGER},
-    "restart_proxy": _FAULT_NUMBER,
-    "drop_transaction_data": _FAULT_NUMBER | {"dropped": _INTEGER},
-    "role": _FAULT_NUMBER | {"role": _TEXT},
-    "unreachable_producer": {"ordered": _INTEGER_OR_NULL, "unreachable": _list_of(_TEXT)},
-    "fault": _FAULT_NUMBER | {"faults": _INTEGER},
-    "clear": {},
-}  # fmt: skip
-"""By order; of a group its release decides what is answered."""
+    }
+)
+TRANSACTIONS: Final = whole({
+    "now": _INTEGER,
+    "next_round": _INTEGER_OR_NULL,
+    "transactions": _list_of(
+        whole({
+            "unique_key": _TEXT, "keys": _TEXT, "group": _TEXT, "topic": _TEXT, "state": _STATE,
+            "checks": _INTEGER, "op": {"enum": ["stored", "in_memory", None]}, "stored_at": _INTEGER,
+            "checked_not_before": _INTEGER_OR_NULL, "halves": _PLACES, "deliveries": _PLACES, "discards": _PLACES,
+            "consumed": _by_name(_INTEGER),
+        })
+    ),
+})  # fmt: skip
+WAITED: Final = whole({"came": _FLAG, "says": _TEXT_OR_NULL, "producers": _list_of(_TEXT), "rounds_ended": _INTEGER})
+PUSHED: Final = whole({"now": _INTEGER})
+ONE_ROUND: Final = whole({"now": _INTEGER, "passed_ms": _INTEGER, "rounds_ended": _INTEGER})
+TOPIC_MADE: Final = whole({"topic": _TEXT, "queues": _INTEGER})
+BEFALLS: Final = whole(_FAULT_NUMBER)
+STEPPED: Final = whole(_FAULT_NUMBER | {"now": _INTEGER})
+CRASHED: Final = whole(_FAULT_NUMBER | {"writes": _INTEGER})
+DROPPED: Final = whole(_FAULT_NUMBER | {"dropped": _INTEGER})
+ROLE: Final = whole(_FAULT_NUMBER | {"role": _TEXT})
+UNREACHABLE: Final = whole({"ordered": _INTEGER_OR_NULL, "unreachable": _list_of(_TEXT)})
+FAULT: Final = whole(_FAULT_NUMBER | {"faults": _INTEGER})
+GROUP: Final[Schema] = {"type": "object", "description": "its settings, as the release has them"}
+NOTHING: Final = whole({})
 
 _BROKEN: Final = {
     "property": _TEXT, "claims": _TEXT, "event": _INTEGER, "only_by_the_stop": _FLAG, "ordered": _list_of(_TEXT),
@@ -121,9 +120,4 @@ VERDICT: Final = whole(
 NO_VERDICT: Final = whole({"no_verdict": _TEXT, "unused_faults": _UNUSED})
 """And where there is none."""
 
-
-def answer_of(order: str) -> Schema:
-    """The schema of an order's answer."""
-    if order == "stop":
-        return {"anyOf": [VERDICT, NO_VERDICT]}
-    return whole(ANSWERS[order]) if order in ANSWERS else {"type": "object"}
+STOPPED: Final[Schema] = {"anyOf": [VERDICT, NO_VERDICT]}

@@ -7,7 +7,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Final
 
 from reference.broker.broker_settings import BrokerRole
-from wire.control import handlers
+from wire.control import handlers, order_answers
 from wire.control.transactions import transactions
 from wire.control.waiting import one_round, wait
 from wire.errors import BadOrderError
@@ -19,6 +19,7 @@ from wire.requests.topic_types import TOPIC_TYPES
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from wire.control.order_answers import Schema
     from wire.node.broker_node import BrokerNode
 
 
@@ -28,6 +29,7 @@ class ControlOrder:
 
     does: Callable[[BrokerNode, dict[str, Any]], object]
     """Does it, and gives what is answered, or what is to be awaited for that."""
+    answers: Schema
     about: str
     takes: Mapping[str, OrderArgument] = field(default_factory=dict)
     """By name."""
@@ -81,9 +83,10 @@ MOST_QUEUES: Final = 1_024
 _WHICH_PROXY: Final = {"proxy": OrderArgument(int, "which one, or all", least=0, most=MOST_PROXIES - 1)}
 
 ORDERS: Final[dict[str, ControlOrder]] = {
-    "status": ControlOrder(handlers.status, "what the broker is doing", waits=False, reads=True),
+    "status": ControlOrder(handlers.status, order_answers.STATUS, "what the broker is doing", waits=False, reads=True),
     "transactions": ControlOrder(
         transactions,
+        order_answers.TRANSACTIONS,
         "each transaction: state, checks, where its halves and deliveries lie, when it is checked next",
         {"key": OrderArgument(str, "those with this key or unique key alone")},
         waits=False,
@@ -91,6 +94,7 @@ ORDERS: Final[dict[str, ControlOrder]] = {
     ),
     "wait": ControlOrder(
         wait,
+        order_answers.WAITED,
         "wait until a producer group is known, check rounds have ended, a message is in its topic, or was consumed",
         {
             "producer": OrderArgument(str, "a producer group"),
@@ -107,26 +111,35 @@ ORDERS: Final[dict[str, ControlOrder]] = {
     ),
     "push_clock": ControlOrder(
         handlers.push_clock,
+        order_answers.PUSHED,
         "let time pass at once, and all that is due in it happen",
         {"ms": OrderArgument(int, "milliseconds, 30 days at most", least=1, most=MOST_PUSHED_MS, is_required=True)},
         takes_long=True,
     ),
     "round": ControlOrder(
-        one_round, "with a virtual clock: let time pass until a whole check round has begun and ended", takes_long=True
+        one_round,
+        order_answers.ONE_ROUND,
+        "with a virtual clock: let time pass until a whole check round has begun and ended",
+        takes_long=True,
     ),
     "step_clock": ControlOrder(
         handlers.step_clock,
+        order_answers.STEPPED,
         "set the wall clock forward or back, while no time passes",
         {"ms": OrderArgument(int, "milliseconds, also negative ones", is_required=True)},
     ),
     "crash": ControlOrder(
         handlers.crash,
+        order_answers.CRASHED,
         "kill the process now, or at a write from now on; it starts again",
         {"at_write": OrderArgument(int, "the number of a write from now on, or 0 for now", least=0, default=0)},
     ),
-    "restart": ControlOrder(handlers.restart, "stop as told in the release's order, and start again"),
+    "restart": ControlOrder(
+        handlers.restart, order_answers.BEFALLS, "stop as told in the release's order, and start again"
+    ),
     STOP: ControlOrder(
         handlers.stop,
+        order_answers.STOPPED,
         "stop as Ctrl-C does, and answer the verdict on the run",
         {"settles": OrderArgument(bool, "whether op messages in memory are written before", default=False)},
         waits=False,
@@ -134,6 +147,7 @@ ORDERS: Final[dict[str, ControlOrder]] = {
     ),
     "topic": ControlOrder(
         handlers.topic,
+        order_answers.TOPIC_MADE,
         "make a topic, or change it",
         {
             "name": OrderArgument(str, "its name", is_required=True),
@@ -143,6 +157,7 @@ ORDERS: Final[dict[str, ControlOrder]] = {
     ),
     "group": ControlOrder(
         handlers.group,
+        order_answers.GROUP,
         "make a consumer group, or change it",
         {
             "name": OrderArgument(str, "its name", is_required=True),
@@ -151,25 +166,35 @@ ORDERS: Final[dict[str, ControlOrder]] = {
         },
     ),
     "restart_proxy": ControlOrder(
-        handlers.restart_proxy, "stop a proxy with all that it knows, and start it again", _WHICH_PROXY
+        handlers.restart_proxy,
+        order_answers.BEFALLS,
+        "stop a proxy with all that it knows, and start it again",
+        _WHICH_PROXY,
     ),
     "drop_transaction_data": ControlOrder(
-        handlers.drop_transaction_data, "let a proxy forget where halves lie, as it does by itself", _WHICH_PROXY
+        handlers.drop_transaction_data,
+        order_answers.DROPPED,
+        "let a proxy forget where halves lie, as it does by itself",
+        _WHICH_PROXY,
     ),
     "role": ControlOrder(
         handlers.change_role,
+        order_answers.ROLE,
         "become slave, acting_master or master",
         {"role": OrderArgument(str, "the role", tuple(role.value for role in BrokerRole), is_required=True)},
     ),
     "unreachable_producer": ControlOrder(
         handlers.unreachable,
+        order_answers.UNREACHABLE,
         "no check reaches a producer group, until ends=true",
         {
             "group": OrderArgument(str, "the producer group", is_required=True),
             "ends": OrderArgument(bool, "whether checks reach it again", default=False),
         },
     ),
-    "fault": ControlOrder(handlers.fault, "what is to befall messages and requests", FAULT_ARGUMENTS),
-    "clear": ControlOrder(handlers.clear, "no fault any more; what was held back goes on"),
+    "fault": ControlOrder(
+        handlers.fault, order_answers.FAULT, "what is to befall messages and requests", FAULT_ARGUMENTS
+    ),
+    "clear": ControlOrder(handlers.clear, order_answers.NOTHING, "no fault any more; what was held back goes on"),
 }
 """By name."""

@@ -61,7 +61,7 @@ class _Rounds:
         self._node, self._until = node, node.recorder.rounds_ended + arguments["rounds"]
 
     def has_come(self) -> bool:
-        return self._node.recorder.rounds_ended >= self._until
+        return bool(self._node.recorder.rounds_ended >= self._until)
 
     def says(self) -> str:
         hint = "" if self._node.pace.speed is not None else "; with --clock virtual the order round lets one pass"
@@ -72,7 +72,7 @@ class _Delivered:
     """A message with a key is in its topic; each record of the log is looked at once."""
 
     def __init__(self, node: BrokerNode, arguments: dict[str, Any]) -> None:
-        self._node, self._key = node, arguments.get("delivered", arguments.get("consumed"))
+        self._node, self._key = node, str(arguments.get("delivered", arguments.get("consumed")))
         self._seen = 0
         self._found: list[LogRecord] = []
         self._others: dict[str, None] = {}

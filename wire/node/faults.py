@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reference.client.producer_messages import RemotingError
 from reference.format.properties import KEYS, UNIQUE_KEY, properties_map
+from reference.format.record import CommitLogOffset
 from reference.simulation.scheduler import Sleep, Steps
 from wire.node.ordered_faults import seen_in
 from wire.node.producer_channels import check_command
@@ -146,7 +147,7 @@ class NetworkFaults:
     def _properties_at(self, commit_log_offset: int) -> Mapping[str, str]:
         record = None
         if self._node.is_up:
-            record = self._node.broker.message_store.look_message_by_offset(commit_log_offset)
+            record = self._node.broker.message_store.look_message_by_offset(CommitLogOffset(commit_log_offset))
         return {} if record is None else record.properties
 
     def refuse_answer(self, request: Request, answer: RemotingCommand) -> RemotingCommand:

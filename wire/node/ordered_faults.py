@@ -25,7 +25,7 @@ class OrderedFault:
 
     number: int
     order: str
-    """As it was given, such as ``fault double_end key=order-7`` or ``crash``."""
+    """As it was given, such as ``fault double_end key=order-7``."""
     seen_are: str = ""
     """What is named if it befell nothing: ``keys`` or ``producer groups``."""
     befell: int = 0
@@ -70,11 +70,18 @@ class OrderedFaults:
         self.all.append(OrderedFault(len(self.all) + 1, order, seen_are))
         return self.all[-1]
 
-    def befalls_all(self, order: str, *, lasts: bool = False) -> OrderedFault:
-        """What is ordered befalls now all that is under way, and what comes later, too, if it lasts."""
+    def befalls_all(self, order: str, *, lasts: bool = False, since: int | None = None) -> OrderedFault:
+        """What is ordered befalls now all that is under way, and what comes later, too, if it lasts.
+
+        Parameters
+        ----------
+        since
+            How many rows the trace had when it began, if that was before.
+        """
         fault = self.add(order)
         fault.befell += 1
         self.begin(fault, lasts=lasts)
+        fault.begins = fault.begins if since is None else since
         return fault
 
     def begin(self, fault: OrderedFault, *, lasts: bool) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from reference.format.errors import DiskHasStoppedError
 from wire.node.crashing_disk import CrashingDisk
+from wire.node.ordered_faults import OrderedFault
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def test_it_stops_before_the_write_that_was_named_and_at_all_behind_it(tmp_path: Path) -> None:
     disk = CrashingDisk(tmp_path)
     file = disk.map_file("log/0", 64)
-    disk.crash_at(3)
+    disk.crash_at(3, OrderedFault(1, "crash at_write=3"))
     file.write(0, b"one")
     disk.write("config/two", b"2")
     for lost in (
