@@ -34,7 +34,7 @@ _PLACES: Final = _list_of(
         "stored_at": _INTEGER,
     })
 )  # fmt: skip
-_PRODUCERS: Final = _by_name(_list_of(_TEXT))
+_CLIENTS_BY_GROUP: Final = _by_name(_list_of(_TEXT))
 _STATE: Final[Schema] = {"enum": ["pending", "delivered", "rolled_back", "parked", "doubled", "lost"]}
 
 STATUS: Final = whole(
@@ -57,10 +57,12 @@ STATUS: Final = whole(
         "connections": _INTEGER,
         "waiting_pulls": _INTEGER,
         "grpc_address": _TEXT_OR_NULL,
-        "proxies": _list_of(whole({"grpc_address": _TEXT, "transaction_data": _INTEGER, "producers": _PRODUCERS})),
+        "proxies": _list_of(
+            whole({"grpc_address": _TEXT, "transaction_data": _INTEGER, "producers": _CLIENTS_BY_GROUP})
+        ),
         "popped": _INTEGER_OR_NULL,
-        "producers": _PRODUCERS,
-        "consumers": _by_name(_list_of(_TEXT)),
+        "producers": _CLIENTS_BY_GROUP,
+        "consumers": _CLIENTS_BY_GROUP,
         "commit_log_end": _INTEGER_OR_NULL,
         "writes": _INTEGER,
         "faults": _list_of({"type": "object"}),

@@ -164,8 +164,9 @@ def test_what_an_ordered_fault_explains_is_told_from_what_nobody_ordered(
         running.controller.push_clock(ms=4_000)
 
     def another_one_too(running: BrokerThread, producer: OneProducer) -> None:
-        commit(producer, "order-8", times=2)
         ordered_alone(running, producer)
+        commit(producer, "order-8", times=2)
+        running.controller.push_clock(ms=4_000)
 
     folders = [tmp_path / name for name in ("ordered", "both")]
     for folder in folders:
@@ -189,15 +190,21 @@ def test_a_restart_explains_what_was_under_way_in_it_and_nothing_else(tmp_path: 
                 pass
             running.controller.push_clock(ms=4_000)
 
-    def doubled_and_settled_before(running: BrokerThread, producer: OneProducer) -> None:
-        commit(producer, "order-8", times=2)
-        running.controller.push_clock(ms=4_000)
+    def doubled_behind_it(running: BrokerThread, producer: OneProducer) -> None:
         restarted(running, producer)
+        with OneProducer(running.address) as again:
+            commit(again, "order-8", times=2)
+            running.controller.push_clock(ms=4_000)
 
-    folders = [tmp_path / name for name in ("restarted", "before")]
+    def doubled_before(running: BrokerThread, producer: OneProducer) -> None:
+        commit(producer, "order-7", times=2)
+        running.controller.restart()
+
+    folders = [tmp_path / name for name in ("restarted", "behind", "before")]
     for folder in folders:
         folder.mkdir()
     verdict = verdict_of(folders[0], restarted)
     assert set(ordered(verdict).values()) == {("restart",)}
     assert "S1" in ordered(verdict)
-    assert ordered(verdict_of(folders[1], doubled_and_settled_before))["S1"] == ()
+    assert ordered(verdict_of(folders[1], doubled_behind_it))["S1"] == ()
+    assert ordered(verdict_of(folders[2], doubled_before))["S1"] == ()

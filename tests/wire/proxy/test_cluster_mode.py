@@ -263,8 +263,8 @@ def test_a_proxy_whose_producers_are_gone_stays_one_and_drops_the_checks(
     (transaction,) = running.controller.transactions("dropped")
     assert (transaction["checks"], one.checks(), two.checks()) == (1, [], [])
     assert len(producers(running)) == 2
-    assert running.answers is not None
-    assert running.answers.unanswered() == []
+    assert running.node is not None
+    assert running.node.answers.unanswered() == []
 
 
 @pytest.mark.parametrize("came_together", [False, True])
