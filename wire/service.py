@@ -238,7 +238,7 @@ def _proxies_before(node: BrokerNode, ports: ServicePorts, advertised_host: str)
         from wire.proxy.port import GrpcPort
         from wire.proxy.proxy import Proxy
     except ModuleNotFoundError as error:
-        message = f"--grpc-port: the module {error.name} is missing; install grpcio and protobuf"
+        message = f"a port for gRPC clients: {error.name} is not installed; pip install 'halfcheck[broker]' brings it"
         raise WireError(message) from None
 
     node.pops = PopConsumption(node)
