@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from spec.constants import Instance
     from spec.language import Property, Response
 
+MOST_STATES_IN_TESTS: Final = 20_000_000
+"""Of the two searches for a defect together: some seconds, where they are compiled."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefectQuestion(ABC):
@@ -42,7 +45,7 @@ class DefectQuestion(ABC):
     """Steps that make what is found one of this defect, in their order: names of actions, with all their parameters or
     with none, such as `put_back_immune_half` or `store_real_message h=2`; `write_op | buffer_op` is either."""
     takes_long: bool = False
-    """The searches take more than 20 s: `make defects` makes them, the tests do not."""
+    """The searches visit more than `MOST_STATES_IN_TESTS`: `make defects` makes them, the tests do not."""
 
     @property
     @abstractmethod

@@ -122,7 +122,7 @@ PLACES: Final[dict[str, tuple[tuple[str, ...], bool]]] = {
     "trace.parquet": (("diff", "trace.parquet", "spec:5.3.3"), True),
     "trace.itf.json": (("diff", "trace.itf.json", "spec:5.3.3"), True),
     "small.toml": (("check", "--profile", "5.3.3", "--instance", "small.toml"), True),
-    "broker.conf": (("check", "--version", "5.3.3", "--broker-conf", "broker.conf"), False),
+    "broker.conf": (("conf", "broker.conf", "--version", "5.3.3"), False),
     "store/other.conf": (("diff", "store", "spec:5.3.3", "--broker-conf", "store/other.conf"), False),
     "store/commitlog/00000000000000000000": (("audit", "store"), False),
     "store/config/consumerOffset.json": (("audit", "store"), False),
