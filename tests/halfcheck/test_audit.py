@@ -20,6 +20,7 @@ from spark_trace_analysis.audit import audit_folders
 from spark_trace_analysis.audit.audit import SCHEMA
 from spark_trace_analysis.audit.audit_folders import sole_writer
 from tests.reference.format.store_writer import HALF, StoreWriter
+from tests.sampled import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +86,7 @@ def test_a_long_table_leaves_out_what_is_plain_and_says_so(capfd: pytest.Capture
     assert len(re.findall(r"^C0", capfd.readouterr().out, re.MULTILINE)) == 200
 
 
-@pytest.mark.parametrize("golden", SHORT, ids=lambda golden: golden.name)
+@pytest.mark.parametrize("golden", sampled(SHORT, 3), ids=lambda golden: golden.name)
 def test_the_json_of_a_golden_store_holds_to_its_schema(golden: object, capfd: pytest.CaptureFixture[str]) -> None:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)

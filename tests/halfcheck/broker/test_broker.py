@@ -16,6 +16,7 @@ import grpc
 import pytest
 
 from document.console import show
+from halfcheck.app import run
 from halfcheck.commands.broker_control import lines_of_orders
 from halfcheck.errors import ExitCode
 from halfcheck.printing.broker import verdict_on
@@ -220,11 +221,13 @@ def test_of_a_run_that_stored_nothing_it_says_so(capsys: pytest.CaptureFixture[s
         (["--broker-conf", "missing.conf"], ExitCode.BAD_CONTENT, "missing.conf"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_line(words: list[str], code: ExitCode, told: str) -> None:
-    outcome = halfcheck(*words, *([] if "control" in words else ["--port", "0"]))
-    assert outcome.returncode == code
-    assert told in outcome.stderr
-    assert outcome.stderr.count("\n") == 1
+def test_what_makes_no_sense_is_refused_in_one_line(
+    words: list[str], code: ExitCode, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["broker", *words, *([] if "control" in words else ["--port", "0"])]) == code
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
 
 
 def test_the_help_has_every_order_with_what_it_takes() -> None:

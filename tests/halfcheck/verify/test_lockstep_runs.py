@@ -18,6 +18,7 @@ from model_check.world import Profile
 from spec.constants import FAULTS
 from spec.profiles import VERSIONS, distinct
 from tests.model_check.checked import at_full_speed
+from tests.sampled import sampled
 
 EXPLORED = cache(at_full_speed(explore))
 """Each instance is searched once."""
@@ -31,7 +32,7 @@ def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("profile", distinct(VERSIONS))
+@pytest.mark.parametrize("profile", sampled(distinct(VERSIONS), 3))
 def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
     told = _lockstep(lockstep((Profile.of(profile), 3, 20)))
     assert [told[name] for name in ("profile", "environment", "examples", "agrees")] == [profile, FAULTS, 20, True]

@@ -101,7 +101,10 @@ def runs(profiles: Sequence[str], names: Sequence[str]) -> list[tuple[str, tuple
 
 @pytest.mark.parametrize(
     ("profile", "names"),
-    [*runs(["5.3.3"], ASKED), *(pytest.param(*one, marks=pytest.mark.sweep) for one in runs(["4.5.1"], ASKED))],
+    [
+        runs(["5.3.3"], ASKED)[-1],
+        *(pytest.param(*one, marks=pytest.mark.sweep) for one in runs(["5.3.3"], ASKED)[:-1] + runs(["4.5.1"], ASKED)),
+    ],
 )
 def test_tlc_agrees_on_three_responses_of_the_protocol(tmp_path: Path, profile: str, names: tuple[str, ...]) -> None:
     assert disagreement(narrow(profile), profile, names, tmp_path) == []
