@@ -38,7 +38,7 @@ class Source:
     @property
     def body(self) -> list[ast.stmt]:
         """The statements behind the docstring."""
-        return self.tree.body[1:] if ast.get_docstring(self.tree) is not None else self.tree.body
+        return self.tree.body[1:] if ast.get_docstring(self.tree, clean=False) is not None else self.tree.body
 
     def refuse(self, node: ast.stmt | ast.expr | ast.arg, why: str) -> NoReturn:
         """Say that a node is not part of the language.
@@ -137,16 +137,25 @@ def place_of_refusal(refused: Refused) -> tuple[int, ...]:
 
 
 def _conjuncts(function: Callable[..., Any], calls: tuple[int, ...]) -> Iterator[WrittenConjunct]:
-    source = source_of(function)
+    for name, line, words in _calls_in(function):
+        callee = function.__globals__.get(name)  # as it is now: a mutant has another one
+        if callee in CONJUNCTS:
+            yield WrittenConjunct(CONJUNCTS[callee], words, (*calls, line))
+        elif inspect.isfunction(callee):
+            yield from _conjuncts(callee, (*calls, line))
+
+
+@cache
+def _calls_in(function: Callable[..., Any]) -> tuple[tuple[str, int, str], ...]:
+    """The calls that are statements of a function: the name, the line, and the text that is the second argument."""
+    source, found = source_of(function), list[tuple[str, int, str]]()
     for node in _statements(source.body):
         match node:
-            case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=arguments) as call):
-                place = (*calls, source.line_of(call))
-                callee = function.__globals__.get(name)
-                if callee in CONJUNCTS:
-                    yield WrittenConjunct(CONJUNCTS[callee], ast.literal_eval(arguments[1]), place)
-                elif inspect.isfunction(callee):
-                    yield from _conjuncts(callee, place)
+            case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=[_, ast.Constant(value=str(words)), *_]) as call):
+                found.append((name, source.line_of(call), words))
+            case ast.Expr(value=ast.Call(func=ast.Name(id=name)) as call):
+                found.append((name, source.line_of(call), ""))
+    return tuple(found)
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

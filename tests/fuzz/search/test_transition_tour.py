@@ -15,11 +15,12 @@ from model_check.errors import ModelCheckError
 from model_check.instances import load_instance
 from model_check.world import World
 from spec.language import NONE
+from tests.sampled import sampled
 
 SMALLER = replace(load_instance("tiny"), name="smaller", half_slots=2, immunities=(NONE,))
 
 
-@pytest.mark.parametrize(("profile", "faults"), [("4.5.1", ()), ("4.9.7", ("crash",)), ("5.5.1", ())])
+@pytest.mark.parametrize(("profile", "faults"), sampled([("4.9.7", ("crash",)), ("4.5.1", ()), ("5.5.1", ())], 3))
 def test_each_transition_is_taken(profile: str, faults: tuple[str, ...]) -> None:
     pairing = Pairing(World.of(profile, faults, SMALLER))
     done = tour(pairing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -35,6 +36,7 @@ pytestmark = pytest.mark.untraced
 
 B01 = catalogue()["B01"].search
 assert B01 is not None
+CHECKED = cache(check)
 ((_, A20),) = catalogue()["A20"].questions
 
 
@@ -42,6 +44,11 @@ assert B01 is not None
 def compiled_instance(request: pytest.FixtureRequest) -> str:
     """All tests here run on the worker that compiles it (see the root conftest.py)."""
     return str(request.param)
+
+
+@pytest.fixture(autouse=True)
+def each_question_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_module, "check", CHECKED)
 
 
 def changed(**changes: Any) -> DefectSearch:

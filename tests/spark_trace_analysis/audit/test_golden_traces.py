@@ -17,6 +17,7 @@ from model_check.trace_validation.path_search import SHORTEST_RESTART_MS, PathVe
 from model_check.trace_validation.validate import validate
 from spec.language import NONE
 from tests.model_check.trace_validation.retake import replay
+from tests.sampled import sampled
 from tests.spark_trace_analysis.audit.golden_traces import GoldenTrace, golden_trace
 
 if TYPE_CHECKING:
@@ -80,14 +81,14 @@ def test_op_messages_that_were_born_an_interval_apart_may_be_stored_sooner_behin
     assert (golden.settings.op_batch_interval_ms, apart) == (200, [(1671, 1674), (200, 197), (1807, 1807)])
 
 
-@pytest.mark.parametrize("name", QUICKLY_EXPLAINED)
+@pytest.mark.parametrize("name", sampled(QUICKLY_EXPLAINED, 3))
 def test_the_store_alone_says_the_same_without_its_drivers_log(name: str) -> None:
     verdict = verdict_alone(name)
     assert verdict.accepted is True
     assert verdict.faults == MADE_BY_THE_DRIVER.get(name, {})
 
 
-@pytest.mark.parametrize("name", QUICKLY_EXPLAINED)
+@pytest.mark.parametrize("name", sampled(QUICKLY_EXPLAINED, 3))
 def test_a_path_without_one_of_its_steps_does_not_replay(name: str) -> None:
     trace, verdict = golden_trace(name).alone, verdict_alone(name)
     stored = [
@@ -125,7 +126,7 @@ def first(golden: GoldenTrace, wanted: Callable[[ObservedEvent], bool]) -> int |
     return next((i for i, event in enumerate(golden.alone.events) if wanted(event)), None)
 
 
-@pytest.mark.parametrize("name", QUICKLY_EXPLAINED)
+@pytest.mark.parametrize("name", sampled(QUICKLY_EXPLAINED, 3))
 def test_a_check_maximum_that_is_too_low_is_refused_at_the_first_copy_beyond_it(name: str) -> None:
     golden = golden_trace(name)
     verdict = check_max_too_low(golden)
@@ -136,7 +137,7 @@ def test_a_check_maximum_that_is_too_low_is_refused_at_the_first_copy_beyond_it(
         assert verdict.divergence.guard == "require: it has checks left"
 
 
-@pytest.mark.parametrize("name", QUICKLY_EXPLAINED)
+@pytest.mark.parametrize("name", sampled(QUICKLY_EXPLAINED, 3))
 def test_a_check_maximum_that_is_too_high_is_refused_at_the_first_discard(name: str) -> None:
     """4.5.1 leaves no record of a discard; there the saved half offset gives it away."""
     golden = golden_trace(name)

@@ -29,7 +29,7 @@ RANDOM_STORES = 12
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("golden", golden_stores(), ids=lambda golden: golden.name)
+@pytest.mark.parametrize("golden", sampled(golden_stores(), 2), ids=lambda golden: golden.name)
 def test_every_golden_store_is_told_the_same(golden: GoldenStore) -> None:
     size = CommitLog.open(golden.path).size_bytes
     assert_both(golden.path, split_bytes=max(size // 5, 3_000), bucket_bytes=max(size // 3, 5_000))
