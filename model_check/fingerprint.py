@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -77,6 +78,7 @@ def engine_fingerprint() -> str:
     return _digest(parts)
 
 
+@cache
 def meaning_of(source: str) -> str:
     r"""What a Python source says, without comments, docstrings, layout and what explains a clause.
 

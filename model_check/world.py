@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -277,8 +277,9 @@ class World:
     @cached_property
     def constants(self) -> Constants:
         """The `c` of every action."""
-        faults: dict[str, Any] = dict.fromkeys(self.environment, True)
-        return Constants(**asdict(self.instance), **asdict(self.profile.switches), **faults)
+        given = (self.instance, self.profile.switches)
+        values: dict[str, Any] = {field.name: getattr(part, field.name) for part in given for field in fields(part)}
+        return Constants(**values, **dict.fromkeys(self.environment, True))
 
     @property
     def machine(self) -> Machine:

@@ -71,8 +71,9 @@ def why_no_claim(profile: Profile, environment: Environment) -> str:
         why = f"one transaction among others was compared with many under no fault and one, not {len(environment)}"
         left_out = [set(environment) - set(faults) for faults in _proved_of(profile)]
         return f"{why}, and what is proved leaves out {', '.join(sorted(left_out[0]))}" if left_out else why
-    of_profile = {faults: one for (each, faults), one in comparisons().items() if each.switches == profile.switches}
-    compared = of_profile.get(environment)
+    found = comparisons().items()
+    alike = (one for (each, faults), one in found if faults == environment and each.switches == profile.switches)
+    compared = next(alike, None)
     if compared is None:
         return "one transaction among others was not compared with many in this profile"
     if compared.is_clean:

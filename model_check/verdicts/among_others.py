@@ -71,10 +71,9 @@ class ForAnyNumber:
 @cache
 def for_any_number(profile: Profile, environment: Environment, clause: Property) -> ForAnyNumber:
     """The verdict, of the table of verdicts and of one among others."""
-    worlds = [World(profile, environment, load_instance(name)) for name in AMONG_OTHERS]
     if any(broken.is_within(environment) for broken in _breaking(profile, clause)):
         return ForAnyNumber(Verdict.VIOLATED)
-    cannot = why_it_cannot_occur(clause, *(world.constants for world in worlds))
+    cannot = why_it_cannot_occur(clause, *(world.constants for world in _worlds(profile, environment)))
     if cannot:
         return ForAnyNumber(Verdict.HOLDS, cannot)
     why = why_no_claim(profile, environment) or why_not_claimed(clause, profile)
@@ -88,6 +87,12 @@ def for_any_number(profile: Profile, environment: Environment, clause: Property)
         why = f"{BROKEN_AMONG_OTHERS}, in {steps} steps; no schedule of many is known that does"
         return ForAnyNumber(Verdict.UNKNOWN, why)
     return ForAnyNumber(Verdict.UNKNOWN if entry.undecided else Verdict.HOLDS, entry.undecided)
+
+
+@cache
+def _worlds(profile: Profile, environment: Environment) -> tuple[World, ...]:
+    """Those of one among others, which have their constants once for all clauses."""
+    return tuple(World(profile, environment, load_instance(name)) for name in AMONG_OTHERS)
 
 
 @cache
@@ -109,13 +114,12 @@ def _entry(profile: Profile, environment: Environment) -> EntryAmongOthers | Non
 def searched(profile: Profile, environment: Environment) -> EntryAmongOthers:
     """The searches of a world."""
     distinct, violated, undecided = 0, dict[Property, int](), []
-    for name in AMONG_OTHERS:
-        world = World(profile, environment, load_instance(name))
+    for world in _worlds(profile, environment):
         found = COMPILED.search(Question(world=world, paths=(), most_states=MOST_STATES), threads=1)
         distinct += found.numbers.distinct
         for clause, depth in found.depths.items():
             violated[clause] = min(depth, violated.get(clause, depth))
-        undecided += [f"{name}: {found.why_unknown}"] * bool(found.why_unknown)
+        undecided += [f"{world.instance.name}: {found.why_unknown}"] * bool(found.why_unknown)
     return EntryAmongOthers(distinct, violated, "; ".join(undecided))
 
 
