@@ -279,7 +279,7 @@ class World:
         """The `c` of every action."""
         given = (self.instance, self.profile.switches)
         values: dict[str, Any] = {field.name: getattr(part, field.name) for part in given for field in fields(part)}
-        return Constants(**values, **dict.fromkeys(self.environment, True))
+        return Constants(**values | dict.fromkeys(self.environment, True))
 
     @property
     def machine(self) -> Machine:
