@@ -187,5 +187,5 @@ def test_without_the_grpc_library_remoting_clients_are_served_alone(
     monkeypatch.setitem(sys.modules, "wire.proxy.port", None)
     with broker(tmp_path) as running:
         assert running.address
-    with pytest.raises(WireError, match=r"wire\.proxy\.port is not installed; pip install 'halfcheck\[broker\]' brings it"):
+    with pytest.raises(WireError, match=r"wire\.proxy\.port is not installed; pip install .halfcheck\[broker\]"):
         broker(tmp_path, grpc_port=0).__enter__()
