@@ -78,8 +78,8 @@ def test_two_proxies_are_told_and_take_orders_one_by_one(tmp_path: Path) -> None
             client.send("order-7")
             assert code_of(other.end("order-7", TransactionResolution.COMMIT)) == "INTERNAL_SERVER_ERROR"
         at = "--at", told["control"], "--token", told["token"]
-        assert json.loads(halfcheck("control", "drop-transaction-data", "proxy=1", *at).stdout) == {"dropped": 0}
-        assert json.loads(halfcheck("control", "drop-transaction-data", *at).stdout) == {"dropped": 1}
+        assert json.loads(halfcheck("control", "drop-transaction-data", "proxy=1", *at).stdout)["dropped"] == 0
+        assert json.loads(halfcheck("control", "drop-transaction-data", *at).stdout)["dropped"] == 1
         status = json.loads(halfcheck("control", "status", *at).stdout)
         assert [each["grpc_address"] for each in status["proxies"]] == [first, second]
 

@@ -134,7 +134,7 @@ def test_a_relayed_check_adds_an_entry_so_that_a_late_end_is_carried_out(
 
 def test_what_is_known_of_transactions_can_be_dropped(running: BrokerThread, client: OneGrpcClient) -> None:
     client.send("forgotten")
-    assert running.controller.order("drop_transaction_data") == {"dropped": 1}
+    assert running.controller.order("drop_transaction_data")["dropped"] == 1
     assert code_of(client.end("forgotten", COMMIT)) == "INTERNAL_SERVER_ERROR"
     assert delivered(running) == []
 
