@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
     from halfcheck.run_verdict import JudgedRun, RunVerdict
@@ -24,6 +24,8 @@ MARK: Final = "rocketmq"
 
 _USUAL_SEED: Final = 7
 _RESTART_MS: Final = 200
+_LOG: Final = pytest.StashKey[list[str]]()
+"""What the broker of a test had to say."""
 
 
 @dataclass(slots=True)
@@ -36,7 +38,8 @@ class RocketmqBroker:
     store: Path
     trace: Path
     broker_conf: Path
-    log: list[str]
+    log: list[str] = field(repr=False)
+    """What the broker has to say of its clients; pytest shows it where the test fails."""
     grpc_addresses: tuple[str, ...]
     """Where gRPC clients connect to, proxy by proxy; none unless the marker says ``grpc=True`` or ``proxies=2``."""
     _thread: BrokerThread = field(repr=False)
@@ -44,8 +47,10 @@ class RocketmqBroker:
 
     @property
     def grpc_address(self) -> str:
-        """The first of them; empty if there is none."""
-        return next(iter(self.grpc_addresses), "")
+        """The first of them; the test fails with a line if there is none."""
+        if not self.grpc_addresses:
+            pytest.fail(f"this broker has no port for gRPC clients: @pytest.mark.{MARK}(grpc=True) opens one")
+        return self.grpc_addresses[0]
 
     def create_topic(self, topic: str, queues: int = 4, message_type: str = "") -> None:
         """Make a topic as ``mqadmin updateTopic`` does, before its consumers start: they look for a new one every 30 s.
@@ -113,6 +118,15 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what the broker had to say, where a test with one has failed."""
+    report = yield
+    if report.failed and (log := item.stash.get(_LOG, [])):
+        report.sections.append((rocketmq_broker.__name__, "\n".join(log)))
+    return report
+
+
 @pytest.fixture
 def rocketmq_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RocketmqBroker]:
     """A broker of the newest release in real time, or as the marker ``rocketmq`` says; it is closed with the test."""
@@ -123,7 +137,7 @@ def rocketmq_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[
     folder = tmp_path / "rocketmq"
     marker = request.node.get_closest_marker(MARK)
     start, conf = _start(marker, folder)
-    log: list[str] = []
+    log = request.node.stash[_LOG] = []
     trace = folder / "trace.jsonl"
     judged = JudgedRun(trace, start.store, read_broker_conf(conf, start.release), start.release)
     with BrokerThread(start, ports=_ports(marker), trace=trace, say=log.append, judge=judged.as_answer) as thread:

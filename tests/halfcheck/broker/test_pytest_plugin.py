@@ -90,6 +90,28 @@ def test_a_run_in_which_nothing_went_wrong_broke_nothing(rocketmq_broker: Rocket
     assert (verdict.broken, verdict.resembles) == ((), {})
 
 
+def test_a_failing_test_shows_what_the_broker_had_to_say(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from tests.wire.proxy.one_grpc_client import OneGrpcClient
+
+        @pytest.mark.rocketmq(virtual=True, grpc=True)
+        def test_it(rocketmq_broker):
+            with OneGrpcClient(rocketmq_broker.grpc_address) as client:
+                route = client.call("QueryRoute", topic={"name": "Forgotten"})
+            assert route.message_queues
+
+        def test_without_a_port(rocketmq_broker):
+            rocketmq_broker.grpc_address
+        """
+    )
+    result = pytester.runpytest()
+    result.assert_outcomes(failed=2)
+    for line in ("*- rocketmq_broker -*", "*topic 'Forgotten', which is not there*", "*rocketmq(grpc=True) opens one*"):
+        result.stdout.fnmatch_lines([line])
+
+
 @pytest.mark.parametrize(
     ("marker", "said"),
     [
