@@ -137,7 +137,8 @@ def rocketmq_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[
     folder = tmp_path / "rocketmq"
     marker = request.node.get_closest_marker(MARK)
     start, conf = _start(marker, folder)
-    log = request.node.stash[_LOG] = []
+    log: list[str] = []
+    request.node.stash[_LOG] = log
     trace = folder / "trace.jsonl"
     judged = JudgedRun(trace, start.store, read_broker_conf(conf, start.release), start.release)
     with BrokerThread(start, ports=_ports(marker), trace=trace, say=log.append, judge=judged.as_answer) as thread:
