@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from real_brokers.clients.scenario_client import DONE
+from real_brokers.patience import comes
 
 if TYPE_CHECKING:
     from real_brokers.habits.stage import HabitStage
@@ -37,10 +38,10 @@ def hears_no_check(stage: HabitStage) -> Shown:
     """A half is left to be checked."""
     stage.send("left", "leave")
     stage.check(2)
-    asked, state = stage.client.count("checked", "left"), stage.transaction("left")["state"]
-    return Shown("asked" if asked else "never asked", not asked, {
-        "checks that it has carried out": str(asked), "its message": state,
-    })  # fmt: skip
+    asked = stage.client.count("checked", "left")
+    stage.check_to_the_end()
+    facts = {"checks that it has carried out": str(asked), "its message in the end": stage.transaction("left")["state"]}
+    return Shown("asked" if asked else "never asked", not asked, facts)
 
 
 def sends_again(stage: HabitStage) -> Shown:
@@ -52,12 +53,10 @@ def sends_again(stage: HabitStage) -> Shown:
     stage.check(3)
     found = stage.controller.transactions("twin")
     delivered = sum(len(one["deliveries"]) for one in found)
-    word = "delivered twice" if delivered > 1 else "once" if said == DONE else "told"
-    return Shown(word, delivered > 1, {
-        "the client says": _REQUEST_ID.sub("[", " ".join((said, *stage.client.said("sent", "twin")))),
+    return _delivered(delivered, {
+        "the client says": _in_words(" ".join((said, *stage.client.said("sent", "twin")))),
         "halves": str(halves),
         "unique keys of them": str(len({one["unique_key"] for one in found})),
-        "delivered behind a check that is answered commit": str(delivered),
     })  # fmt: skip
 
 
@@ -67,10 +66,7 @@ def commits_behind_a_check(stage: HabitStage) -> Shown:
     stage.check()
     said = sent.result()
     stage.check()
-    delivered = stage.count("late", "deliveries")
-    return Shown("delivered twice" if delivered > 1 else "once", delivered > 1, {
-        "the client says": _REQUEST_ID.sub("[", said), "delivered": str(delivered),
-    })  # fmt: skip
+    return _delivered(stage.count("late", "deliveries"), {"the client says": _in_words(said)})
 
 
 def answers_twice(stage: HabitStage) -> Shown:
@@ -78,12 +74,10 @@ def answers_twice(stage: HabitStage) -> Shown:
     stage.controller.fault("double_check", times=1)
     stage.send("asked", "leave")
     stage.check()
-    stage.comes(lambda: stage.client.count("checked", "asked") > 1, _BRIEFLY_SECONDS)
+    comes(lambda: stage.client.count("checked", "asked") > 1, _BRIEFLY_SECONDS)
     stage.check()
-    delivered, asked = stage.count("asked", "deliveries"), stage.client.count("checked", "asked")
-    return Shown("delivered twice" if delivered > 1 else "once", delivered > 1, {
-        "checks that it has carried out": str(asked), "delivered": str(delivered),
-    })  # fmt: skip
+    asked = stage.client.count("checked", "asked")
+    return _delivered(stage.count("asked", "deliveries"), {"checks that it has carried out": str(asked)})
 
 
 def hides_a_failed_commit(stage: HabitStage) -> Shown:
@@ -97,7 +91,8 @@ def hides_a_failed_commit(stage: HabitStage) -> Shown:
     else:
         stage.controller.fault("lose_end", times=1)
         said = stage.send("failed", "commit")
-    return Shown("not told" if said == DONE else "told", said == DONE, {"the client says": _REQUEST_ID.sub("[", said)})
+    is_hidden = said == DONE
+    return Shown("not reported" if is_hidden else "reported", is_hidden, {"the client says": _in_words(said)})
 
 
 def is_deaf_behind_a_restart(stage: HabitStage) -> Shown:
@@ -108,7 +103,7 @@ def is_deaf_behind_a_restart(stage: HabitStage) -> Shown:
         stage.controller.restart_proxy()
     else:
         stage.controller.restart()
-    is_known = stage.comes(stage.is_known, _SETTINGS_SECONDS)
+    is_known = comes(stage.is_known, _SETTINGS_SECONDS)
     seconds = time.monotonic() - begun
     word = f"known after {round(seconds, -1):.0f} s" if is_known else f"not known after {_SETTINGS_SECONDS:.0f} s"
     if seconds < _AT_ONCE_SECONDS:
@@ -130,19 +125,29 @@ def its_checker_hangs(stage: HabitStage) -> Shown:
     return _other_behind(stage, "hangs")
 
 
+def _delivered(times: int, facts: dict[str, str]) -> Shown:
+    """A message that all sides commit."""
+    return Shown("delivered twice" if times > 1 else "once", times > 1, facts | {"delivered": str(times)})
+
+
+def _in_words(said: str) -> str:
+    """What a client says, without what differs from run to run."""
+    return _REQUEST_ID.sub("[", said)
+
+
 def _other_behind(stage: HabitStage, key: str) -> Shown:
     stage.send(key, "leave")
     stage.controller.round()
     stage.client.wait_for("checked", key, "", _AT_ONCE_SECONDS)
-    if stage.comes(lambda: stage.client.has_ended, _BRIEFLY_SECONDS / 5):
+    if comes(lambda: stage.client.has_ended, _BRIEFLY_SECONDS / 5):
         return Shown("its process ends", True, {"its process": "ends"})
     stage.send("other", "leave")
     stage.check(3)
-    own, other = stage.transaction(key)["state"], stage.transaction("other")["state"]
-    word = {"delivered": "asked"}.get(other, "others unasked") if own == "pending" else f"its message {own}"
-    return Shown(word, word != "asked", {
+    facts = {
         "its checks that were carried out": str(stage.client.count("checked", key)),
-        "its message": own,
         "checks of the other message": str(stage.client.count("checked", "other")),
-        "the other message": other,
-    })  # fmt: skip
+    }
+    stage.check_to_the_end()
+    own, other = stage.transaction(key)["state"], stage.transaction("other")["state"]
+    facts |= {"its message in the end": own, "the other message in the end": other}
+    return Shown("asked" if other == "delivered" else f"others {other} unasked", other != "delivered", facts)

@@ -68,7 +68,8 @@ HABITS: Final = {
         Habit(
             habits.answers_twice, "answers a doubled check twice",
             "No client keeps in mind what it has answered. A check is doubled by a network that sends again; up to "
-            "5.1.3, the Go client does so itself behind a stream that was lost.",
+            "5.1.3, the Go client does so itself behind a stream that was lost (rocketmq-clients #1270; the code was "
+            "read).",
             (("S1.doubled_request", "duplicate_end"),), ("A13",),
         ),
         Habit(
@@ -88,14 +89,16 @@ HABITS: Final = {
         ),
         Habit(
             habits.its_checker_throws, "does not survive a checker that throws",
-            "Checks of all messages reach nobody, use up `transactionCheckMax`, and the messages are discarded. Let "
-            "the checker catch all that it may throw, and answer unknown.",
+            "In the clients in bold, checks of all messages reach nobody from then on, use up `transactionCheckMax`, "
+            "and the messages are parked in TRANS_CHECK_MAX_TIME_TOPIC, unless the process is started again. Let the "
+            "checker catch all that it may throw, and answer unknown.",
         ),
         Habit(
             habits.its_checker_hangs, "lets a checker that hangs hold up all others",
-            "One thread carries out all checks. While a checker waits, for a database without a time-out or for "
-            "another service, checks of all other messages wait behind it, use up `transactionCheckMax`, and their "
-            "messages are discarded. Give each wait in a checker a time-out far below `transactionCheckInterval`.",
+            "In the clients in bold, one thread carries out all checks. While a checker waits, for a database without "
+            "a time-out or for another service, checks of all other messages wait behind it, use up "
+            "`transactionCheckMax`, and their messages are parked in TRANS_CHECK_MAX_TIME_TOPIC. Give each wait in a "
+            "checker a time-out far below `transactionCheckInterval`.",
         ),
     )
 }  # fmt: skip

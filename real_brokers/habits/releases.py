@@ -24,19 +24,18 @@ from spec.releases.broker_defaults import release_numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BY_MAVEN: Final = ("rocketmq-client-java", "rocketmq-client")
-_FIRST: Final = {"rocketmq-client-java": "5.0.0", "rocketmq-client": "5.0.0"}
-
-RESTS_ON: Final = (
-    "ClientImpl#<init>",
-    "ClientImpl#onSettingsCommand",
-    "ClientSessionImpl",
-    "ProducerImpl#endTransaction",
-    "ProducerImpl#onRecoverOrphanedTransactionCommand",
-    "ProducerImpl#send0",
-    "TransactionImpl#commit",
-)
-"""What the habits of ``rocketmq-client-java`` rest on."""
+RESTS_ON: Final = {
+    "rocketmq-client-java": (
+        "ClientImpl#<init>", "ClientImpl#onSettingsCommand", "ClientSessionImpl", "ProducerImpl#endTransaction",
+        "ProducerImpl#onRecoverOrphanedTransactionCommand", "ProducerImpl#send0", "TransactionImpl#commit",
+    ),
+    "rocketmq-client": (
+        "DefaultMQProducerImpl#checkTransactionState", "DefaultMQProducerImpl#endTransaction",
+        "DefaultMQProducerImpl#initTransactionEnv", "DefaultMQProducerImpl#sendDefaultImpl",
+        "DefaultMQProducerImpl#sendMessageInTransaction",
+    ),
+}  # fmt: skip
+"""What the habits of each Java client rest on."""
 
 _ELSEWHERE: Final = {
     "rocketmq-python-client": (
@@ -63,20 +62,20 @@ def newest_led(package: str) -> str:
 def changed_between(package: str, *versions: str) -> list[str]:
     """Of what the habits rest on, what differs between two versions."""
     before, after = (_classes(package, version) for version in versions)
-    return [name for name in RESTS_ON if before.digest(name) != after.digest(name)]
+    return [name for name in RESTS_ON[package] if before.digest(name) != after.digest(name)]
 
 
 def newer_by_maven() -> Iterator[str]:
     """A sentence each release of a Java client that is newer than all that are led; raises as `fetch` does."""
-    for package in _BY_MAVEN:
+    for package in RESTS_ON:
         led = newest_led(package)
-        for version in published_releases(package, _FIRST[package]):
-            if release_numbers(version) > release_numbers(led):
-                said = f"Maven has {package} {version}, of which no habit was seen"
-                if package == "rocketmq-client-java":
-                    names = changed_between(package, led, version)
-                    said += f"; beside {led}, {', '.join(names) or 'nothing that the habits rest on'} changed"
-                yield f"{said}: name it in real_brokers/habits/led_clients.py, and make client-habits"
+        for version in published_releases(package, led):
+            if version != led:
+                names = ", ".join(changed_between(package, led, version)) or "nothing that the habits rest on"
+                yield (
+                    f"Maven has {package} {version}, of which no habit was seen; beside {led}, {names} changed: name "
+                    "it in real_brokers/habits/led_clients.py, and make client-habits"
+                )
 
 
 def newer_elsewhere(package: str) -> str:

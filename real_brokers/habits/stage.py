@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from real_brokers.errors import RealBrokerError
+from real_brokers.patience import wait_until
 from wire.broker_thread import BrokerThread
 from wire.node.start import Start
 from wire.service import ServicePorts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 PROFILE: Final = "5.5.0"
 TOPIC: Final = "Orders"
 
-PATIENCE_SECONDS: Final = 40.0
-_GLANCE_SECONDS: Final = 0.1
 _ANSWER_SECONDS: Final = 2.5
 """For the answer to a check, where it is not certain that one comes."""
 
@@ -52,7 +50,7 @@ class HabitStage:
     def begin(self, key: str, end: str) -> Future[str]:
         """The same, while the caller goes on; its half is stored."""
         sent = self._orders.submit(self.send, key, end)
-        self.wait(lambda: bool(self.transaction(key)), f"the half of {key}")
+        wait_until(lambda: bool(self.transaction(key)), f"the half of {key}")
         return sent
 
     def transaction(self, key: str) -> dict[str, Any]:
@@ -71,20 +69,10 @@ class HabitStage:
             time.sleep(_ANSWER_SECONDS)
             self.controller.push_clock(10_000)  # the op batch is written
 
-    def wait(self, is_so: Callable[[], bool], what: str, seconds: float = PATIENCE_SECONDS) -> None:
-        """Wait until something is so; `RealBrokerError` if it does not come."""
-        if not self.comes(is_so, seconds):
-            message = f"{what}: not within {seconds:.0f} s; {self.client.events[-4:]}"
-            raise RealBrokerError(message)
-
-    def comes(self, is_so: Callable[[], bool], seconds: float) -> bool:
-        """Whether something is so within some seconds."""
-        end = time.monotonic() + seconds
-        while not is_so():
-            if time.monotonic() > end:
-                return False
-            time.sleep(_GLANCE_SECONDS)
-        return True
+    def check_to_the_end(self) -> None:
+        """Let as many check rounds pass as a half has checks, and one more: what was not answered is discarded."""
+        for _ in range(self.controller.status()["transactionCheckMax"] + 1):
+            self.controller.round()
 
     def is_known(self) -> bool:
         """Whether the broker knows the producer."""
@@ -105,6 +93,6 @@ def habit_stage(led: LedClient, folder: Path) -> Iterator[HabitStage]:
         with led.process(broker, folder) as client:
             stage = HabitStage(client, broker.controller, led.speaks_grpc, orders)
             client.order(f"send {TOPIC} first commit")
-            stage.wait(stage.is_known, "the producer of the group")
+            wait_until(stage.is_known, "the producer of the group")
             stage.check()  # what is sent now is less than 30 s old at its first check
             yield stage

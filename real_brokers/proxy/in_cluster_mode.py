@@ -6,12 +6,13 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from real_brokers.clients.scenario_client import DONE
+from real_brokers.patience import PATIENCE_SECONDS, wait_until
 from real_brokers.proxy.relay import GrpcRelay
-from real_brokers.proxy.stages import PATIENCE_SECONDS, ProxyStage, RealClusterStage
 from real_brokers.rocketmq.client import COMMIT, UNKNOWN, ClientMessage, ClientPlan
 
 if TYPE_CHECKING:
     from real_brokers.proxy.seen import Facts
+    from real_brokers.proxy.stages import ProxyStage, RealClusterStage
 
 _SCANS_SECONDS: Final = 6.0
 """Three scans of a proxy."""
@@ -120,7 +121,7 @@ def first_send_before_a_heartbeat(stage: RealClusterStage) -> Facts:
     time.sleep(_BEHIND_FIRST_HEARTBEAT_SECONDS)
     client.send("P", first, ClientPlan.of(UNKNOWN, COMMIT))
     at_last = stage.await_end(topic)
-    stage.wait(lambda: group in stage.proxies[0].logged(), "the heartbeat of P")
+    wait_until(lambda: group in stage.proxies[0].logged(), "the heartbeat of P")
     time.sleep(_SCANS_SECONDS)
     asked, known = client.checks(first).count, stage.operator.producers(group)
     client.send("P", second, ClientPlan.of(UNKNOWN, COMMIT))

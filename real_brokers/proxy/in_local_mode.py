@@ -6,7 +6,8 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from real_brokers.clients.scenario_client import DONE
-from real_brokers.proxy.stages import PATIENCE_SECONDS, SETTINGS, ProxyStage
+from real_brokers.patience import PATIENCE_SECONDS, wait_until
+from real_brokers.proxy.stages import SETTINGS, ProxyStage
 
 if TYPE_CHECKING:
     from real_brokers.proxy.seen import Facts
@@ -42,7 +43,7 @@ def another_service_answers(stage: ProxyStage) -> Facts:
         other.order("answer rollback")
         for key in keys:
             sender.order(f"send {topic} {key} commit")
-        stage.wait(
+        wait_until(
             lambda: all(sender.count("checked", key) + other.count("checked", key) for key in keys), "all checks"
         )
         stage.await_settled(topic)
@@ -91,7 +92,7 @@ def flush_takes_too_long(stage: ProxyStage) -> Facts:
                 break
         stage.operator.change(syncFlushTimeout=5_000)
         own = [one for one in stage.halves(topic) if one.properties["KEYS"] == key]
-        stage.wait(lambda: producer.count("checked", key) >= len(own), "a check of each half")
+        wait_until(lambda: producer.count("checked", key) >= len(own), "a check of each half")
         stage.await_settled(topic)
         checks = producer.count("checked", key)
     return "MASTER_PERSISTENCE_TIMEOUT" in sent and bool(own), {
@@ -114,7 +115,7 @@ def producer_of_two_topics_ends(stage: ProxyStage) -> Facts:
         producer.order("end")
         time.sleep(1)
         after = [len(stage.operator.producers(topic)) for topic in topics]
-        stage.wait(lambda: len(stage.halves(topics[1])) > 1, "a check of the open half")
+        wait_until(lambda: len(stage.halves(topics[1])) > 1, "a check of the open half")
         still = [len(stage.operator.producers(topic)) for topic in topics]
     return sorted(after) == [0, 1], {
         "producers that the broker knows of the two": _counts(before),

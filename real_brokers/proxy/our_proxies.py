@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from real_brokers.patience import wait_until
 from wire.broker_thread import BrokerThread
 from wire.client.channel import Address
 from wire.node.faults import MOST_DELAY_MS
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from wire.control.controller import Controller
-
-_A_LOOK_SECONDS: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +58,7 @@ class OurBroker:
 
     def start_broker(self) -> None:
         """It starts again by itself."""
-        while not self.controller.status()["is_up"]:
-            time.sleep(_A_LOOK_SECONDS)
+        wait_until(lambda: bool(self.controller.status()["is_up"]), "the broker's next process")
         self.controller.clear()
 
 

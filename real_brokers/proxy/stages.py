@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from real_brokers.clients.grpc_client import GrpcClient
-from real_brokers.errors import RealBrokerError
 from real_brokers.loopback import LOOPBACK
+from real_brokers.patience import wait_until
 from real_brokers.proxy.our_proxies import our_broker
 from real_brokers.proxy.real_proxy import VERSION, ClusterProxy, LocalProxy
 from real_brokers.proxy.relay import GrpcRelay
@@ -19,7 +18,7 @@ from reference.format.properties import CHECK_TIMES
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from real_brokers.rocketmq.client import Client
@@ -32,9 +31,6 @@ SETTINGS: Final = {
 _FLUSHES_EACH: Final = {"flushDiskType": "SYNC_FLUSH"}
 _SCAN: Final = {"transactionHeartbeatPeriodSecond": 2}
 """So often a proxy tells brokers of its producers; 20 s where nobody sets it."""
-
-PATIENCE_SECONDS: Final = 60.0
-_A_LOOK_SECONDS: Final = 0.2
 
 
 class StagedBroker(Protocol):
@@ -133,7 +129,7 @@ class ProxyStage:
 
     def await_delivery(self, topic: str, count: int) -> None:
         """Wait until a topic has so many messages."""
-        self.wait(lambda: len(self.operator.records(topic)) >= count, f"{count} messages in {topic}")
+        wait_until(lambda: len(self.operator.records(topic)) >= count, f"{count} messages in {topic}")
 
     def await_end(self, topic: str) -> str:
         """Wait until the one message of a topic is delivered or discarded, and say which."""
@@ -141,21 +137,12 @@ class ProxyStage:
         def discarded() -> bool:
             return any(one.properties.get("REAL_TOPIC") == topic for one in self.operator.records(DISCARD_TOPIC))
 
-        self.wait(lambda: bool(self.operator.records(topic)) or discarded(), f"an end of the message in {topic}")
+        wait_until(lambda: bool(self.operator.records(topic)) or discarded(), f"an end of the message in {topic}")
         return f"discarded behind {self.checks(topic)} checks" if discarded() else self.delivered(topic)[0]
 
     def await_settled(self, topic: str) -> None:
         """Wait until the newest copy of a topic's halves is settled."""
-        self.wait(lambda: self.halves(topic)[-1].queue_offset in self.settled(topic), f"an op message for {topic}")
-
-    def wait(self, is_so: Callable[[], bool], what: str, seconds: float = PATIENCE_SECONDS) -> None:
-        """Wait until something is so; `RealBrokerError` if it does not come."""
-        end = time.monotonic() + seconds
-        while not is_so():
-            if time.monotonic() > end:
-                message = f"{what}: not within {seconds:.0f} s"
-                raise RealBrokerError(message)
-            time.sleep(_A_LOOK_SECONDS)
+        wait_until(lambda: self.halves(topic)[-1].queue_offset in self.settled(topic), f"an op message for {topic}")
 
 
 @dataclass(frozen=True)

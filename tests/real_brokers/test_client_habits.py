@@ -70,12 +70,13 @@ def test_a_registry_that_cannot_be_asked_is_named(tmp_path: Path, monkeypatch: p
 
 
 def test_a_newer_release_of_a_java_client_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(releases, "published_releases", lambda *_: ["5.0.8", "5.2.0", "99.0.0"])
+    monkeypatch.setattr(releases, "published_releases", lambda _, led: [led, "99.0.0"])
     monkeypatch.setattr(releases, "changed_between", lambda *_: ["ProducerImpl#send0"])
     first, second = releases.newer_by_maven()
     assert "rocketmq-client-java 99.0.0" in first
     assert "beside 5.2.0, ProducerImpl#send0 changed" in first
-    assert "rocketmq-client 99.0.0, of which no habit was seen: name it" in second
+    assert "rocketmq-client 99.0.0" in second
+    assert f"beside {LED_CLIENTS['java-5.5.0'].version}, " in second
 
 
 def test_an_unknown_client_or_habit_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
