@@ -81,7 +81,7 @@ class RocketmqBroker:
         self._wait(seconds, producer=group)
 
     def wait_until_consumed(self, key: str, group: str, times: int = 1, seconds: float = 60) -> None:
-        """Wait until a consumer group has consumed a message so often, as far as it has told the broker.
+        """Wait until a consumer group has consumed a message so often, as far as the broker knows.
 
         A remoting client does so every 5 s, one that speaks gRPC with each ack.
 

@@ -128,10 +128,10 @@ def command(options: BrokerOptions) -> int:
     broke, and which known defects its transactions resemble. The exit code is 12 if something was broken that no
     ordered fault explains, else 151 if an ordered fault befell nothing, as under a mistyped key, else 0.
 
-    With --exec it runs a command, and stops when that ends: HALFCHECK_ADDRESS, HALFCHECK_GRPC_ADDRESS (with --proxies
-    HALFCHECK_GRPC_ADDRESSES, too), HALFCHECK_CONTROL and HALFCHECK_TOKEN tell the command where the broker is. The
-    verdict comes on stderr then, with --json as its last line. The exit code is the command's if it failed, else as
-    above.
+    With --exec it runs a command, and stops when that ends. HALFCHECK_ADDRESS, HALFCHECK_GRPC_ADDRESS (with --proxies
+    HALFCHECK_GRPC_ADDRESSES, too), HALFCHECK_CONTROL and HALFCHECK_TOKEN say where the broker is, and
+    HALFCHECK_OPTIONS what it was started with. The verdict comes on stderr then, with --json as its last line. The
+    exit code is the command's if it failed, else as above.
 
     halfcheck broker control gives orders to a broker that runs, and --order the same at the start;
     halfcheck broker control --help lists them. docs/broker.md has more of each, and of the kinds of faults.

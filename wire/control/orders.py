@@ -134,9 +134,7 @@ ORDERS: Final[dict[str, ControlOrder]] = {
         "kill the process now, or at a write from now on; it starts again",
         {"at_write": OrderArgument(int, "the number of a write from now on, or 0 for now", least=0, default=0)},
     ),
-    "restart": ControlOrder(
-        handlers.restart, order_answers.BEFALLS, "stop as told in the release's order, and start again"
-    ),
+    "restart": ControlOrder(handlers.restart, order_answers.BEFALLS, "stop in the release's order, and start again"),
     STOP: ControlOrder(
         handlers.stop,
         order_answers.STOPPED,

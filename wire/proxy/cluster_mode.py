@@ -61,7 +61,7 @@ _CONNECTION_ENDED: Final = (
 
 
 @dataclass(slots=True)
-class _Told:
+class _Heard:
     """What the broker keeps of the groups that it has first heard of in one heartbeat (``ClientChannelInfo``).
 
     Each group of them that a later heartbeat names keeps all of them from being expired.
@@ -89,7 +89,7 @@ class ClusterMode:
         self._clients: dict[str, GrpcClientChannel] = {}
         self._subscribed: dict[str, None] = {}
         self._connection: ProxyConnection | None = None
-        self._told: dict[str, _Told] = {}
+        self._heard: dict[str, _Heard] = {}
         self._route = BrokerRoute(node.clock, lambda: node.is_up)
         self._cluster_route = BrokerRoute(node.clock, lambda: node.is_up)
         self._topics: dict[str, dict[str, Any]] = {}
@@ -123,7 +123,7 @@ class ClusterMode:
             self._send_heartbeat()
 
     def _send_heartbeat(self) -> None:
-        """Tell the broker of all groups that have a producer here (``#scanProducerHeartBeat``).
+        """Name to the broker all groups that have a producer here (``#scanProducerHeartBeat``).
 
         A broker that was gone when the route of its cluster was asked for hears nothing while that is kept.
         """
@@ -136,9 +136,9 @@ class ClusterMode:
         command = RemotingCommand(int(RequestCode.HEART_BEAT), {}, body, flag=ONEWAY_FLAG, version=node.version)
         with suppress(RemotingError):
             node.serve(node.broker, lambda: heart_beat(node, Request(command, connection, node.version)))
-            told = _Told(node.clock.now)
+            heard = _Heard(node.clock.now)
             for group in self._subscribed:
-                self._told.setdefault(group, told).at = told.at
+                self._heard.setdefault(group, heard).at = heard.at
 
     def _connected(self) -> ProxyConnection:
         if self._connection is None:
@@ -149,7 +149,7 @@ class ClusterMode:
 
     def _disconnected(self) -> None:
         connection, self._connection = self._connection, None
-        self._told.clear()
+        self._heard.clear()
         if connection is not None:
             self._node.connections.pop(connection.address, None)
             self._node.channels.do_channel_close_event(connection.address)
@@ -161,7 +161,7 @@ class ClusterMode:
         """
         while True:
             yield Sleep(_SCAN_MS)
-            if any(self._node.clock.now - told.at > _EXPIRED_MS for told in self._told.values()):
+            if any(self._node.clock.now - heard.at > _EXPIRED_MS for heard in self._heard.values()):
                 self.lose_broker()
 
     # --- what it knows of topics and groups ---------------------------------------------------------------------------

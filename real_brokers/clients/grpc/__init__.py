@@ -1,4 +1,4 @@
-"""One small client in each language that speaks gRPC, which sends and answers as it is told, and says what it gets.
+"""One small client in each language that speaks gRPC, which sends and answers by order, and says what it gets.
 
 An order is a line on stdin: ``send TOPIC KEY commit``, or ``rollback``, ``leave``, ``plain`` or ``late`` (which
 commits half a second behind its first check) in place of that;

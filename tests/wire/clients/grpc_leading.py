@@ -76,7 +76,7 @@ def lead_grpc(name: str, where: str, folder: Path) -> dict[str, Any]:
 
 
 def _lead(client: GrpcClient, proxy: LedProxy, *, renews: bool) -> None:
-    """The scenario: all that the client is told, with a crash of broker and proxy while a half is pending."""
+    """The scenario: all that the client is ordered, with a crash of broker and proxy while a half is pending."""
     for key, end in _ENDS.items():
         client.order(f"send Orders {key} {end}")
     for key in ("plain", "failing", "poison"):

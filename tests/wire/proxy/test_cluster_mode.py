@@ -320,15 +320,15 @@ def test_an_order_to_a_second_one_that_is_not_there_is_refused(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("ports", "said"),
+    ("grpc_port", "said"),
     [
-        ({"grpc_port": None}, "--proxies 2: they serve gRPC clients; give --grpc-port, too"),
-        ({"grpc_port": 65_535}, "--grpc-port 65535: the last proxy would have the port 65536; 65535 is the last"),
+        (None, "--proxies 2: they serve gRPC clients; give --grpc-port, too"),
+        (65_535, "--grpc-port 65535: the last proxy would have the port 65536; 65535 is the last"),
     ],
 )
-def test_proxies_that_can_not_be(tmp_path: Path, ports: dict[str, int | None], said: str) -> None:
+def test_proxies_that_can_not_be(tmp_path: Path, grpc_port: int | None, said: str) -> None:
     with pytest.raises(WireError, match=said):
-        broker(tmp_path, proxies=2, **ports).__enter__()  # type: ignore[arg-type]
+        broker(tmp_path, proxies=2, grpc_port=grpc_port).__enter__()
 
 
 def test_a_route_that_was_not_found_is_kept_as_long_as_one_that_was() -> None:

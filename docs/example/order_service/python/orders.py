@@ -48,7 +48,7 @@ class Orders:
             return self._file.execute("select 1 from orders where id = ?", (order,)).fetchone() is not None
 
 
-class RollsBackWhatIsNotHere(TransactionChecker):  # type: ignore[misc]
+class RollsBackWhatIsNotHere(TransactionChecker):
     """Buggy: it takes what it has not placed for rolled back. The order may be another service's."""
 
     def __init__(self, orders: Orders) -> None:
@@ -71,7 +71,7 @@ class LeavesWhatIsNotHere(RollsBackWhatIsNotHere):
         return UNKNOWN
 
 
-class Warehouse(MessageListener):  # type: ignore[misc]
+class Warehouse(MessageListener):
     """Hears of orders."""
 
     def __init__(self) -> None:
