@@ -92,7 +92,7 @@ class RunVerdict:
                     "group": each.group,
                     "client": each.client,
                     "delivered": each.delivered,
-                    "unanswered": len(each.open),
+                    "unanswered": each.unanswered,
                     "keys": list(dict.fromkeys(each.open.values())),
                 }
                 for each in self.unanswered

@@ -97,7 +97,7 @@ def verdict_on(verdict: RunVerdict, trace: Path | None) -> Iterator[Part]:
 
 def _unanswered(checks: ChecksOfClient) -> Iterator[Part]:
     """How many checks of a group reached a client in vain, and what may be the reason."""
-    left = len(checks.open)
+    left = checks.unanswered
     how_many = "none was answered" if left == checks.delivered else f"{left} of them without an answer"
     reached = f"{counted(checks.delivered, 'check')} of {checks.group} reached client {checks.client}"
     yield Paragraph(f"{reached}, {how_many}: {first_of(list(dict.fromkeys(checks.open.values())))}")

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wire.remoting.command import RemotingCommand
+
+
+_MOST_OPEN: Final = 4_096
 
 
 @dataclass(slots=True)
@@ -25,9 +28,16 @@ class ChecksOfClient:
     delivered: int = 0
     """How many reached it over an open connection."""
     open: dict[int, str] = field(default_factory=dict)
-    """Of them those that were not answered: the copy's commit log offset to the UNIQ_KEY of the message."""
+    """Of them the latest that were not answered: the copy's commit log offset to the UNIQ_KEY of the message."""
+    forgotten: int = 0
+    """How many that were not answered came before those."""
     other_groups: tuple[str, ...] = ()
     """The other producer groups of that client."""
+
+    @property
+    def unanswered(self) -> int:
+        """How many were not answered."""
+        return self.forgotten + len(self.open)
 
 
 class Answers:
@@ -51,6 +61,9 @@ class Answers:
         checks = self._checks.setdefault((group, client), ChecksOfClient(group, client))
         checks.delivered += 1
         checks.open[commit_log_offset] = unique_key
+        if len(checks.open) > _MOST_OPEN:
+            del checks.open[next(iter(checks.open))]
+            checks.forgotten += 1
 
     def end_came(self, fields: Mapping[str, str]) -> None:
         """An END_TRANSACTION has come, with any decision; it answers the check of the copy that it names."""
@@ -65,7 +78,7 @@ class Answers:
 
     def unanswered(self) -> list[ChecksOfClient]:
         """By group and client the checks of which some have no answer."""
-        left = [checks for checks in self._checks.values() if checks.open]
+        left = [checks for checks in self._checks.values() if checks.unanswered]
         for checks in left:
             checks.other_groups = tuple(group for group in self._groups.get(checks.client, ()) if group != checks.group)
         return left
