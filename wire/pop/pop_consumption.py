@@ -31,7 +31,8 @@ RELEASED_MS: Final = 1_000
 """``invisibleTimeMillisWhenClear``: what a client had that has gone comes again so much later."""
 
 _LATER_MS: Final = 1_000
-_MOST_SETTLED: Final = 10_000
+_LEAST_SWEPT: Final = 1_000
+"""Tables are swept when they have twice as many entries as were left then, and so many at least."""
 
 
 def pop_retry_topic(topic: str, group: str) -> str:
@@ -47,6 +48,7 @@ class PopConsumption:
         self._progress: dict[PopQueue, PopProgress] = {}
         self._receipts: dict[tuple[str, str], Popped] = {}
         self._settled: dict[tuple[str, str], int] = {}
+        self._sweep_settled_at = _LEAST_SWEPT
         self._due: list[tuple[int, int, Popped]] = []
         self._serial = count()
         self._news = asyncio.Event()
@@ -111,24 +113,24 @@ class PopConsumption:
             async with asyncio.timeout(seconds):
                 await self._news.wait()
 
-    def ack(self, group: str, text: str) -> None:
-        """Take a message for consumed; `ReceiptHandleError` if the receipt is not one of the group that holds.
+    def ack(self, group: str, topic: str, text: str) -> None:
+        """Take a message for consumed; `ReceiptHandleError` if the receipt is none of group and topic that holds.
 
         A second ack does nothing, and is answered likewise.
         """
-        popped = self.popped_by(group, text)
+        popped = self.popped_by(group, topic, text)
         if popped is not None:
             self._settle(popped)
 
-    def change(self, group: str, text: str, invisible_ms: int) -> str:
+    def change(self, group: str, topic: str, text: str, invisible_ms: int) -> str:
         """Hide a message from now on for so long, and give the new receipt; the old one is over.
 
         Raises
         ------
         ReceiptHandleError
-            The receipt is none of the group, is over, or its message is acked.
+            The receipt is none of group and topic, is over, or its message is acked.
         """
-        popped = self.popped_by(group, text)
+        popped = self.popped_by(group, topic, text)
         if popped is None:
             message = f"receipt handle {text[:40]!r}: its message was acked, or has a newer receipt"
             raise ReceiptHandleError(message)
@@ -139,11 +141,11 @@ class PopConsumption:
         self._node.poke()
         return popped.text
 
-    def popped_by(self, group: str, text: str) -> Popped | None:
-        """The message that a group has by a receipt; None for one that was settled before, or given by another process.
+    def popped_by(self, group: str, topic: str, text: str) -> Popped | None:
+        """The message of a topic that a group has by a receipt; None where it was settled, or given by another process.
 
         A receipt of a process that has died is answered as a real broker answers an ack, and does nothing. Raises
-        `ReceiptHandleError` where the receipt is over, or was not given to the group.
+        `ReceiptHandleError` where the receipt is over, or was not given to the group for the topic.
         """
         handle, now = ReceiptHandle.decode(text), self._node.clock.now
         popped = self._receipts.get((group, text))
@@ -154,6 +156,9 @@ class PopConsumption:
         is_older = self._forgot > 0 and handle.retrieve_time <= self._node.booted_at
         if popped is None and (group, text) not in self._settled and not is_older:
             message = f"receipt handle {text[:40]!r} was not given to group {group}"
+            raise ReceiptHandleError(message)
+        if popped is not None and popped.queue.topic not in (topic, pop_retry_topic(topic, group)):
+            message = f"receipt handle {text[:40]!r} was not given for topic {topic}"
             raise ReceiptHandleError(message)
         return popped
 
@@ -194,7 +199,7 @@ class PopConsumption:
         now = self._node.clock.now
         while self._due and self._due[0][0] <= now:
             due_at, _, popped = heapq.heappop(self._due)
-            if due_at != popped.due_at or self._receipts.get((popped.queue.group, popped.text)) is not popped:
+            if not self._is_due(due_at, popped):
                 continue
             if popped.renew(now):
                 self._schedule(popped)
@@ -311,10 +316,11 @@ class PopConsumption:
             self._wake()
 
     def _remember(self, popped: Popped) -> None:
-        """A receipt was given, though it does nothing any more; forgotten when it would be over."""
-        if len(self._settled) >= _MOST_SETTLED:
+        """A receipt was given, though it does nothing any more; forgotten some time after it would be over."""
+        if len(self._settled) >= self._sweep_settled_at:
             now = self._node.clock.now
             self._settled = {key: until for key, until in self._settled.items() if until > now}
+            self._sweep_settled_at = max(_LEAST_SWEPT, 2 * len(self._settled))
         self._settled[popped.queue.group, popped.text] = popped.handle.next_visible_time
 
     def _commit(self, queue: PopQueue) -> None:
@@ -323,7 +329,14 @@ class PopConsumption:
         if offsets.query_offset(queue.topic, queue.queue_id, queue.group) != offset:
             offsets.commit_offset(queue.topic, queue.queue_id, offset, queue.group)
 
+    def _is_due(self, due_at: int, popped: Popped) -> bool:
+        """Whether something is still to be done about a message then."""
+        return due_at == popped.due_at and self._receipts.get((popped.queue.group, popped.text)) is popped
+
     def _schedule(self, popped: Popped) -> None:
+        if len(self._due) >= max(_LEAST_SWEPT, 2 * len(self._receipts)):  # most were acked long before
+            self._due = [each for each in self._due if self._is_due(each[0], each[2])]
+            heapq.heapify(self._due)
         if not self._due or popped.due_at < self._due[0][0]:
             self._is_due_sooner = True
         heapq.heappush(self._due, (popped.due_at, next(self._serial), popped))

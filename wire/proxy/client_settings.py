@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _RETRIES: Final = 16
 """``retryMaxTimes`` of a group that nobody has set."""
 
-_MOST_CLIENTS: Final = 10_000
+_MOST_LEFT: Final = 10_000
+"""So many clients whose stream has ended are known still."""
 
 
 def completed(settings: Any, group: Mapping[str, Any] | None) -> Any:
@@ -72,22 +73,30 @@ class ClientSettings:
 
     def __init__(self) -> None:
         self._of: dict[str, Any] = {}
+        self._left: dict[str, None] = {}
 
     def get(self, client_id: str) -> Any | None:
         """What a client has sent; None before it has."""
         return self._of.get(client_id)
 
     def put(self, client_id: str, settings: Any) -> None:
-        """Keep them; of very many clients those that came first are forgotten."""
-        self._of.pop(client_id, None)
-        if len(self._of) >= _MOST_CLIENTS:
-            del self._of[next(iter(self._of))]
+        """Keep them while its stream stands."""
         self._of[client_id] = settings
+        self._left.pop(client_id, None)
+
+    def leave(self, client_id: str) -> None:
+        """Its stream has ended; of very many such clients those that left first are forgotten."""
+        if client_id in self._of:
+            self._left[client_id] = None
+        if len(self._left) > _MOST_LEFT:
+            self.remove(next(iter(self._left)))
 
     def remove(self, client_id: str) -> Any | None:
         """Forget a client, and give what it had sent."""
+        self._left.pop(client_id, None)
         return self._of.pop(client_id, None)
 
     def clear(self) -> None:
         """Forget all."""
         self._of.clear()
+        self._left.clear()

@@ -78,6 +78,7 @@ class Proxy:
         del self._channels[client_id]
         self.mode.detach(client_id)
         self.pops.release(self.receipt_owner(client_id))
+        self.settings.leave(client_id)
 
     def receipt_owner(self, client_id: str) -> str:
         """For whom this proxy, and no other, renews a client's receipts (``DefaultReceiptHandleManager``)."""

@@ -11,6 +11,7 @@ import pytest
 from tests.wire.one_producer import TOPIC, OneProducer
 from tests.wire.proxy.one_grpc_client import GROUP, SECONDS, OneGrpcClient, code_of, grpc_broker, key_of
 from wire.client.channel import Address, BrokerChannel
+from wire.pop import pop_consumption
 from wire.proxy.protocol.messages import ClientType, MessageType
 from wire.remoting.codes import RequestCode
 from wire.requests.request import body_of
@@ -238,3 +239,22 @@ def test_a_forged_receipt_is_refused(running: BrokerThread, client: OneGrpcClien
     assert code_of(answer) == "INVALID_RECEIPT_HANDLE"
     message.system_properties.receipt_handle = own
     assert code_of(client.ack(message)) == "OK"
+
+
+def test_what_was_acked_is_kept_no_longer_than_its_receipt_holds(
+    running: BrokerThread, client: OneGrpcClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pop_consumption, "_LEAST_SWEPT", 8)
+    node = running._service.node
+    assert node is not None
+    pops = node.pops
+    assert pops is not None
+    pops._sweep_settled_at = 8
+    for _ in range(3):
+        for number in range(16):
+            client.send(f"one-{number}", NORMAL)
+            assert code_of(client.ack(*client.messages(invisible_s=10))) == "OK"
+            assert len(pops._due) <= 8
+        assert len(pops._settled) >= 16  # a second ack of each is answered OK until its receipt is over
+        running.controller.push_clock(10_001)
+    assert len(pops._settled) <= 2 * 16

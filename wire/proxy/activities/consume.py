@@ -1,8 +1,8 @@
 """AckMessage, ChangeInvisibleDuration and ForwardMessageToDeadLetterQueue.
 
 ``AckMessageActivity``, ``ChangeInvisibleDurationActivity``, ``ForwardMessageToDLQActivity``. A receipt that can't be
-read, and one of another group, are INVALID_RECEIPT_HANDLE here; a real proxy answers INTERNAL_SERVER_ERROR to the one,
-and OK to the other, of which nothing comes.
+read, and one of another group or topic, are INVALID_RECEIPT_HANDLE here; a real proxy answers INTERNAL_SERVER_ERROR to
+the one, and OK to the others, of which nothing comes.
 """
 
 from __future__ import annotations
@@ -26,13 +26,12 @@ if TYPE_CHECKING:
 
 def ack_message(proxy: Proxy, _: Caller, request: Any) -> Any:
     """Take messages for consumed; each entry has a status of its own."""
-    require_topic(request.topic)
-    group = require_group(request.group)
+    topic, group = require_topic(request.topic), require_group(request.group)
     if not request.entries:
         raise ProxyRefusal(Code.INTERNAL_SERVER_ERROR, "ack message result is empty")
     entries = []
     for entry in request.entries:
-        status = _acked(proxy, group, entry.receipt_handle)
+        status = _acked(proxy, topic, group, entry.receipt_handle)
         entries.append(
             AckMessageResultEntry(message_id=entry.message_id, receipt_handle=entry.receipt_handle, status=status)
         )
@@ -42,12 +41,11 @@ def ack_message(proxy: Proxy, _: Caller, request: Any) -> Any:
 
 def change_invisible_duration(proxy: Proxy, _: Caller, request: Any) -> Any:
     """Hide a message from now on for so long; the answer has its new receipt."""
-    require_topic(request.topic)
-    group = require_group(request.group)
+    topic, group = require_topic(request.topic), require_group(request.group)
     proxy.mode.require_broker(Code.INVALID_RECEIPT_HANDLE)
     duration = require_invisible(request.invisible_duration.ToMilliseconds())
     try:
-        text = at_broker(proxy.node, lambda: proxy.pops.change(group, request.receipt_handle, duration))
+        text = at_broker(proxy.node, lambda: proxy.pops.change(group, topic, request.receipt_handle, duration))
     except ReceiptHandleError as error:
         raise thrown(Code.INVALID_RECEIPT_HANDLE, str(error)) from None
     return CALLS["ChangeInvisibleDuration"].response(status=OK, receipt_handle=text)
@@ -58,7 +56,7 @@ def forward_to_dead_letter_queue(proxy: Proxy, _: Caller, request: Any) -> Any:
     topic, group = require_topic(request.topic), require_group(request.group)
     proxy.mode.require_broker(Code.INVALID_RECEIPT_HANDLE)
     try:
-        popped = at_broker(proxy.node, lambda: proxy.pops.popped_by(group, request.receipt_handle))
+        popped = at_broker(proxy.node, lambda: proxy.pops.popped_by(group, topic, request.receipt_handle))
     except ReceiptHandleError as error:
         raise thrown(Code.INVALID_RECEIPT_HANDLE, str(error)) from None
     call = CALLS["ForwardMessageToDeadLetterQueue"]
@@ -75,14 +73,14 @@ def bury(proxy: Proxy, topic: str, group: str, popped: Popped, message_id: str) 
     }  # fmt: skip
     answer = ask_broker(proxy.node, RequestCode.CONSUMER_SEND_MSG_BACK, fields)
     if answer.code == ResponseCode.SUCCESS:
-        _acked(proxy, group, popped.text)
+        _acked(proxy, topic, group, popped.text)
     return status_of_broker(answer.code, answer.remark)
 
 
-def _acked(proxy: Proxy, group: str, receipt: str) -> Any:
+def _acked(proxy: Proxy, topic: str, group: str, receipt: str) -> Any:
     try:
         proxy.mode.require_broker(Code.INVALID_RECEIPT_HANDLE)
-        at_broker(proxy.node, lambda: proxy.pops.ack(group, receipt))
+        at_broker(proxy.node, lambda: proxy.pops.ack(group, topic, receipt))
     except ReceiptHandleError as error:
         return thrown(Code.INVALID_RECEIPT_HANDLE, str(error)).status
     except ProxyRefusal as refusal:

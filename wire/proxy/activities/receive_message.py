@@ -27,7 +27,7 @@ from wire.proxy.validation import require_group, require_invisible, require_topi
 from wire.requests.tag_expression import tags_in
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from wire.proxy.caller import Caller
     from wire.proxy.proxy import Proxy
@@ -53,7 +53,7 @@ class _Pop:
     most_attempts: int
 
 
-async def receive_message(proxy: Proxy, caller: Caller, request: Any) -> AsyncIterator[Any]:
+async def receive_message(proxy: Proxy, caller: Caller, request: Any) -> AsyncGenerator[Any, None]:
     """Messages for a consumer, with a status before and a time behind them; it waits where none is there.
 
     How long that is, is in real time, as the client's patience is; how long the messages are hidden is in the broker's.
@@ -80,7 +80,7 @@ async def receive_message(proxy: Proxy, caller: Caller, request: Any) -> AsyncIt
         yield response(status=status)
     finally:
         for popped in handed if proxy.node.is_up else ():
-            _give_back(proxy, popped)
+            _give_back(proxy, pop.topic, popped)
     end = response()
     end.delivery_timestamp.FromMilliseconds(proxy.node.clock.now)
     yield end
@@ -167,8 +167,8 @@ def _is_buried(proxy: Proxy, pop: _Pop, popped: Popped) -> bool:
     return True
 
 
-def _give_back(proxy: Proxy, popped: Popped) -> None:
+def _give_back(proxy: Proxy, topic: str, popped: Popped) -> None:
     try:
-        at_broker(proxy.node, lambda: proxy.pops.change(popped.queue.group, popped.text, _GIVEN_BACK_MS))
+        at_broker(proxy.node, lambda: proxy.pops.change(popped.queue.group, topic, popped.text, _GIVEN_BACK_MS))
     except ReceiptHandleError:
         return
