@@ -177,10 +177,10 @@ bench-tlc: setup ## let TLC search exported instances, one of them above a milli
 bench-broker: setup ## transactions and check rounds of the reference broker on files; writes benchmarks/broker/RESULTS.md
 	$(BIN)/python -m benchmarks.broker $(ARGS)
 
-bench-wire: setup ## transactions a second through a broker on the wire, by Java clients and by a generator; writes benchmarks/wire/RESULTS.md (ARGS=SECONDS; wants Maven)
+bench-wire: setup ## transactions a second through a broker on the wire, by Java clients and by a generator; writes benchmarks/wire/RESULTS.md (ARGS=SECONDS, ARGS=grpc for gRPC clients; wants Maven)
 	$(BIN)/python -m benchmarks.wire $(ARGS)
 
-soak-wire: setup ## an hour of Java clients against a broker on the wire, and whether it grew; writes benchmarks/wire/SOAK.md (ARGS="MINUTES RATE PROFILE"; wants Maven)
+soak-wire: setup ## an hour of Java clients against a broker on the wire, and whether it grew; writes benchmarks/wire/SOAK.md (ARGS="MINUTES RATE PROFILE", ARGS=grpc for gRPC clients; wants Maven)
 	$(BIN)/python -m benchmarks.wire.soak $(ARGS)
 
 bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the report; writes benchmarks/spark/RESULTS.md and WORLDS.md (ARGS="TRACES ..." or worlds)

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.wire [SECONDS]``: prints the page and writes it to RESULTS.md."""
+"""``python -m benchmarks.wire [grpc] [SECONDS]``: prints the page and writes it to RESULTS.md, or RESULTS_GRPC.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.computer import computer
-from benchmarks.wire import by_bad_bytes, by_generator, by_java
+from benchmarks.wire import by_bad_bytes, by_generator, by_grpc, by_java
 from conformance.errors import ConformanceError
 from files.writing import write_whole
 
@@ -55,7 +55,9 @@ def _met(rate: float) -> str:
 
 if __name__ == "__main__":
     try:
-        main(float(sys.argv[1]) if len(sys.argv) > 1 else 20.0)
+        is_grpc = sys.argv[1:2] == ["grpc"]
+        seconds = float((sys.argv[1 + is_grpc :] or ["20"])[0])
+        (by_grpc.main if is_grpc else main)(seconds)
     except ConformanceError as error:
         print(error, file=sys.stderr)
         sys.exit(error.exit_code)

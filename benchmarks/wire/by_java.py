@@ -3,61 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
-import time
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from benchmarks.wire.java_load import JavaLoad, Work
-from benchmarks.wire.processes import processor, processor_by_thread, served
+from benchmarks.wire.java_load import JavaLoad, Work, remoting_client
+from benchmarks.wire.measured import COLUMNS, EXPLAINED, RULES, Measured, measured
+from benchmarks.wire.processes import served
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PRODUCERS: Final = 100
 RUNS: Final = (("4.9.7", "JSON", 1), ("5.5.1", "JSON", 1), ("5.5.1", "ROCKETMQ", 1), ("5.5.1", "ROCKETMQ", 4))
 """Profile and client, how headers are encoded, and how many threads send on each connection."""
 _SHOWN: Final = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One run; processor times are seconds of user and of system time.
-
-    Attributes
-    ----------
-    broker, java
-        Of the two processes.
-    java_threads
-        Of the client's threads, by their names.
-    """
-
-    profile: str
-    headers: str
-    threads: int
-    seconds: float
-    done: int
-    failed: int
-    broker: tuple[float, float]
-    java: tuple[float, float]
-    java_threads: dict[str, float]
-
-    @property
-    def rate(self) -> float:
-        """Transactions a second."""
-        return self.done / self.seconds
-
-    def row(self) -> str:
-        """Its line of the table."""
-        each = [f"{part / self.done * 1e6:,.0f}" for part in (*self.broker, *self.java)]
-        processors = os.cpu_count() or 1
-        used = sum(self.broker) + sum(self.java)
-        share = used / (self.seconds * processors)
-        at_most = min(self.done / sum(self.broker), processors * self.done / used)
-        return (
-            f"| {self.profile} | {self.headers} | {self.threads} | {self.rate:,.0f} | {each[0]} + {each[1]} "
-            f"| {each[2]} + {each[3]} | {share:.0%} | {at_most:,.0f} | {self.failed} |"
-        )
 
 
 def measure(profile: str, headers: str, threads: int, seconds: float, sample: Path | None = None) -> Measured:
@@ -69,32 +30,18 @@ def measure(profile: str, headers: str, threads: int, seconds: float, sample: Pa
         Where to write what the broker is at, if that is asked for.
     """
     work = Work(PRODUCERS, threads)
-    before = ("-m", "halfcheck") if sample is None else ("-m", "benchmarks.wire.sampled", str(sample))
     options = [f"-Drocketmq.serialize.type={headers}"]
     with (
         TemporaryDirectory(prefix="halfcheck-") as folder,
-        served(profile, Path(folder), before=before) as broker,
-        JavaLoad(profile, broker.address, Path(folder), work, options) as load,
+        served(profile, Path(folder), before=started_by(sample)) as broker,
+        JavaLoad(remoting_client(profile), broker.address, Path(folder), work, options) as load,
     ):
-        time.sleep(seconds)
-        first, began = load.counts(), time.monotonic()
-        of_broker, of_java, of_threads = processor(broker.pid), processor(load.pid), processor_by_thread(load.pid)
-        time.sleep(seconds)
-        last, took = load.counts(), time.monotonic() - began
-        used_by_broker, used_by_java = processor(broker.pid), processor(load.pid)
-        by_thread = {name: used - of_threads.get(name, 0) for name, used in processor_by_thread(load.pid).items()}
-        load.end()
-    return Measured(
-        profile,
-        headers,
-        threads,
-        took,
-        last["done"] - first["done"],
-        last["failed"] - first["failed"],
-        (used_by_broker[0] - of_broker[0], used_by_broker[1] - of_broker[1]),
-        (used_by_java[0] - of_java[0], used_by_java[1] - of_java[1]),
-        by_thread,
-    )
+        return measured(broker.pid, load, seconds, seconds)
+
+
+def started_by(sample: Path | None) -> tuple[str, ...]:
+    """What Python runs, so that it notes what it is at if that is asked for."""
+    return ("-m", "halfcheck") if sample is None else ("-m", "benchmarks.wire.sampled", str(sample))
 
 
 def sampled(profile: str, headers: str, threads: int, seconds: float) -> Counter[str]:
@@ -107,10 +54,8 @@ def sampled(profile: str, headers: str, threads: int, seconds: float) -> Counter
 
 def table(rows: list[Measured], samples: Counter[str], seconds: float) -> str:
     """Its part of the page."""
-    last = rows[-1]
-    of_all = sum(last.java_threads.values())
-    of_java = [(name, used / of_all) for name, used in Counter(last.java_threads).most_common(_SHOWN)]
-    of_broker = [(name, count / samples.total()) for name, count in samples.most_common(_SHOWN)]
+    profile, headers, threads = RUNS[-1]
+    lines = [one.row(*run) for run, one in zip(RUNS, rows, strict=True)]
     return f"""## The real Java client on the same machine
 
 {PRODUCERS} transaction producers of the Java client (for 5.5.1 that of 5.5.0) in one process, each with its own
@@ -118,15 +63,22 @@ instance name and so with its own connection; so many threads send on each. `sen
 answer to the half, says COMMIT and sends END_TRANSACTION one-way. {seconds:.0f} s each, behind {seconds:.0f} s to warm
 up. `batchMaxDelayMs` is 30,000, as producers of 5.x wake 400 times a second each at its default (ProduceAccumulator).
 
-| Profile | headers | threads | Transactions a second | broker, µs each, user + system {""}\
-| Java, µs each, user + system | of the processors | at most | failed |
-|---|---|--:|--:|--:|--:|--:|--:|--:|
-{chr(10).join(each.row() for each in rows)}
+| Profile | headers | threads | {COLUMNS} |
+|---|---|--:|{RULES}|
+{chr(10).join(lines)}
 
-"Of the processors" is what both processes used of all that the machine has; the rest was idle or somebody else's. "At
-most" is what they could do with all of it, at what a transaction took here: the broker on one processor, both on all.
+{EXPLAINED}
+the broker on one processor, both on all.
 
-Where the time goes, {last.profile} with {last.headers} and {last.threads} threads.
+{where_time_goes(f"{profile} with {headers} and {threads} threads", rows[-1].java_threads, samples)}"""
+
+
+def where_time_goes(run: str, java_threads: Mapping[str, float], samples: Counter[str]) -> str:
+    """The part of a page that says it: of the client by its threads, of the broker by its files."""
+    of_all = sum(java_threads.values())
+    of_java = [(name, used / of_all) for name, used in Counter(java_threads).most_common(_SHOWN)]
+    of_broker = [(name, count / samples.total()) for name, count in samples.most_common(_SHOWN)]
+    return f"""Where the time goes, {run}.
 The client, by the names of its threads:
 {", ".join(f"{name} {share:.0%}" for name, share in of_java)}.
 

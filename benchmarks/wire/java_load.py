@@ -1,4 +1,4 @@
-"""The load by the real Java client of a release: one process of ``WireLoad.java``, asked for its counts."""
+"""The load by a real Java client: one process of a program below ``java/``, asked for its counts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Self, cast
 
-from conformance.releases.jars import fetched_jars, release_called
-from conformance.releases.jvm import client_command, java_command
+from conformance.releases.jars import GRPC_CLIENTS, Release, fetched_jars, release_called
+from conformance.releases.jvm import client_command, java_command, javac_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PROGRAM: Final = Path(__file__).with_name("WireLoad.java")
+SOURCES: Final = Path(__file__).with_name("java")
+TOPIC: Final = "Load"
+QUEUES: Final = 4
+"""The topic of all messages, which gRPC clients find only where somebody has made it."""
+
 _HEAP: Final = "512m"
 _OWN: Final = "= "
 """Before each line that the program prints."""
@@ -51,15 +55,29 @@ class Work:
         return [*map(str, numbers), str(int(self.has_consumer))]
 
 
+@dataclass(frozen=True, slots=True)
+class JavaClient:
+    """A client, and the program below ``java/`` that sends with it."""
+
+    release: Release
+    program: str
+
+
+def remoting_client(version: str) -> JavaClient:
+    """That of a release of RocketMQ; `JarsError` if there is none."""
+    return JavaClient(release_called(version), "RemotingLoad")
+
+
+GRPC_CLIENT: Final = JavaClient(GRPC_CLIENTS["grpc-java-5.2.0"], "GrpcLoad")
+
+
 class JavaLoad:
     """The Java client at work, from entering the context on.
 
     Parameters
     ----------
-    version
-        Of the client.
     address
-        The name server's.
+        The name server's, or that for gRPC clients.
     folder
         Where it may write; ``java.err`` there is what it said.
     options
@@ -71,11 +89,13 @@ class JavaLoad:
         There is no Java or no Maven, or the jars are not those that are wanted.
     """
 
-    def __init__(self, version: str, address: str, folder: Path, work: Work, options: Sequence[str] = ()) -> None:
-        jars = fetched_jars(release_called(version))
+    def __init__(self, client: JavaClient, address: str, folder: Path, work: Work, options: Sequence[str] = ()) -> None:
+        jars, classes = fetched_jars(client.release), folder / "classes"
+        sources = [str(SOURCES / f"{name}.java") for name in ("Load", client.program)]
+        subprocess.run([*javac_command(), "-cp", f"{jars}/*", "-d", str(classes), *sources], check=True)
         jvm = [*java_command(folder, _HEAP, compiles_well=True), *options]
         self._folder = folder
-        self._command = client_command(jars, folder, PROGRAM, address, *work.words(), jvm=jvm)
+        self._command = client_command(jars, folder, client.program, address, *work.words(), jvm=jvm, classes=classes)
 
     def __enter__(self) -> Self:
         with (self._folder / "java.err").open("ab") as err:

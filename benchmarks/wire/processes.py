@@ -23,11 +23,12 @@ _NUMBER: Final = re.compile(r"[-_#]?\d+$")
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A broker that runs: its address, its process, and the folder of its store."""
+    """A broker that runs: its address, its process, the folder of its store, and its address for gRPC clients."""
 
     address: str
     pid: int
     store: Path
+    grpc_address: str = ""
 
 
 @contextmanager
@@ -37,6 +38,8 @@ def served(
     conf: str = "",
     before: Sequence[str] = ("-m", "halfcheck"),
     log: Path | None = None,
+    *,
+    with_grpc: bool = False,
 ) -> Iterator[Served]:
     """``halfcheck broker --no-record`` of a profile, in a process of its own; it is stopped as told in the end.
 
@@ -50,18 +53,21 @@ def served(
         What Python runs before the command's own words.
     log
         Takes its log; else that goes where this process writes errors.
+    with_grpc
+        Whether it has a port for gRPC clients.
     """
     store = folder / "store"
     command = [sys.executable, *before, "broker", "--profile", profile, "--port", "0", "--store", str(store)]
     if conf:
         (folder / "broker.conf").write_text(conf, encoding="utf-8")
         command += ["--broker-conf", str(folder / "broker.conf")]
+    command += ["--grpc-port", "0"] if with_grpc else []
     with ExitStack() as stack:
         file = None if log is None else stack.enter_context(log.open("wb"))
         process = subprocess.Popen([*command, "--no-record", "--json"], stdout=subprocess.PIPE, stderr=file, text=True)
     try:
-        told = process.stdout.readline() if process.stdout is not None else ""
-        yield Served(json.loads(told)["address"], process.pid, store)
+        told = json.loads(process.stdout.readline() if process.stdout is not None else "")
+        yield Served(told["address"], process.pid, store, told.get("grpc_address", ""))
     finally:
         process.terminate()
         process.communicate(timeout=_STOP_SECONDS)

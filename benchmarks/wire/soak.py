@@ -1,8 +1,9 @@
-"""``make soak-wire``, ``python -m benchmarks.wire.soak [MINUTES [RATE [PROFILE]]]``: whether the broker grows.
+"""``make soak-wire``, ``python -m benchmarks.wire.soak [grpc] [MINUTES [RATE [PROFILE]]]``: whether the broker grows.
 
-The real Java client sends at a steady rate, with rollbacks, transactions that only a check settles, some that are
-never answered and so are discarded, and a push consumer. Each minute the broker's own memory, open files and threads
-are read; the last quarter of the minutes is held against the first. Prints a line a minute and writes SOAK.md.
+The real Java client, that for gRPC if it is asked for, sends at a steady rate, with rollbacks, transactions that only a
+check settles, some that are never answered and so are discarded, and a push consumer. Each minute the broker's own
+memory, open files and threads are read; the last quarter of the minutes is held against the first. Prints a line a
+minute and writes SOAK.md, or SOAK_GRPC.md.
 """
 
 from __future__ import annotations
@@ -11,22 +12,24 @@ import os
 import shutil
 import sys
 import time
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, linear_regression
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.computer import computer
-from benchmarks.wire.java_load import JavaLoad, Work
+from benchmarks.wire.java_load import GRPC_CLIENT, QUEUES, TOPIC, JavaLoad, Work, remoting_client
 from benchmarks.wire.processes import Served, open_files, own_memory, processor, served, stored_bytes, threads
 from conformance.errors import ConformanceError
 from files.writing import write_whole
+from real_brokers.proxy.topics import BrokerOperator
+from wire.client.channel import Address
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-RESULTS: Final = Path(__file__).with_name("SOAK.md")
 BUILT: Final = Path(__file__).parents[2] / "build"
 CONF: Final = "transactionTimeOut=3000\ntransactionCheckInterval=5000\n"
 BYTES_A_TRANSACTION: Final = 1_500
@@ -35,6 +38,63 @@ GROWN_BY: Final = 0.05
 """By which part the last quarter's mean may exceed the first's."""
 _MINUTE: Final = 60.0
 _MIB: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Soak:
+    """A run: so many minutes, transactions a second, and producers, by clients that speak gRPC or remoting."""
+
+    minutes: int
+    rate: float
+    profile: str
+    producers: int = 100
+    is_grpc: bool = False
+
+    @property
+    def results(self) -> Path:
+        """The page."""
+        return Path(__file__).with_name("SOAK_GRPC.md" if self.is_grpc else "SOAK.md")
+
+    @property
+    def command(self) -> str:
+        """What writes it."""
+        return "make soak-wire ARGS=grpc" if self.is_grpc else "make soak-wire"
+
+    @property
+    def clients(self) -> str:
+        """Who sends."""
+        client = (
+            f"`rocketmq-client-java` {GRPC_CLIENT.release.base}" if self.is_grpc else "the Java client of that release"
+        )
+        return f"{client}: {self.producers} transaction producers with a connection each"
+
+    @property
+    def bytes(self) -> int:
+        """What its store takes of the disk, at most."""
+        return int((self.minutes + 1) * 60 * self.rate * BYTES_A_TRANSACTION)
+
+    @contextmanager
+    def load(self, broker: Served, folder: Path) -> Iterator[JavaLoad]:
+        """The clients at work."""
+        work = Work(self.producers, rate=self.rate, rolled_back=100, by_check=50, never=1, has_consumer=True)
+        client = GRPC_CLIENT if self.is_grpc else remoting_client(self.profile)
+        if self.is_grpc:
+            BrokerOperator(Address.of(broker.address)).make_topic(TOPIC, queues=QUEUES)
+        with JavaLoad(client, broker.grpc_address if self.is_grpc else broker.address, folder, work) as load:
+            yield load
+
+
+def asked_for(words: Sequence[str]) -> Soak:
+    """The run that the words of the command line name."""
+    is_grpc = words[:1] == ["grpc"]
+    minutes, rate, profile, *_ = [*words[is_grpc:], *("", "", "")]
+    usual = Soak(60, 300, "5.5.0", 20, is_grpc=True) if is_grpc else Soak(60, 1_000, "5.5.1")
+    return replace(
+        usual,
+        minutes=int(minutes or usual.minutes),
+        rate=float(rate or usual.rate),
+        profile=profile or usual.profile,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +143,12 @@ def sampled(minute: float, broker: Served, load: JavaLoad) -> Sample:
     )
 
 
-def soak(profile: str, minutes: int, rate: float, folder: Path) -> list[Sample]:
+def soaked(run: Soak, folder: Path) -> list[Sample]:
     """Let the load run for some minutes; a sample behind each, the first behind one that is not counted."""
-    work = Work(rate=rate, rolled_back=100, by_check=50, never=1, has_consumer=True)
-    with served(profile, folder, CONF) as broker, JavaLoad(profile, broker.address, folder, work) as load:
+    with served(run.profile, folder, CONF, with_grpc=run.is_grpc) as broker, run.load(broker, folder) as load:
         began = time.monotonic()
         samples: list[Sample] = []
-        for number in range(1, minutes + 2):
+        for number in range(1, run.minutes + 2):
             time.sleep(max(0.0, began + number * _MINUTE - time.monotonic()))
             samples.append(sampled((time.monotonic() - began) / _MINUTE - 1, broker, load))
             print(row(samples[-2:]), flush=True)
@@ -126,7 +185,7 @@ def grew(samples: Sequence[Sample]) -> list[str]:
     return found
 
 
-def page(profile: str, rate: float, samples: Sequence[Sample], load_before: float) -> str:
+def page(run: Soak, samples: Sequence[Sample], load_before: float) -> str:
     """SOAK.md."""
     memory, files, few = (quarters(samples, of) for of in ("memory", "other_files", "threads"))
     slope = linear_regression([each.minute for each in samples], [each.memory for each in samples]).slope * 60 / _MIB
@@ -137,11 +196,11 @@ def page(profile: str, rate: float, samples: Sequence[Sample], load_before: floa
     rows = [row(samples[:1]), *(row(samples[place - 1 : place + 1]) for place in range(1, len(samples)))]
     return f"""# Does a broker on the wire grow?
 
-Written by `make soak-wire`.
+Written by `{run.command}`.
 
 {computer()} Load before: {load_before:.2f}, behind: {os.getloadavg()[0]:.2f}.
-`halfcheck broker --no-record --profile {profile}` with transactionTimeOut=3000 and transactionCheckInterval=5000,
-and the Java client of that release: 100 transaction producers with a connection each, together {rate:,.0f}
+`halfcheck broker --no-record --profile {run.profile}` with transactionTimeOut=3000 and transactionCheckInterval=5000,
+and {run.clients}, together {run.rate:,.0f}
 transactions a second, and a push consumer. Of 1,000 transactions 100 are rolled back, 50 are committed by the answer
 to their check, one is never answered and discarded behind 15 checks. The first minute is not counted.
 
@@ -165,29 +224,31 @@ before fileReservedTime.
 """
 
 
-def main(minutes: int = 60, rate: float = 1_000, profile: str = "5.5.1") -> int:
+def main(run: Soak) -> int:
     """Run it; 1 if something grew, 150 if it can't be run."""
     BUILT.mkdir(exist_ok=True)
-    wanted = int((minutes + 1) * 60 * rate * BYTES_A_TRANSACTION)
-    if minutes < 4 or shutil.disk_usage(BUILT).free < 2 * wanted:
-        print(f"soak-wire wants 4 minutes or more, and {2 * wanted / 1e9:.0f} GB free below {BUILT}", file=sys.stderr)
+    if run.minutes < 4 or shutil.disk_usage(BUILT).free < 2 * run.bytes:
+        print(
+            f"soak-wire wants 4 minutes or more, and {2 * run.bytes / 1e9:.0f} GB free below {BUILT}", file=sys.stderr
+        )
         return 150
     before = os.getloadavg()[0]
     with TemporaryDirectory(prefix="soak-", dir=BUILT) as folder:
         try:
-            samples = soak(profile, minutes, rate, Path(folder))
+            samples = soaked(run, Path(folder))
         except ConformanceError as error:
             print(error, file=sys.stderr)
             return error.exit_code
-    text = page(profile, rate, samples, before)
-    write_whole(RESULTS, text)
+    text = page(run, samples, before)
+    write_whole(run.results, text)
     print("\n".join(text.split("\n\n")[3:4]))
     return 1 if grew(samples) else 0
 
 
 if __name__ == "__main__":
+    asked = asked_for(sys.argv[1:])
     try:
-        sys.exit(main(*(kind(word) for kind, word in zip((int, float, str), sys.argv[1:], strict=False))))
+        sys.exit(main(asked))
     except KeyboardInterrupt:
-        print("interrupted; broker and client are stopped, and SOAK.md is as it was", file=sys.stderr)
+        print(f"interrupted; broker and client are stopped, and {asked.results.name} is as it was", file=sys.stderr)
         sys.exit(130)

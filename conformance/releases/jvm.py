@@ -69,7 +69,10 @@ def java_command(run: Path, heap: str, *, compiles_well: bool = False) -> list[s
     ]
 
 
-def client_command(jars: Path, run: Path, *program: str | Path, jvm: Sequence[str] = ()) -> list[str]:
-    """A Java program with its arguments, which Java compiles as it starts it, and the jars of its client."""
+def client_command(
+    jars: Path, run: Path, *program: str | Path, jvm: Sequence[str] = (), classes: Path | None = None
+) -> list[str]:
+    """A Java program with its arguments, and the jars of its client: a source, which Java compiles, or of `classes`."""
     logs = f"-Drocketmq.client.logRoot={run}/client-logs", "-Drocketmq.client.logUseSlf4j=false"
-    return [*(jvm or java_command(run, "256m")), *logs, "-cp", f"{jars}/*", *map(str, program)]
+    path = f"{jars}/*" if classes is None else f"{jars}/*:{classes}"
+    return [*(jvm or java_command(run, "256m")), *logs, "-cp", path, *map(str, program)]

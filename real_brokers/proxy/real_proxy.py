@@ -47,8 +47,10 @@ class LocalProxy(RealBroker):
     It is killed, stopped and started again as a broker is, and the store that it leaves is archived like one's.
     """
 
-    def __init__(self, scenario: str, settings: Mapping[str, str] | None = None) -> None:
-        super().__init__(VERSION, scenario, settings)
+    def __init__(
+        self, scenario: str, settings: Mapping[str, str] | None = None, *, compiles_well: bool = False
+    ) -> None:
+        super().__init__(VERSION, scenario, settings, compiles_well=compiles_well)
         self._jars = fetched_jars(PROXY)
         self.grpc_port, self.remoting_port = free_port(), free_port()
 
@@ -56,6 +58,11 @@ class LocalProxy(RealBroker):
     def grpc_address(self) -> str:
         """Where gRPC clients connect to."""
         return f"{LOOPBACK}:{self.grpc_port}"
+
+    @property
+    def pid(self) -> int:
+        """Of the process in which proxy and broker are."""
+        return self._broker.pid
 
     def _start_broker(self) -> None:
         started = time.monotonic()

@@ -43,6 +43,8 @@ class RealBroker(LoopbackBroker):
         Settings of ``broker.conf`` that differ from the short intervals and small files of each run.
     store
         A store that the broker goes on from; a copy of it.
+    compiles_well
+        Whether its JVM compiles what runs often well, which pays where a run is long.
 
     Raises
     ------
@@ -51,9 +53,16 @@ class RealBroker(LoopbackBroker):
     """
 
     def __init__(
-        self, version: str, scenario: str, settings: Mapping[str, str] | None = None, store: Path | None = None
+        self,
+        version: str,
+        scenario: str,
+        settings: Mapping[str, str] | None = None,
+        store: Path | None = None,
+        *,
+        compiles_well: bool = False,
     ) -> None:
         given = settings or {}
+        self._compiles_well = compiles_well
         self._release = release_called(version)
         self._jars = fetched_jars(self._release)
         self._from_store = store
@@ -87,7 +96,8 @@ class RealBroker(LoopbackBroker):
     ) -> subprocess.Popen[bytes]:
         before, started = self._processes.printed(name).count(prints), time.monotonic()
         classes = f"{self.run}/conf-{name}:{self._jars}/*"
-        command = [*java_command(self.run, heap), "-cp", classes, f"org.apache.rocketmq.{main_class}", *arguments]
+        jvm = java_command(self.run, heap, compiles_well=self._compiles_well)
+        command = [*jvm, "-cp", classes, f"org.apache.rocketmq.{main_class}", *arguments]
         process = self._processes.start(name, command)
         self._processes.wait_until(
             lambda: self._processes.printed(name).count(prints) > before, "boot", process, name, _BOOT_SECONDS
