@@ -14,7 +14,7 @@ VERDICT: Final = "verdict"
 
 _PACKAGE: Final = "halfcheck"
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)[^;]*; extra == ['\"]([\w-]+)['\"]")
-_DISTRIBUTIONS: Final = {"google": "protobuf", "grpc": "grpcio", "z3": "z3-solver", "vl_convert": "vl-convert-python"}
+_DISTRIBUTIONS: Final = {"google": "protobuf", "z3": "z3-solver", "vl_convert": "vl-convert-python"}
 """By the name under which a library is imported, where it is another."""
 
 

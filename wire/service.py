@@ -228,7 +228,7 @@ def _require_proxy(start: Start, ports: ServicePorts) -> None:
 
 
 def _proxies_before(node: BrokerNode, ports: ServicePorts, advertised_host: str) -> list[GrpcPort]:
-    """The proxies before a broker that are asked for; they do not listen yet. `WireError` without the gRPC library."""
+    """The proxies before a broker that are asked for; they do not listen yet. `WireError` without protobuf."""
     if ports.grpc_port is None:
         return []
     try:

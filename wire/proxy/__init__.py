@@ -1,7 +1,11 @@
 """RocketMQ's gRPC proxy before the same broker: what clients of ``apache.rocketmq.v2`` connect to.
 
-`port.py` listens and hands each call to its handler; `activities/` has the handlers, a file each as the proxy's classes
-have them; `protocol/` has the messages. What the proxy keeps between calls is `proxy.py`, `client_settings.py` and
+`port.py` listens; `http2/` has the connections and their streams, `server_call.py` a call of gRPC over one, and
+`handlers.py` what becomes of it; `activities/` has what is done for each call, a file each as the proxy's classes have
+them; `protocol/` has the messages. What the proxy keeps between calls is `proxy.py`, `client_settings.py` and
 `reference/proxy/`; `limits.py` has the numbers of ``ProxyConfig``. What local and cluster mode do otherwise is
 `mode.py`. Behind it, `wire/pop/` is the broker's own part.
+
+The port speaks HTTP/2 itself: a call takes more processor time in grpcio's server than all that is done for it, and
+that server says nothing of what it closes.
 """

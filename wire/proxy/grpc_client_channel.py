@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reference.format.properties import PRODUCER_GROUP
 from wire.proxy.converted_message import converted
 from wire.proxy.protocol.messages import RecoverOrphanedTransactionCommand, TelemetryCommand
+from wire.proxy.server_call import GrpcStatus
 from wire.remoting.codes import RequestCode
 from wire.remoting.messages import decode_records
 
@@ -15,37 +16,39 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reference.proxy.transaction_data import TransactionDataManager
+    from wire.proxy.server_call import ServerCall
     from wire.remoting.command import RemotingCommand
 
-MOST_WAITING: Final = 10_000
-"""So many commands may wait for a client that reads nothing; with the next one its stream ends."""
+MOST_WAITING_BYTES: Final = 8 << 20
+"""So much may wait for a client that reads nothing; with more its stream ends."""
 
 
 class TelemetryStream:
     """The commands on their way to a client, in their order."""
 
-    def __init__(self) -> None:
-        self._waiting: asyncio.Queue[Any] = asyncio.Queue()
+    __slots__ = ("_call", "is_open")
+
+    def __init__(self, call: ServerCall) -> None:
+        self._call = call
         self.is_open = True
 
     def put(self, command: Any) -> None:
         """Send a command; nothing happens if the stream has ended."""
         if not self.is_open:
             return
-        if self._waiting.qsize() >= MOST_WAITING:
-            self.end()
+        if self._call.stream.waits > MOST_WAITING_BYTES:
+            self.is_open = False
+            message = f"more than {MOST_WAITING_BYTES} bytes of commands wait to be read"
+            self._call.refuse(GrpcStatus.RESOURCE_EXHAUSTED, message)
+            asyncio.get_running_loop().call_soon(self._call.take_loss)  # whoever asks it goes through all clients now
         else:
-            self._waiting.put_nowait(command)
+            self._call.send(command.SerializeToString())
 
     def end(self) -> None:
         """End it behind what was sent."""
         if self.is_open:
             self.is_open = False
-            self._waiting.put_nowait(None)
-
-    async def next(self) -> Any | None:
-        """The next command; None at the end."""
-        return await self._waiting.get()
+            self._call.succeed()
 
 
 class GrpcClientChannel:

@@ -1,59 +1,26 @@
-"""The gRPC port: it listens, hands each call to its handler, and refuses with a sentence what it does not do."""
+"""The gRPC port: it listens, hands each call to its handler, and ends connections that are none or idle."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
-import grpc
-from google.protobuf.message import DecodeError
-
-from reference.client.producer_messages import RemotingError
-from reference.errors import BrokerIsDownError
-from wire.connections import LOOPBACK
-from wire.proxy.activities.clients import heartbeat, notify_client_termination, take_telemetry
-from wire.proxy.activities.consume import ack_message, change_invisible_duration, forward_to_dead_letter_queue
-from wire.proxy.activities.end_transaction import end_transaction
-from wire.proxy.activities.receive_message import receive_message
-from wire.proxy.activities.routes import query_assignment, query_route
-from wire.proxy.activities.send_message import send_message
-from wire.proxy.caller import Caller
-from wire.proxy.front import GrpcFront
-from wire.proxy.grpc_client_channel import TelemetryStream
-from wire.proxy.limits import MOST_IDLE_MS, MOST_REQUEST_BYTES
-from wire.proxy.protocol.messages import CALLS, SERVICE, GrpcCall
-from wire.proxy.refusal import ProxyRefusal
+from wire.connections import MOST_WAITING_BYTES
+from wire.errors import WireError
+from wire.proxy.handlers import HandledCall, handler_of
+from wire.proxy.http2.connection import MOST_STREAMS, Http2Connection
+from wire.proxy.http2.header_blocks import MOST_HEADER_BYTES
+from wire.proxy.limits import MOST_IDLE_MS
+from wire.proxy.server_call import GrpcStatus, ServerCall
+from wire.remoting.foreign_protocols import LEAST_BYTES, line_of_no_grpc
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
-
+    from wire.proxy.http2.stream import Http2Stream
     from wire.proxy.proxy import Proxy
 
-    Work = Callable[[Proxy, Caller, Any], Any]
-
-UNARY: Final[dict[str, Work]] = {
-    "QueryRoute": query_route,
-    "QueryAssignment": query_assignment,
-    "Heartbeat": heartbeat,
-    "NotifyClientTermination": notify_client_termination,
-    "SendMessage": send_message,
-    "EndTransaction": end_transaction,
-    "AckMessage": ack_message,
-    "ChangeInvisibleDuration": change_invisible_duration,
-    "ForwardMessageToDeadLetterQueue": forward_to_dead_letter_queue,
-}
-"""By name of the call; ReceiveMessage and Telemetry are streams besides. All else is UNIMPLEMENTED, as a real proxy of
-5.5.0 has it for PullMessage, QueryOffset, GetOffset and UpdateOffset; RecallMessage and SyncLiteSubscription it has."""
-
-_OPTIONS: Final = (
-    ("grpc.so_reuseport", 0),
-    ("grpc.max_receive_message_length", MOST_REQUEST_BYTES),
-    ("grpc.max_send_message_length", -1),
-    ("grpc.max_connection_idle_ms", MOST_IDLE_MS),
-)
-_GONE: Final = "the broker's process is gone; the next one has not started yet"
 _GLANCE_SECONDS: Final = 0.002
+_SWEEP_PART: Final = 16
+"""A connection or a call that is left is seen so many parts of its time later at most."""
 
 
 class GrpcPort:
@@ -65,12 +32,18 @@ class GrpcPort:
         Where it listens; a port of 0 is chosen by the machine, and stays.
     """
 
+    most_waiting_bytes = MOST_WAITING_BYTES
+
     def __init__(self, proxy: Proxy, host: str, port: int, advertised_host: str) -> None:
         self._proxy = proxy
-        self._front = GrpcFront(host, port, proxy.node.say)
+        self._host = host
+        self._port = port
         self._advertised_host = advertised_host
-        self._server: Any = None
-        self._closing: asyncio.Task[Any] | None = None
+        self._server: asyncio.Server | None = None
+        self.connections: set[Http2Connection] = set()
+        """Those that stand."""
+        self._sweep: asyncio.TimerHandle | None = None
+        self._glance: asyncio.TimerHandle | None = None
         self.address = ""
         """``127.0.0.1:8081``, once it listens."""
         if proxy.mode.is_in_broker:
@@ -79,30 +52,37 @@ class GrpcPort:
 
     async def listen(self) -> None:
         """Begin to listen; `WireError` if the port is taken, or the address is none of this machine."""
-        server = grpc.aio.server(options=_OPTIONS)
-        server.add_generic_rpc_handlers((_Handlers(self._proxy, self._front.clients),))
-        self._front.behind = server.add_insecure_port(f"{LOOPBACK}:0")
-        await server.start()
-        self._server = server
-        await self._front.listen()
-        self._proxy.mode.host, self._proxy.mode.port = self._advertised_host, self._front.port
-        self.address = f"{self._advertised_host}:{self._front.port}"
+        loop = asyncio.get_running_loop()
+        try:
+            self._server = await loop.create_server(lambda: Http2Connection(self), self._host, self._port)
+        except OSError:
+            host = f"[{self._host}]" if ":" in self._host else self._host
+            message = f"{host}:{self._port}: can't listen there; choose another --grpc-port or --listen"
+            raise WireError(message) from None
+        self._port = self._server.sockets[0].getsockname()[1]
+        self._proxy.mode.host, self._proxy.mode.port = self._advertised_host, self._port
+        self.address = f"{self._advertised_host}:{self._port}"
+        self._sweep_later()
         self._proxy.mode.begin()
 
     def stop(self) -> None:
         """Listen no more, and end every call; what the proxy knew is gone."""
         self._proxy.forget()
         self._proxy.mode.end()
-        self._front.stop()
         if self._server is not None:
-            self._closing = asyncio.get_running_loop().create_task(self._server.stop(None))
+            self._server.close()
             self._server = None
+        for timer in (self._sweep, self._glance):
+            if timer is not None:
+                timer.cancel()
+        self._sweep = self._glance = None
+        for connection in list(self.connections):
+            connection.abort()
 
     async def closed(self) -> None:
-        """Wait until the port is closed, if it is to be."""
-        if self._closing is not None:
-            await self._closing
-            self._closing = None
+        """Wait until the port is closed, if it is to be, and each of its connections is gone."""
+        while self._server is None and self.connections:
+            await asyncio.sleep(0)  # the loop closes their sockets
 
     # --- what a test may order ----------------------------------------------------------------------------------------
 
@@ -130,137 +110,65 @@ class GrpcPort:
         """Forget all transactions; gives how many entries there were."""
         return self._proxy.transactions.clear()
 
+    # --- what its connections tell it ---------------------------------------------------------------------------------
 
-class _Handlers(grpc.GenericRpcHandler):  # type: ignore[misc]
-    """The handler of each call, by its path."""
+    def opened(self, connection: Http2Connection) -> None:
+        """See :class:`wire.proxy.http2.connection.Http2Server`."""
+        self.connections.add(connection)
+        if self._server is None:  # it came as the port was closed
+            connection.abort()
 
-    def __init__(self, proxy: Proxy, clients: Mapping[str, str]) -> None:
-        self._proxy = proxy
-        self._clients = clients
-        self._handlers = {f"/{SERVICE}/{name}": self._unary(CALLS[name], work) for name, work in UNARY.items()}
-        self._handlers |= {
-            f"/{SERVICE}/ReceiveMessage": self._receive(CALLS["ReceiveMessage"]),
-            f"/{SERVICE}/Telemetry": self._telemetry(CALLS["Telemetry"]),
-        }
+    def closed_by(self, connection: Http2Connection, why: str) -> None:
+        """See :class:`wire.proxy.http2.connection.Http2Server`."""
+        self.connections.discard(connection)
+        if why:
+            self._proxy.node.say(f"{connection.address}: connection closed: {why}")
 
-    def service(self, handler_call_details: Any) -> Any:
-        """See :class:`grpc.GenericRpcHandler`."""
-        method = handler_call_details.method
-        return self._handlers.get(method) or _unimplemented(method)
+    def foreign(self, start: bytes) -> str:
+        """See :class:`wire.proxy.http2.connection.Http2Server`."""
+        return line_of_no_grpc(start) if len(start) >= LEAST_BYTES else ""
 
-    def _unary(self, call: GrpcCall, work: Work) -> Any:
-        async def respond(request: Any, context: Any) -> Any:
-            await self._until_time_stands()
-            if isinstance(request, _Unreadable):
-                return await _abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(request))
-            try:
-                answer = work(self._proxy, Caller.of(context, self._clients), request)
-                self._settle()
-            except ProxyRefusal as refusal:
-                return call.response(status=refusal.status)
-            except (RemotingError, BrokerIsDownError) as error:
-                status = self._proxy.mode.status_without_broker(call.name, error)
-                if status is None:
-                    await _abort(context, grpc.StatusCode.UNAVAILABLE, _GONE)
-                return call.response(status=status)
-            return answer
+    def is_held(self) -> bool:
+        """While time is pushed, all clients wait."""
+        if self._proxy.node.is_pushed and self._glance is None:
+            self._glance = asyncio.get_running_loop().call_later(_GLANCE_SECONDS, self._go_on)
+        return self._proxy.node.is_pushed
 
-        return grpc.unary_unary_rpc_method_handler(respond, _reader(call), _bytes_of)
+    def open(self, stream: Http2Stream, headers: dict[str, str] | None) -> ServerCall:
+        """See :class:`wire.proxy.http2.connection.Http2Server`."""
+        wrong = ""
+        if headers is None:
+            wrong = f"the headers have more than {MOST_HEADER_BYTES} bytes"
+        elif len(stream.connection.streams) > MOST_STREAMS:
+            wrong = f"{MOST_STREAMS} calls of this connection are open; end some, or open another connection"
+        if headers is not None and not wrong:
+            return handler_of(self._proxy, stream, headers)
+        refused = ServerCall(stream)
+        refused.refuse(GrpcStatus.RESOURCE_EXHAUSTED, wrong)
+        return refused
 
-    def _receive(self, call: GrpcCall) -> Any:
-        async def respond(request: Any, context: Any) -> AsyncIterator[Any]:
-            await self._until_time_stands()
-            if isinstance(request, _Unreadable):
-                await _abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(request))
-            try:
-                async for part in receive_message(self._proxy, Caller.of(context, self._clients), request):
-                    yield part
-            except ProxyRefusal as refusal:
-                yield call.response(status=refusal.status)
-            except (RemotingError, BrokerIsDownError):
-                await _abort(context, grpc.StatusCode.UNAVAILABLE, _GONE)
+    # --- its timers ---------------------------------------------------------------------------------------------------
 
-        return grpc.unary_stream_rpc_method_handler(respond, _reader(call), _bytes_of)
+    def _go_on(self) -> None:
+        self._glance = None
+        if self.is_held():
+            return
+        for connection in list(self.connections):
+            connection.go_on()
 
-    def _telemetry(self, call: GrpcCall) -> Any:
-        async def respond(requests: Any, context: Any) -> None:
-            stream, wrong = TelemetryStream(), list[str]()
-            try:
-                caller = Caller.of(context, self._clients)
-            except ProxyRefusal as refusal:
-                await _abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(refusal))
-            reading = asyncio.create_task(self._read(requests, caller, stream, wrong))
-            try:
-                while (command := await stream.next()) is not None:
-                    await context.write(command)
-            finally:
-                stream.end()
-                reading.cancel()
-                self._proxy.detach(caller.client_id, stream)
-                with suppress(asyncio.CancelledError):
-                    await reading
-            if wrong:
-                await _abort(context, grpc.StatusCode.INVALID_ARGUMENT, wrong[0])
+    def _sweep_later(self) -> None:
+        seconds = MOST_IDLE_MS / 1_000 / _SWEEP_PART
+        self._sweep = asyncio.get_running_loop().call_later(seconds, self._end_what_is_left)
 
-        return grpc.stream_stream_rpc_method_handler(respond, _reader(call), _bytes_of)
-
-    async def _read(self, requests: Any, caller: Caller, stream: TelemetryStream, wrong: list[str]) -> None:
-        """Take what a client says, until it says no more; then, and where that is refused, its stream ends."""
-        try:
-            async for command in requests:
-                await self._until_time_stands()
-                if isinstance(command, _Unreadable):
-                    raise ProxyRefusal(None, str(command))
-                take_telemetry(self._proxy, caller, command, stream)
-        except ProxyRefusal as refusal:
-            wrong.append(str(refusal))
-        except (RemotingError, BrokerIsDownError):
-            wrong.append(_GONE)
-        finally:
-            stream.end()
-
-    async def _until_time_stands(self) -> None:
-        """Wait while time is pushed, as every client does."""
-        while self._proxy.node.is_pushed:
-            await asyncio.sleep(_GLANCE_SECONDS)
-
-    def _settle(self) -> None:
-        """Dispatch messages that were just stored before anybody asks for them."""
-        if self._proxy.node.is_up:
-            self._proxy.node.run_threads()
-
-
-class _Unreadable(str):
-    """Bytes that are no such message, and why."""
-
-    __slots__ = ()
-
-
-def _reader(call: GrpcCall) -> Callable[[bytes], Any]:
-    def read(raw: bytes) -> Any:
-        try:
-            return call.request.FromString(raw)
-        except DecodeError:
-            return _Unreadable(f"{call.name}: the bytes are no {call.request.DESCRIPTOR.name} of apache.rocketmq.v2")
-
-    return read
-
-
-def _bytes_of(message: Any) -> bytes:
-    return bytes(message.SerializeToString())
-
-
-def _unimplemented(method: str) -> Any:
-    """Refuse a call by its name, before anything of it is read."""
-
-    async def refuse(_: Any, context: Any) -> None:
-        known = method.startswith(f"/{SERVICE}/")
-        message = f"Method {method[1:]} is unimplemented" if known else f"Method not found: {method[1:80]}"
-        await _abort(context, grpc.StatusCode.UNIMPLEMENTED, message)
-
-    return grpc.stream_stream_rpc_method_handler(refuse)
-
-
-async def _abort(context: Any, code: Any, message: str) -> NoReturn:
-    await context.abort(code, message)
-    raise AssertionError
+    def _end_what_is_left(self) -> None:
+        """End connections without a call, and requests that do not come to an end, for as long as clients may idle."""
+        since = asyncio.get_running_loop().time() - MOST_IDLE_MS / 1_000
+        for connection in list(self.connections):
+            if not connection.streams and connection.active_at <= since:
+                connection.end()
+            for stream in list(connection.streams.values()):
+                call = stream.receiver
+                if isinstance(call, HandledCall) and call.is_due and call.began_at <= since:
+                    message = f"{call.method.name}: the request did not come to its end within {MOST_IDLE_MS} ms"
+                    call.refuse(GrpcStatus.DEADLINE_EXCEEDED, message)
+        self._sweep_later()

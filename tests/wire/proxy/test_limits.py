@@ -181,9 +181,7 @@ def test_a_release_without_a_proxy_has_no_such_port(tmp_path: Path) -> None:
         broker(tmp_path, "4.9.7", grpc_port=0).__enter__()
 
 
-def test_without_the_grpc_library_remoting_clients_are_served_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_protobuf_remoting_clients_are_served_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wire.proxy.port", None)
     with broker(tmp_path) as running:
         assert running.address
