@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from benchmarks.computer import computer
+from benchmarks.wire import by_empty_call
 from benchmarks.wire.by_java import started_by, where_time_goes
 from benchmarks.wire.java_load import GRPC_CLIENT, QUEUES, TOPIC, JavaLoad, Work
 from benchmarks.wire.measured import COLUMNS, EXPLAINED, RULES, Measured, measured
@@ -46,7 +47,8 @@ def main(seconds: float) -> None:
     for _ in range(ROUNDS):
         ours.append(measure_ours(seconds))
         real.append(measure_real(seconds))
-    text = page(ours, real, sampled(seconds), seconds, load_before)
+    empty = by_empty_call.measure(VERSION, seconds / 2)
+    text = page(ours, real, sampled(seconds), empty, seconds, load_before)
     print(text)
     write_whole(RESULTS, text)
 
@@ -84,7 +86,14 @@ def sampled(seconds: float) -> Counter[str]:
         return Counter(json.loads(path.read_text(encoding="utf-8")))
 
 
-def page(ours: list[Measured], real: list[Measured], samples: Counter[str], seconds: float, load_before: float) -> str:
+def page(
+    ours: list[Measured],
+    real: list[Measured],
+    samples: Counter[str],
+    empty: tuple[float, float],
+    seconds: float,
+    load_before: float,
+) -> str:
     """RESULTS_GRPC.md."""
     lines = []
     for number, pair in enumerate(zip(ours, real, strict=True), start=1):
@@ -116,5 +125,8 @@ to warm up; the runs of a round follow each other.
 
 {EXPLAINED}
 this broker on one processor, the real proxy and the client on all.
+
+The port speaks HTTP/2 itself: a call that asks for nothing takes {empty[0]:,.0f} µs in the server of the library grpcio
+(asyncio, {by_empty_call.CONNECTIONS} connections), and {empty[1]:,.0f} µs here.
 
 {where_time_goes("this broker", ours[-1].java_threads, samples)}"""

@@ -6,6 +6,5 @@ them; `protocol/` has the messages. What the proxy keeps between calls is `proxy
 `reference/proxy/`; `limits.py` has the numbers of ``ProxyConfig``. What local and cluster mode do otherwise is
 `mode.py`. Behind it, `wire/pop/` is the broker's own part.
 
-The port speaks HTTP/2 itself: a call takes more processor time in grpcio's server than all that is done for it, and
-that server says nothing of what it closes.
+The port speaks HTTP/2 itself; why: docs/decisions/0011-http2-of-the-grpc-port.md.
 """
