@@ -93,7 +93,7 @@ class RunVerdict:
                     "client": each.client,
                     "delivered": each.delivered,
                     "unanswered": each.unanswered,
-                    "keys": list(dict.fromkeys(each.open.values())),
+                    "keys": list(each.keys),
                 }
                 for each in self.unanswered
             ],

@@ -100,7 +100,8 @@ def _unanswered(checks: ChecksOfClient) -> Iterator[Part]:
     left = checks.unanswered
     how_many = "none was answered" if left == checks.delivered else f"{left} of them without an answer"
     reached = f"{counted(checks.delivered, 'check')} of {checks.group} reached client {checks.client}"
-    yield Paragraph(f"{reached}, {how_many}: {first_of(list(dict.fromkeys(checks.open.values())))}")
+    named = f": {first_of(checks.keys)}" if checks.keys else ""
+    yield Paragraph(f"{reached}, {how_many}{named}")
     if left < checks.delivered:
         return
     if checks.other_groups:

@@ -6,7 +6,7 @@ A real broker's log has neither: it hands a check to a channel, and hears nothin
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 _MOST_OPEN: Final = 4_096
+"""Of so many checks it is known which half they were of, all clients together."""
 
 
 @dataclass(slots=True)
@@ -27,17 +28,12 @@ class ChecksOfClient:
     """The group, and the client's id, or its address where it has sent no heartbeat."""
     delivered: int = 0
     """How many reached it over an open connection."""
-    open: dict[int, str] = field(default_factory=dict)
-    """Of them the latest that were not answered: the copy's commit log offset to the UNIQ_KEY of the message."""
-    forgotten: int = 0
-    """How many that were not answered came before those."""
+    unanswered: int = 0
+    """How many of them were not answered."""
+    keys: tuple[str, ...] = ()
+    """The UNIQ_KEY of the latest of those, each once."""
     other_groups: tuple[str, ...] = ()
     """The other producer groups of that client."""
-
-    @property
-    def unanswered(self) -> int:
-        """How many were not answered."""
-        return self.forgotten + len(self.open)
 
 
 class Answers:
@@ -47,6 +43,7 @@ class Answers:
         self.refused: Counter[tuple[int, str]] = Counter()
         """Code and remark to how many END_TRANSACTIONs were answered so."""
         self._checks: dict[tuple[str, str], ChecksOfClient] = {}
+        self._open: dict[int, tuple[ChecksOfClient, str]] = {}
         self._clients: dict[str, str] = {}
         self._groups: dict[str, dict[str, None]] = {}
 
@@ -60,17 +57,16 @@ class Answers:
         client = self._clients.get(address, address)
         checks = self._checks.setdefault((group, client), ChecksOfClient(group, client))
         checks.delivered += 1
-        checks.open[commit_log_offset] = unique_key
-        if len(checks.open) > _MOST_OPEN:
-            del checks.open[next(iter(checks.open))]
-            checks.forgotten += 1
+        checks.unanswered += 1
+        self._open[commit_log_offset] = checks, unique_key
+        if len(self._open) > _MOST_OPEN:
+            del self._open[next(iter(self._open))]
 
     def end_came(self, fields: Mapping[str, str]) -> None:
         """An END_TRANSACTION has come, with any decision; it answers the check of the copy that it names."""
         offset = fields.get("commitLogOffset", "")
-        if offset.isdecimal():
-            for checks in self._checks.values():
-                checks.open.pop(int(offset), None)
+        if offset.isdecimal() and (answered := self._open.pop(int(offset), None)) is not None:
+            answered[0].unanswered -= 1
 
     def end_refused(self, answer: RemotingCommand) -> None:
         """An END_TRANSACTION was answered with another code than SUCCESS."""
@@ -80,5 +76,6 @@ class Answers:
         """By group and client the checks of which some have no answer."""
         left = [checks for checks in self._checks.values() if checks.unanswered]
         for checks in left:
+            checks.keys = tuple(dict.fromkeys(key for of, key in self._open.values() if of is checks))
             checks.other_groups = tuple(group for group in self._groups.get(checks.client, ()) if group != checks.group)
         return left

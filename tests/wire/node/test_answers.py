@@ -16,10 +16,11 @@ def test_of_very_many_checks_without_an_answer_the_latest_are_named_and_all_are_
     monkeypatch.setattr(answers, "_MOST_OPEN", 3)
     run = answers.Answers()
     for offset in range(10):
-        run.check_delivered("group", "client", offset, f"key-{offset}")
-    (checks,) = run.unanswered()
-    assert (checks.delivered, checks.unanswered, list(checks.open.values())) == (10, 10, ["key-7", "key-8", "key-9"])
-    for offset in range(7, 10):
+        run.check_delivered("group", f"client-{offset % 2}", offset, f"key-{offset}")
+    even, odd = run.unanswered()
+    assert (even.delivered, even.unanswered, even.keys) == (5, 5, ("key-8",))
+    assert (odd.delivered, odd.unanswered, odd.keys) == (5, 5, ("key-7", "key-9"))
+    for offset in range(10):
         run.end_came({"commitLogOffset": str(offset)})
-    (checks,) = run.unanswered()
-    assert (checks.unanswered, checks.open) == (7, {})
+    even, odd = run.unanswered()
+    assert (even.unanswered, even.keys, odd.unanswered, odd.keys) == (4, (), 3, ())
