@@ -6,21 +6,27 @@ import queue
 import socket
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
+from wire.client.refusal import reason_of_refusal, remedy
+from wire.client.tls import TlsError, TlsStream
 from wire.errors import ForeignProtocolError, MalformedFrameError, WireError
 from wire.remoting.codes import Serialization, version_of
 from wire.remoting.command import ONEWAY_FLAG, RemotingCommand, decode, encode, java_text
 from wire.remoting.frames import FrameReader
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
+
+    from wire.client.credentials import Credentials
+    from wire.client.tls import Tls
 
 _OWN_VERSION: Final = version_of("5.5.0")
 _MOST: Final = 1 << 16
 _SILENT: Final = (
-    "it closed the connection without a word: is it a port for TLS (tls.server.mode=enforcing), or no broker's at all?"
+    "it closed the connection without a word: is it a port for TLS (tls.server.mode=enforcing), which wants --tls, "
+    "or no broker's at all?"
 )
 
 
@@ -28,12 +34,32 @@ class NoAnswerError(WireError):
     """The broker can't be reached, or gives no answer in time."""
 
 
+class RefusedError(NoAnswerError):
+    """The broker's access control refuses a request."""
+
+
+Answers = queue.SimpleQueue[RemotingCommand | None]
+"""Where the answers to some requests are put as they come; None says that no further one will."""
+
+
+class _Begun(NamedTuple):
+    """A request whose answer is waited for."""
+
+    code: int
+    topic: str
+    """What it is about; empty if it is about no topic."""
+    answers: Answers
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a broker listens."""
+    """Where a broker listens, and what is to be shown and spoken there."""
 
     host: str
     port: int
+    credentials: Credentials | None = field(default=None, repr=False)
+    tls: Tls | None = field(default=None, repr=False)
+    """None for a plain connection."""
 
     @classmethod
     def of(cls, text: str) -> Self:
@@ -62,7 +88,10 @@ class BrokerChannel:
     Raises
     ------
     NoAnswerError
-        Nobody listens there; by each request: there is no answer in time, or the connection has ended.
+        Nobody listens there, or nobody who speaks TLS as it was asked for; by each request: there is no answer in time,
+        or the connection has ended.
+    RefusedError
+        By each request: the broker's access control refuses it.
     """
 
     def __init__(
@@ -73,7 +102,7 @@ class BrokerChannel:
         self._serialization = serialization
         self._lock = threading.Lock()
         self._opaque = 0
-        self._waiting: dict[int, tuple[int, queue.SimpleQueue[RemotingCommand | None]]] = {}
+        self._waiting: dict[int, _Begun] = {}
         self._requests: queue.SimpleQueue[RemotingCommand] = queue.SimpleQueue()
         self._ended = ""
         try:
@@ -81,6 +110,7 @@ class BrokerChannel:
         except OSError as error:
             message = f"{address}: no connection: {error.strerror or error}; is a broker (not a name server) listening?"
             raise NoAnswerError(message) from error
+        self._stream = self._spoken()
         self._socket.settimeout(None)
         threading.Thread(target=self._receive, daemon=True).start()
 
@@ -94,27 +124,43 @@ class BrokerChannel:
         """Send a request and wait for its answer, whatever it says; fields of None are left out."""
         return self.answer_to(self.begin(code, fields, body))
 
-    def begin(self, code: int, fields: Mapping[str, object] | None = None, body: bytes = b"") -> int:
-        """Send a request, and give the number by which :meth:`answer_to` knows its answer."""
-        return self._send(code, fields or {}, body, is_answered=True)
+    def begin(
+        self, code: int, fields: Mapping[str, object] | None = None, body: bytes = b"", answers: Answers | None = None
+    ) -> int:
+        """Send a request, and give the number by which :meth:`answer_to` knows its answer.
+
+        The answer goes to `answers` if they are given, for :meth:`next_answer`.
+        """
+        return self._send(code, fields or {}, body, queue.SimpleQueue() if answers is None else answers)
 
     def answer_to(self, opaque: int) -> RemotingCommand:
         """Wait for the answer to a request that was begun."""
-        code, answer = self._waiting[opaque]
         try:
-            came = answer.get(timeout=self._patience)
-        except queue.Empty:
-            came = None
+            return self.next_answer(self._waiting[opaque].answers)
         finally:
-            self._waiting.pop(opaque, None)
-        if came is None:
-            message = f"{self.address}: request {code}: {self._ended or f'no answer in {self._patience:.0f} s'}"
-            raise NoAnswerError(message)
+            self.forget([opaque])
+
+    def next_answer(self, answers: Answers) -> RemotingCommand:
+        """Wait for the first answer to any of the requests that were begun with these."""
+        came = self._arrived(answers)
+        while (begun := self._waiting.pop(came.opaque, None)) is None:  # somebody may answer twice
+            came = self._arrived(answers)
+        if reason := reason_of_refusal(came):
+            request = f"request {begun.code}" + (f" for {begun.topic}" if begun.topic else "")
+            credentials = self.address.credentials
+            whom = "no access key" if credentials is None else f"access key {credentials.access_key}"
+            message = f"{self.address}: {request} is refused with {whom}: {reason}; {remedy(reason, credentials)}"
+            raise RefusedError(message)
         return came
+
+    def forget(self, opaques: Collection[int]) -> None:
+        """Wait no more for the answers to some requests."""
+        for opaque in opaques:
+            self._waiting.pop(opaque, None)
 
     def send_oneway(self, code: int, fields: Mapping[str, object] | None = None, body: bytes = b"") -> None:
         """Send a request that nobody answers."""
-        self._send(code, fields or {}, body, is_answered=False)
+        self._send(code, fields or {}, body, None)
 
     def asked(self) -> RemotingCommand | None:
         """The next request of the broker that has arrived; None if there is none."""
@@ -132,22 +178,47 @@ class BrokerChannel:
         """End the connection."""
         self._end("the connection was closed")
 
-    def _send(self, code: int, fields: Mapping[str, object], body: bytes, *, is_answered: bool) -> int:
+    def _arrived(self, answers: Answers) -> RemotingCommand:
+        try:
+            came = answers.get(timeout=self._patience)
+        except queue.Empty:
+            came = None
+        if came is None:
+            code = next(begun.code for begun in list(self._waiting.values()) if begun.answers is answers)
+            message = f"{self.address}: request {code}: {self._ended or f'no answer in {self._patience:.0f} s'}"
+            raise NoAnswerError(message)
+        return came
+
+    def _spoken(self) -> socket.socket | TlsStream:
+        """What goes over the socket: plain bytes, or TLS once its handshake is over."""
+        if self.address.tls is None:
+            return self._socket
+        try:
+            return TlsStream(self._socket, self.address.tls)
+        except TlsError as error:
+            self._socket.close()
+            message = f"{self.address}: {error}"
+            raise NoAnswerError(message) from error
+
+    def _send(self, code: int, fields: Mapping[str, object], body: bytes, answers: Answers | None) -> int:
         texts = {key: java_text(value) for key, value in fields.items() if value is not None}
+        topic = texts.get("topic", "")
+        if self.address.credentials is not None:
+            texts = self.address.credentials.signed(texts, body)
         with self._lock:
             self._opaque += 1
             opaque = self._opaque
-            if is_answered:
-                self._waiting[opaque] = int(code), queue.SimpleQueue()
+            if answers is not None:
+                self._waiting[opaque] = _Begun(int(code), topic, answers)
             if self._ended:
                 message = f"{self.address}: request {int(code)}: {self._ended}"
                 raise NoAnswerError(message)
-            flag = 0 if is_answered else ONEWAY_FLAG
+            flag = ONEWAY_FLAG if answers is None else 0
             command = RemotingCommand(
                 int(code), texts, body, opaque, flag, version=_OWN_VERSION, serialization=self._serialization
             )
             try:
-                self._socket.sendall(encode(command))
+                self._stream.sendall(encode(command))
             except OSError as error:
                 message = f"{self.address}: request {int(code)}: {error.strerror or error}"
                 raise NoAnswerError(message) from error
@@ -156,12 +227,14 @@ class BrokerChannel:
     def _receive(self) -> None:
         reader, why = FrameReader(), _SILENT
         try:
-            while data := self._socket.recv(_MOST):
+            while data := self._stream.recv(_MOST):
                 why = "the broker closed the connection"
                 for frame in reader.feed(data):
                     self._take(decode(frame))
         except ForeignProtocolError as error:
             why = error.protocol.described(error.protocol.server)
+        except ConnectionError:
+            pass  # a port that does not read what it does not know resets the connection
         except (OSError, MalformedFrameError) as error:
             why = str(error)
         self._end(why)
@@ -169,13 +242,13 @@ class BrokerChannel:
     def _take(self, command: RemotingCommand) -> None:
         if not command.is_response:
             self._requests.put(command)
-        elif (waiting := self._waiting.get(command.opaque)) is not None:
-            waiting[1].put(command)
+        elif (begun := self._waiting.get(command.opaque)) is not None:
+            begun.answers.put(command)
 
     def _end(self, why: str) -> None:
         self._ended = self._ended or why
-        for _, answer in list(self._waiting.values()):
-            answer.put(None)
+        for begun in list(self._waiting.values()):
+            begun.answers.put(None)
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()

@@ -49,7 +49,7 @@ HTTP: Final = ForeignProtocol(
 TLS: Final = ForeignProtocol(
     "TLS",
     Peer("connections are plain here; set tls.enable=false in the client"),
-    Peer("give a port that takes plain connections (tls.server.mode=permissive or disabled)"),
+    Peer("give a port that takes plain connections (tls.server.mode=permissive or disabled), or --tls"),
 )
 PROXY: Final = ForeignProtocol("the PROXY protocol of a load balancer", Peer("connect without one"), Peer(_BROKER))
 
