@@ -7,10 +7,8 @@ not with success, is a `NoAnswerError`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from files.content import parse_json
 from reference.format.java_properties import Setting
 from reference.format.system_topics import CHECK_GROUP
 from wire.client.channel import BrokerChannel, NoAnswerError
@@ -19,15 +17,29 @@ from wire.remoting.codes import CLOCK_FIELD, RequestCode, ResponseCode, release_
 from wire.remoting.messages import decode_records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from reference.format.record import LogRecord
 
 _MOST_BROKERS: Final = 8
-_SUBSCRIPTION: Final = 4
-_A_PAGE: Final = 32
-_EMPTY: Final = (ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_OFFSET_MOVED, ResponseCode.PULL_RETRY_IMMEDIATELY)
+MOST_OF_A_PULL: Final = 32
+"""``maxTransferCountOnMessageInMemory``: a broker gives no more messages at once, and of old ones fewer."""
+SUBSCRIPTION_FLAG: Final = 4
+"""``PullSysFlag#FLAG_SUBSCRIPTION``: the pull says itself which messages it wants."""
+NOTHING_FOUND: Final = (
+    ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_OFFSET_MOVED, ResponseCode.PULL_RETRY_IMMEDIATELY,
+)  # fmt: skip
+"""Answers to a pull that has no message; each says where the next one may begin."""
 _NO_QUEUE: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
+
+
+def pull_fields(group: str, topic: str, queue_id: int, begin: int, most: int, flags: int) -> dict[str, object]:
+    """The fields of a pull of all messages, whatever their tags, which nobody holds (``PullMessageRequestHeader``)."""
+    return {
+        "consumerGroup": group, "topic": topic, "queueId": queue_id, "queueOffset": begin, "maxMsgNums": most,
+        "sysFlag": flags, "commitOffset": 0, "suspendTimeoutMillis": 0, "subscription": "*", "subVersion": 0,
+        "expressionType": "TAG",
+    }  # fmt: skip
 
 
 def pull_all(channel: BrokerChannel, group: str, topic: str, begin: int, queue_id: int = 0) -> list[LogRecord]:
@@ -35,18 +47,12 @@ def pull_all(channel: BrokerChannel, group: str, topic: str, begin: int, queue_i
     found: list[LogRecord] = []
     at = begin
     while True:
-        answer = channel.ask(
-            RequestCode.PULL_MESSAGE,
-            {
-                "consumerGroup": group, "topic": topic, "queueId": queue_id, "queueOffset": at, "maxMsgNums": _A_PAGE,
-                "sysFlag": _SUBSCRIPTION, "commitOffset": 0, "suspendTimeoutMillis": 0, "subscription": "*",
-                "subVersion": 0, "expressionType": "TAG",
-            },
-        )  # fmt: skip
+        fields = pull_fields(group, topic, queue_id, at, MOST_OF_A_PULL, SUBSCRIPTION_FLAG)
+        answer = channel.ask(RequestCode.PULL_MESSAGE, fields)
         follows = int(answer.fields.get("nextBeginOffset", at))
         if answer.code == ResponseCode.SUCCESS:
             found += decode_records(answer.body)
-        elif answer.code not in _EMPTY:
+        elif answer.code not in NOTHING_FOUND:
             if answer.code == ResponseCode.TOPIC_NOT_EXIST:
                 return found
             message = f"{channel.address}: a pull of {topic} is answered {answer.code}: {answer.remark}"
@@ -58,63 +64,6 @@ def pull_all(channel: BrokerChannel, group: str, topic: str, begin: int, queue_i
 
 class NameServerError(WireError):
     """A name server answers where a broker was meant."""
-
-
-@dataclass(frozen=True, slots=True)
-class LogStretch:
-    """The start of a walk through a commit log."""
-
-    begin: int
-    """The commit log offset of a message."""
-    file_size: int
-    """``mappedFileSizeCommitLog``: the rest at the end of a file is passed over."""
-
-
-def walk_log(channel: BrokerChannel, stretch: LogStretch) -> Iterator[LogRecord]:
-    """All messages of the commit log from one on (VIEW_MESSAGE_BY_ID), up to the first place where none is."""
-    at = stretch.begin
-    while True:
-        viewed = channel.ask(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": at})
-        if viewed.code == ResponseCode.SUCCESS:
-            for record in decode_records(viewed.body):
-                yield record
-                at += record.total_size
-            continue
-        next_file = (at // stretch.file_size + 1) * stretch.file_size
-        if channel.ask(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": next_file}).code != ResponseCode.SUCCESS:
-            return
-        at = next_file
-
-
-def unpullable(channel: BrokerChannel, topic: str, begin: int, stretch: LogStretch | None) -> list[LogRecord]:
-    """The messages of queue 0 from an offset on where no pull gives them: 4.x has no config of the op topic.
-
-    By the entries of the consume queue; 4.5 gives none (``AdminBrokerProcessor#queryConsumeQueue``), so that its log is
-    walked. A message that can't be found is passed over, as by a pull.
-    """
-    found: list[LogRecord] = []
-    at, end = begin, end_of_queue(channel, topic)
-    while at < end:
-        fields = {"topic": topic, "queueId": 0, "index": at, "count": _A_PAGE}
-        answer = channel.ask(RequestCode.QUERY_CONSUME_QUEUE, fields)
-        places = _places(answer.body)
-        if not places:
-            walked = () if stretch is None else walk_log(channel, stretch)
-            return [record for record in walked if record.topic == topic and begin <= record.queue_offset < end]
-        for place in places:
-            viewed = channel.ask(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": place})
-            if viewed.code == ResponseCode.SUCCESS:
-                found += decode_records(viewed.body)
-        at += len(places)
-    return found
-
-
-def _places(body: bytes) -> list[int]:
-    """The commit log offsets in a consume queue's entries; none where the broker gives no entries."""
-    try:
-        return [int(entry["physicOffset"]) for entry in parse_json(body)["queueData"]]
-    except (ValueError, KeyError, TypeError):
-        return []
 
 
 def end_of_queue(channel: BrokerChannel, topic: str, queue_id: int = 0) -> int:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
-from wire.client.queries import LogStretch, begin_of_queue, check_offset, end_of_queue, offset_at, pull_all, unpullable
+from wire.client.entries import LogStretch, unpullable
+from wire.client.queries import begin_of_queue, check_offset, end_of_queue, offset_at, pull_all
 from wire.errors import WireError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reference.format.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR
 from reference.format.record import LogRecord, MalformedRecordError, decode_record
@@ -16,8 +16,10 @@ from reference.format.stored_message import encode_message, host_bytes, topic_fi
 from wire.errors import MalformedFrameError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+_PLACE: Final = struct.Struct(">i24xq")
+"""The length of a stored message, and where it stands in the commit log."""
 _BATCH_HEAD = struct.Struct(">iiiii")
 _SHORT = struct.Struct(">h")
 
@@ -64,6 +66,25 @@ def decode_records(body: bytes) -> tuple[LogRecord, ...]:
         records.append(record)
         at += record.total_size
     return tuple(records)
+
+
+def stored_records(body: bytes) -> Iterator[tuple[int, bytes]]:
+    """The messages of a pull's body as they are stored, each with its commit log offset; nothing else is decoded.
+
+    Raises
+    ------
+    MalformedFrameError
+        A length can't be that of a message.
+    """
+    at, end = 0, len(body)
+    while at < end:
+        size, physical_offset = _PLACE.unpack_from(body, at) if end - at >= _PLACE.size else (0, 0)
+        follows = at + size
+        if size < _PLACE.size or follows > end:
+            message = f"a message of {size} bytes at byte {at} of a body that has {end - at} left"
+            raise MalformedFrameError(message)
+        yield physical_offset, body[at:follows]
+        at = follows
 
 
 def decode_batch(body: bytes) -> tuple[BatchedMessage, ...]:
