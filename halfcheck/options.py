@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from model_check.answers.counterexample_files import WrittenFiles
     from model_check.world import Asked, Environment
     from spec.constants import Instance
+    from wire.client.channel import Address
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NO_TURNED_SWITCHES: Final = "was compared with many only where no switch is turned"
@@ -77,6 +79,30 @@ Conf = Annotated[
     ),
 ]
 
+AccessKey = Annotated[
+    str | None,
+    typer.Option(
+        envvar="HALFCHECK_ACCESS_KEY",
+        metavar="KEY",
+        help="The access key that the broker's access control wants; with --acl-file, which of its accounts.",
+    ),
+]
+SecretKey = Annotated[
+    str | None,
+    typer.Option(
+        envvar="HALFCHECK_SECRET_KEY", metavar="SECRET", help="Its secret; the environment hides it from other users."
+    ),
+]
+AclFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Both out of a file such as mqadmin's conf/tools.yml: accessKey:, secretKey:."),
+]
+UseTls = Annotated[bool, typer.Option("--tls", help="Speak TLS with the broker; its certificate is not verified.")]
+TlsAuthorities = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Speak TLS, and trust what is signed by a certificate of this file (PEM) alone."),
+]
+
 GivenJarOption = Annotated[
     Path | None,
     typer.Option(
@@ -118,6 +144,50 @@ def given_by(jar: Path | None, release: str) -> GivenJar | None:
     if not release:
         typer.echo(f"halfcheck: no --real is given: {given.name} says that it is of {given.release}", err=True)
     return given
+
+
+def broker_address(
+    target: str,
+    access_key: str | None,
+    secret_key: str | None,
+    acl_file: Path | None,
+    tls_ca: Path | None,
+    *,
+    tls: bool,
+) -> Address:
+    """The broker's address, with the credentials and the TLS that the options give.
+
+    Raises
+    ------
+    CommandLineError
+        It is no address, or one of the two keys is missing.
+    WireError, OSError, BadContentError
+        A file can't be read, or does not hold what it is given for.
+    """
+    from wire.client.channel import Address
+    from wire.client.credentials import Credentials, credentials_in
+    from wire.client.tls import Tls
+
+    try:
+        address = Address.of(target)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    credentials = None
+    if acl_file is not None:
+        if secret_key is not None:
+            message = f"--acl-file {acl_file} holds the secret: give no --secret-key, and unset HALFCHECK_SECRET_KEY"
+            raise CommandLineError(message)
+        credentials = credentials_in(acl_file, access_key)
+    elif access_key is not None and secret_key is not None:
+        credentials = Credentials(access_key, secret_key)
+    elif access_key is not None or secret_key is not None:
+        given, missing = ("access", "secret") if secret_key is None else ("secret", "access")
+        message = (
+            f"--{given}-key without --{missing}-key: give both, or unset HALFCHECK_{given.upper()}_KEY; "
+            "the environment holds them, too (HALFCHECK_ACCESS_KEY, HALFCHECK_SECRET_KEY)"
+        )
+        raise CommandLineError(message)
+    return replace(address, credentials=credentials, tls=Tls.of(tls_ca) if tls or tls_ca is not None else None)
 
 
 def refuse_a_file(out: Path | None) -> None:

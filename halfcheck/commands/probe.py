@@ -9,7 +9,18 @@ from typing import Annotated
 import typer
 
 from halfcheck.errors import ExitCode
-from halfcheck.options import PROFILES, AsJson, Faults, Properties, Seed
+from halfcheck.options import (
+    PROFILES,
+    AccessKey,
+    AclFile,
+    AsJson,
+    Faults,
+    Properties,
+    SecretKey,
+    Seed,
+    TlsAuthorities,
+    UseTls,
+)
 
 Target = Annotated[str, typer.Argument(metavar="HOST:PORT", help="The broker's address; not a name server's.")]
 ScenarioName = Annotated[
@@ -84,6 +95,11 @@ class ProbeOptions:
     kill: Command = None
     stop: Command = None
     start: Command = None
+    access_key: AccessKey = None
+    secret_key: SecretKey = None
+    acl_file: AclFile = None
+    tls: UseTls = False
+    tls_ca: TlsAuthorities = None
     json: AsJson = False
 
 
@@ -101,6 +117,9 @@ def command(options: ProbeOptions) -> ExitCode:
 
     With --store, the broker's files are held against what it gave, and audited as by halfcheck audit.
 
+    Where the broker has access control, --access-key and --secret-key, or --acl-file, sign each request; --tls speaks
+    TLS.
+
     With --known, what the specification of that release explains is fine, be it a guarantee that it breaks: a broker
     that does as the release does gives 0, any other 12.
 
@@ -114,6 +133,7 @@ def command(options: ProbeOptions) -> ExitCode:
     halfcheck probe 127.0.0.1:10911 --scenario immune --scenario late --json
     halfcheck probe 127.0.0.1:10911 --counterexample S1.immune_half --profile 5.3.3+heeds_settled_originals
     halfcheck probe 127.0.0.1:10911 --walks 5 --faults duplicate_end,wrong_end
+    halfcheck probe 10.0.0.5:10911 --acl-file /opt/rocketmq/conf/tools.yml --tls
     halfcheck probe 127.0.0.1:10911 --examples 20 --property S1 --store /home/rocketmq/store
     """
     from halfcheck.probe.probing import probe

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from halfcheck.options import names_in
+from halfcheck.options import broker_address, names_in
 from halfcheck.printing.probe import playing, print_answer, print_in_a_search, print_played, print_target
 from halfcheck.probe.answer import ProbeAnswer
 from halfcheck.probe.schedules import schedules
@@ -19,7 +19,6 @@ from halfcheck.probe.store_files import StoreFiles
 from model_check.clauses import chosen_clauses
 from model_check.instances import load_instance
 from model_check.world import Environment, Profile, World
-from wire.client.channel import Address
 from wire.probe.operator import ShellOperator
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from halfcheck.commands.probe import ProbeOptions
     from halfcheck.errors import ExitCode
     from spec.language import Property
+    from wire.client.channel import Address
     from wire.probe.player import Operator
 
 _A_MINUTE_S = 60
@@ -38,10 +38,9 @@ def probe(options: ProbeOptions, operator: Operator | None = None) -> ExitCode:
 
     An operator ends the broker's process, in place of the commands of the options.
     """
-    try:
-        address = Address.of(options.target)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+    address = broker_address(
+        options.target, options.access_key, options.secret_key, options.acl_file, options.tls_ca, tls=options.tls
+    )
     operator = operator or _operator(options, address)
     profile = None if options.profile is None else Profile.of(options.profile)
     wanted = chosen_clauses(options.properties or ())

@@ -17,7 +17,7 @@ from reference.format.broker_conf import settings as settings_in
 from reference.format.system_topics import OP_TOPIC
 from spark_trace_analysis.records.transaction_record import parse_op_body
 from spec.profiles import VERSIONS
-from wire.client.channel import Address, BrokerChannel
+from wire.client.channel import Address, BrokerChannel, RefusedError
 from wire.client.queries import end_of_queue, release_and_settings
 from wire.errors import WireError
 from wire.probe.player import LATE, Done, Operator, Phase, Player
@@ -85,15 +85,17 @@ def identify(address: Address, profile: Profile | None, broker_conf: Path | None
     Raises
     ------
     NoAnswerError
-        It does not answer.
+        It does not answer, or refuses to tell (`RefusedError`) what the options do not.
     UnknownBrokerError
         It does not say its release or its settings, and no option does.
     """
-    channel = BrokerChannel(address)
-    try:
-        release, settings = release_and_settings(channel)
-    finally:
-        channel.close()
+    release, settings = None, None
+    with BrokerChannel(address) as channel:
+        try:
+            release, settings = release_and_settings(channel)
+        except RefusedError:
+            if profile is None or broker_conf is None:
+                raise
     if profile is None and release is None:
         message = f"{address}: the broker does not say which release it is; give --profile"
         raise UnknownBrokerError(message)
