@@ -13,14 +13,14 @@ from files.reading import read_bytes
 from real_brokers.loopback import LoopbackBroker, free_ports, is_broker_known
 from real_brokers.rocketmq.archive import archive_at_kill, archive_run
 from real_brokers.rocketmq.client import Client
-from real_brokers.rocketmq.configuration import conf_text, settings_of_conf, write_configuration
+from real_brokers.rocketmq.configuration import RUN, conf_text, settings_of_conf, write_configuration
 from wire.client.channel import BrokerChannel
 from wire.errors import WireError
 from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 DRIVER: Final = Path(__file__).with_name("Driver.java")
 BOOTED: Final = "boot success"
@@ -45,6 +45,8 @@ class RealBroker(LoopbackBroker):
         A store that the broker goes on from; a copy of it.
     compiles_well
         Whether its JVM compiles what runs often well, which pays where a run is long.
+    files, properties
+        Texts of files in the folder of the run, and properties of the broker's JVM; ``@RUN@`` is that folder in both.
 
     Raises
     ------
@@ -60,8 +62,13 @@ class RealBroker(LoopbackBroker):
         store: Path | None = None,
         *,
         compiles_well: bool = False,
+        files: Mapping[str, str] | None = None,
+        properties: Mapping[str, str] | None = None,
     ) -> None:
         given = settings or {}
+        self._files = files or {}
+        self._properties = properties or {}
+        self.version = version
         self._compiles_well = compiles_well
         self._release = release_called(version)
         self._jars = fetched_jars(self._release)
@@ -76,13 +83,16 @@ class RealBroker(LoopbackBroker):
         if self._from_store is not None:
             shutil.copytree(self._from_store, self.store, dirs_exist_ok=True)
         write_configuration(self.run, self._release, self.ports, self.settings)
+        for name, text in self._files.items():
+            (self.run / name).write_text(self._placed(text), encoding="utf-8")
         conf = f"{self.run}/namesrv.conf"
         self._name_server = self._boot("namesrv", "namesrv.NamesrvStartup", "256m", "-c", conf)
 
     def _start_broker(self) -> None:
         started = time.monotonic()
         given = "-n", str(self.ports.name_server_address), "-c", f"{self.run}/broker.conf"
-        self._broker = self._boot("broker", "broker.BrokerStartup", "512m", *given)
+        jvm = [f"-D{name}={self._placed(value)}" for name, value in self._properties.items()]
+        self._broker = self._boot("broker", "broker.BrokerStartup", "512m", *given, jvm=jvm)
         self._await_route(started)
 
     def _await_route(self, started: float) -> None:
@@ -91,13 +101,16 @@ class RealBroker(LoopbackBroker):
         )
         self.note("route up", secs=round(time.monotonic() - started, 2))
 
+    def _placed(self, text: str) -> str:
+        return text.replace(RUN, str(self.run))
+
     def _boot(
-        self, name: str, main_class: str, heap: str, *arguments: str, prints: str = BOOTED
+        self, name: str, main_class: str, heap: str, *arguments: str, prints: str = BOOTED, jvm: Sequence[str] = ()
     ) -> subprocess.Popen[bytes]:
         before, started = self._processes.printed(name).count(prints), time.monotonic()
         classes = f"{self.run}/conf-{name}:{self._jars}/*"
-        jvm = java_command(self.run, heap, compiles_well=self._compiles_well)
-        command = [*jvm, "-cp", classes, f"org.apache.rocketmq.{main_class}", *arguments]
+        java = java_command(self.run, heap, compiles_well=self._compiles_well)
+        command = [*java, *jvm, "-cp", classes, f"org.apache.rocketmq.{main_class}", *arguments]
         process = self._processes.start(name, command)
         self._processes.wait_until(
             lambda: self._processes.printed(name).count(prints) > before, "boot", process, name, _BOOT_SECONDS
