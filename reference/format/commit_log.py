@@ -17,6 +17,7 @@ from reference.format.commit_log_file import CommitLogFile, FileReader, map_file
 from reference.format.dledger_entry import HEADER_BYTES, begins_with_entry, body_positions
 from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.frame import Frame, is_record_of_another_place, read_frame
+from reference.format.partial_copy import PartialCopy
 from reference.format.record import CommitLogOffset, LogRecord, MalformedRecordError
 from reference.format.store_paths import LOG_FILE, StorePaths, store_paths
 
@@ -37,12 +38,15 @@ class CommitLog:
     ----------
     files
         In the order of their start offsets.
+    partial
+        What a partial copy says of itself; None of a whole log.
     is_cut
         Whether the log goes on behind them: consume queues may list records that are not there.
     """
 
-    def __init__(self, files: list[CommitLogFile], *, is_cut: bool = False) -> None:
+    def __init__(self, files: list[CommitLogFile], *, partial: PartialCopy | None = None, is_cut: bool = False) -> None:
         self.files = files
+        self.partial = partial
         self.is_cut = is_cut
         self._parts = [other.start for one, other in pairwise(files) if other.data and not one.data]
 
@@ -66,6 +70,9 @@ class CommitLog:
             if one.start == other.start:
                 message = f"{one.path} and {other.path} are the same file of the log: only one of them can count"
                 raise NotAStoreError(message)
+        partial = PartialCopy.read(where.root)
+        if partial is not None:
+            return cls(files, partial=partial)
         whole = _with_missing(files, where)
         if where.doubt and len(whole) > len(files):
             message = f"{where.doubt} ({next(file.name for file in whole if file not in files)} is missing)"
@@ -127,7 +134,12 @@ class CommitLog:
         return self.files[index + 1] if index + 1 < len(self.files) else None
 
     def is_gone(self, offset: int) -> bool:
-        """Whether the file that held an offset was deleted, is missing or can't be read; not behind the log's end."""
+        """Whether the file that held an offset was deleted, is missing or can't be read; not behind the log's end.
+
+        Of a partial copy also whether the offset lies in a gap.
+        """
+        if self.partial is not None:
+            return offset < self.partial.end and self.frame_at(offset) is None
         for file in reversed(self.files):
             if offset >= file.start:
                 return not file.data

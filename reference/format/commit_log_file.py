@@ -12,6 +12,7 @@ from reference.format.dledger_entry import BLANK_MAGIC as DLEDGER_BLANK_MAGIC
 from reference.format.dledger_entry import what_is_wrong_with_header
 from reference.format.errors import CorruptRegion
 from reference.format.frame import Frame, is_plausible_start, natural_size, read_frame
+from reference.format.partial_copy import gap_size
 from reference.format.record import (
     BLANK_BYTES,
     BLANK_MAGIC,
@@ -91,6 +92,9 @@ class FileReader:
             try:
                 frame = read_frame(data, position, start)
             except MalformedRecordError as error:
+                if gap := gap_size(data, position):
+                    position += gap
+                    continue
                 if self.is_end(position):
                     break
                 position = yield from self.skip_damage(position, str(error))

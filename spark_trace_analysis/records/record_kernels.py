@@ -12,6 +12,7 @@ import numpy as np
 from model_check.explicit.code_generation.compile_lock import cached_njit
 from reference.format.commit_log_file import CommitLogFile
 from reference.format.dledger_entry import MAGIC as DLEDGER_MAGIC
+from reference.format.partial_copy import GAP_MAGIC
 from reference.format.record import BORN_HOST_V6_FLAG, FIXED_BYTES, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG
 from spark_trace_analysis.records.bytes_kernels import (
     CRC_TABLES,
@@ -123,6 +124,9 @@ def _scan(
         if position + FIXED_BYTES > length:
             return position, count, True
         magic = unsigned_at(data, position + 4)
+        if magic == GAP_MAGIC:
+            position += unsigned_at(data, position)
+            continue
         if magic != MAGIC_V1 and magic != MAGIC_V2:
             return position, count, True
         if long_at(data, position + 28) != file_start + position:

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from reference.format.commit_log_file import FileReader
 from reference.format.frame import Frame, read_frame
+from reference.format.partial_copy import gap_size
 from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG, LogRecord, MalformedRecordError
 from spark_trace_analysis.records.bytes_kernels import gather, hash_bytes
 from spark_trace_analysis.records.record_kernels import (
@@ -144,11 +145,13 @@ def read_split(log: CommitLog, split: Split, *, checks_bodies: bool = True) -> S
 
 
 def _read_by_python(found: SplitRecords, position: int) -> tuple[LogRecord | Frame | None, int]:
-    """Read on where the kernel stopped: a record at the end of a cut file, the end of the log, or damage."""
+    """Read on where the kernel stopped: a record at the end of a cut file, the end of the log, a gap, or damage."""
     reader = found.reader
     try:
         frame = read_frame(reader.data, position, reader.file.start)
     except MalformedRecordError as error:
+        if gap := gap_size(reader.data, position):
+            return None, position + gap
         if reader.is_end(position):
             found.is_end = True
             return None, position

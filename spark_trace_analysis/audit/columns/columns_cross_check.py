@@ -126,7 +126,8 @@ class _Columns:
             if queue is not None:
                 self._check_entries(queue, key, chosen)
             elif not self.queues:
-                self._check_counting(key, chosen)
+                if self.log.partial is None:
+                    self._check_counting(key, chosen)
             else:
                 self.rules.see_without_queue(key, self.physical[chosen].tolist())
 
