@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from files.content import parse_json
 from real_brokers.errors import RealBrokerError
 from wire.client.channel import BrokerChannel
-from wire.client.queries import end_of_queue, pull_all
+from wire.client.queries import connected_producers, end_of_queue, pull_all
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.requests.request import body_of
 
@@ -55,10 +54,7 @@ class BrokerOperator:
     def producers(self, group: str) -> list[str]:
         """The ids of the clients that the broker can ask for transactions of a group."""
         with BrokerChannel(self._address) as channel:
-            answer = channel.ask(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group})
-        if answer.code != ResponseCode.SUCCESS:
-            return []
-        return sorted(each["clientId"] for each in parse_json(answer.body)["connectionSet"])
+            return list(connected_producers(channel, group))
 
     def _order(self, code: RequestCode, fields: dict[str, object], body: bytes = b"") -> None:
         with BrokerChannel(self._address) as channel:

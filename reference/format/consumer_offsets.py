@@ -1,18 +1,17 @@
 """``config/consumerOffset.json``: how far each consumer group has read each queue (``ConsumerOffsetManager``).
 
-fastjson writes the queue ids as unquoted integer keys, so the file is not strict JSON. Its ``.bak`` is the previous
+Its queue ids are keys without quotes (:mod:`reference.format.fastjson`). Its ``.bak`` is the previous
 state; ``ConfigManager#load`` falls back to it when the file is missing, empty or can't be decoded.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NewType
 
-from files.content import parse_json
 from files.reading import TABLE_BYTES, read_bytes
 from reference.format.errors import BrokenConfigError, CorruptRegion
+from reference.format.fastjson import parse_fastjson
 from reference.format.record import QueueOffset
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ TRANSACTION_GROUP = "CID_RMQ_SYS_TRANS"
 """``TransactionalMessageUtil.buildConsumerGroup``: the group that the check service reads half and op queue with."""
 
 NAME = "config/consumerOffset.json"
-_STRING_OR_KEY = re.compile(r'"(?:[^"\\]|\\.)*"|([{,]\s*)(-?\d+)(\s*:)')
 
 TopicAtGroup = NewType("TopicAtGroup", str)
 
@@ -133,8 +131,7 @@ def parse_consumer_offsets(raw: bytes) -> tuple[dict[TopicAtGroup, dict[int, Que
     >>> parse_consumer_offsets(b'{"offsetTable":{"T@G":{0:16,1:2}}}')
     ({'T@G': {0: 16, 1: 2}}, {})
     """
-    quoted = _STRING_OR_KEY.sub(_quote_key, raw.decode())
-    content: Any = parse_json(quoted)
+    content: Any = parse_fastjson(raw)
     table = content.get("offsetTable") if isinstance(content, dict) else None
     if not isinstance(table, dict):
         message = "it has no offsetTable"
@@ -144,10 +141,6 @@ def parse_consumer_offsets(raw: bytes) -> tuple[dict[TopicAtGroup, dict[int, Que
         {TopicAtGroup(key): _queue_offsets(key, queues) for key, queues in table.items()},
         version if isinstance(version, dict) else {},
     )
-
-
-def _quote_key(match: re.Match[str]) -> str:
-    return match[0] if match[2] is None else f'{match[1]}"{match[2]}"{match[3]}'
 
 
 def _queue_offsets(key: str, queues: object) -> dict[int, QueueOffset]:

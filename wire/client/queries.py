@@ -7,8 +7,10 @@ not with success, is a `NoAnswerError`.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from files.content import parse_json
 from reference.format.java_properties import Setting
 from reference.format.system_topics import CHECK_GROUP
 from wire.client.channel import BrokerChannel, NoAnswerError
@@ -98,8 +100,35 @@ class OtherClockError(WireError):
     """The broker's clock does not go as the probe's does."""
 
 
-def release_and_settings(channel: BrokerChannel) -> tuple[str | None, tuple[Setting, ...] | None]:
-    """The release that a broker calls itself, and its settings; None for either that it does not give.
+def connected_producers(channel: BrokerChannel, group: str) -> tuple[str, ...]:
+    """The ids of the clients that the broker can ask for transactions of a group (GET_PRODUCER_CONNECTION_LIST)."""
+    answer = channel.ask(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group})
+    if answer.code != ResponseCode.SUCCESS:  # it knows no such group
+        return ()
+    return tuple(sorted(str(each["clientId"]) for each in parse_json(answer.body)["connectionSet"]))
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAnswers:
+    """What a broker says that it is.
+
+    Attributes
+    ----------
+    release
+        None if its answers name none that is known.
+    settings
+        GET_BROKER_CONFIG; None if it does not tell them.
+    speed
+        How fast its clock goes beside the world's, or ``virtual``: 1 but for a broker of halfcheck's.
+    """
+
+    release: str | None
+    settings: tuple[Setting, ...] | None
+    speed: str
+
+
+def broker_answers(channel: BrokerChannel) -> BrokerAnswers:
+    """Ask a broker what it is.
 
     Raises
     ------
@@ -107,8 +136,6 @@ def release_and_settings(channel: BrokerChannel) -> tuple[str | None, tuple[Sett
         It is a name server.
     NoAnswerError
         It does not answer at all.
-    OtherClockError
-        It says that its time is not that of the world, as only a broker of halfcheck's does.
     """
     try:
         answer = channel.ask(RequestCode.GET_BROKER_CONFIG, {})
@@ -116,19 +143,33 @@ def release_and_settings(channel: BrokerChannel) -> tuple[str | None, tuple[Sett
         if channel.is_open:  # name servers of 4.x do not answer what they do not know
             _require_broker(channel)
         raise
-    release = release_of(answer.version)
-    speed = answer.fields.get(CLOCK_FIELD, "1")
-    if speed != "1":
-        clock = "stands still until it is pushed" if speed == "virtual" else f"goes {speed} times as fast"
+    release, speed = release_of(answer.version), answer.fields.get(CLOCK_FIELD, "1")
+    if answer.code != ResponseCode.SUCCESS:
+        _require_broker(channel)
+        return BrokerAnswers(release, None, speed)
+    pairs = (line.partition("=") for line in answer.body.decode("utf-8", "replace").split("\n"))
+    settings = tuple(Setting(number, key, value) for number, (key, eq, value) in enumerate(pairs, 1) if eq)
+    return BrokerAnswers(release, settings, speed)
+
+
+def release_and_settings(channel: BrokerChannel) -> tuple[str | None, tuple[Setting, ...] | None]:
+    """The release that a broker calls itself, and its settings; None for either that it does not give.
+
+    Raises
+    ------
+    NameServerError, NoAnswerError
+        As :func:`broker_answers`.
+    OtherClockError
+        It says that its time is not that of the world, as only a broker of halfcheck's does.
+    """
+    found = broker_answers(channel)
+    if found.speed != "1":
+        clock = "stands still until it is pushed" if found.speed == "virtual" else f"goes {found.speed} times as fast"
         message = (
             f"{channel.address}: its clock {clock}, and who waits for it goes by the world's; start it in real time"
         )
         raise OtherClockError(message)
-    if answer.code != ResponseCode.SUCCESS:
-        _require_broker(channel)
-        return release, None
-    pairs = (line.partition("=") for line in answer.body.decode("utf-8", "replace").split("\n"))
-    return release, tuple(Setting(number, key, value) for number, (key, eq, value) in enumerate(pairs, 1) if eq)
+    return found.release, found.settings
 
 
 def _require_broker(channel: BrokerChannel) -> None:

@@ -208,12 +208,28 @@ def get_runtime_info(node: BrokerNode, request: Request) -> RemotingCommand:
     table = {
         "brokerVersionDesc": name,
         "brokerVersion": str(node.version),
+        "commitLogMinOffset": str(node.broker.message_store.cleaning.min_phy_offset),
         "commitLogMaxOffset": str(node.broker.message_store.max_phy_offset),
         "dispatchBehindBytes": "0",
         "bootTimestamp": str(node.booted_at),
+        "runtime": _runtime(node.clock.now - node.booted_at),
         "brokerActive": "true",
     }
     return request.answer(body=body_of({"table": table}))
+
+
+def _runtime(up_ms: int) -> str:
+    """``StoreStatsService#getFormatRuntime``.
+
+    Examples
+    --------
+    >>> _runtime(93_784_000)
+    '[ 1 days, 2 hours, 3 minutes, 4 seconds ]'
+    """
+    minutes, seconds = divmod(up_ms // 1_000, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    return f"[ {days} days, {hours} hours, {minutes} minutes, {seconds} seconds ]"
 
 
 def resume_half(node: BrokerNode, request: Request) -> RemotingCommand:

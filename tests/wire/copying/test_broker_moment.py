@@ -1,0 +1,78 @@
+"""What is read of a running broker is its store as of one moment."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reference.format.commit_log import CommitLog
+from spark_trace_analysis.audit.audit_store import audit_store
+from tests.wire.copying.test_partial_copies import judged
+from tests.wire.copying.traffic import OTHER, traffic
+from tests.wire.one_broker import broker
+from tests.wire.one_producer import TOPIC, OneProducer
+from wire.client.channel import Address, BrokerChannel
+from wire.copying.broker_moment import BrokerMoment, real_topic
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wire.broker_thread import BrokerThread
+
+
+def copied(running: BrokerThread, folder: Path) -> Path:
+    folder.mkdir()
+    with BrokerChannel(Address.of(running.address)) as channel:
+        BrokerMoment(channel).copy(folder)
+    return folder
+
+
+@pytest.mark.parametrize("profile", ["4.5.1", "4.9.7", "5.5.1"])
+def test_a_copy_is_judged_as_the_store_of_that_moment(tmp_path: Path, profile: str) -> None:
+    with broker(tmp_path, profile, mappedFileSizeCommitLog=1 << 16) as running, OneProducer(running.address) as one:
+        running.controller.topic(TOPIC)
+        running.controller.topic(OTHER)
+        one.heartbeat()
+        for moment, milliseconds in enumerate((61_000, 61_000, 1_200_000)):
+            traffic(one, 60, 60 * moment)
+            running.controller.push_clock(milliseconds)
+            copy, store = (audit_store(one) for one in (copied(running, tmp_path / f"{moment}"), tmp_path / "store"))
+            assert judged(copy) == judged(store)
+            assert copy.records < store.records
+            assert (copy.trace.accepted, copy.trace.faults) == (store.trace.accepted, store.trace.faults)
+
+
+def test_a_copy_of_a_broker_that_writes_all_the_time_is_the_log_of_one_moment(tmp_path: Path) -> None:
+    with broker(tmp_path, "5.5.1", mappedFileSizeCommitLog=1 << 16) as running, OneProducer(running.address) as one:
+        running.controller.topic(TOPIC)
+        running.controller.topic(OTHER)
+        over = threading.Event()
+
+        def go_on() -> None:
+            number = 0
+            while not over.is_set():
+                traffic(one, 3, number)
+                number += 3
+
+        writer = threading.Thread(target=go_on)
+        writer.start()
+        try:
+            folders = [copied(running, tmp_path / f"{number}") for number in range(5)]
+        finally:
+            over.set()
+            writer.join()
+        whole = {record.physical_offset: record for record in CommitLog.open(tmp_path / "store").records()}
+    for folder in folders:
+        log = CommitLog.open(folder)
+        assert log.partial is not None
+        wanted = [one for at, one in whole.items() if at < log.partial.end and one.topic in log.partial.topics]
+        assert list(log.read()) == wanted
+        assert wanted
+
+
+def test_the_topic_of_a_half_is_found_in_its_bytes() -> None:
+    assert real_topic(b"REAL_QID\x010\x02REAL_TOPIC\x01Orders\x02x\x01y") == "Orders"
+    assert real_topic(b"REAL_TOPIC\x01Orders") == "Orders"
+    assert real_topic(b"x\x01y") == ""
