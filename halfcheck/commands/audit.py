@@ -12,7 +12,17 @@ import typer
 from document.console import show, wide_console
 from files.writing import what_is_no_file
 from halfcheck.errors import ExitCode
-from halfcheck.options import Conf, names_in, print_json
+from halfcheck.options import (
+    AccessKey,
+    AclFile,
+    Conf,
+    SecretKey,
+    TlsAuthorities,
+    UseTls,
+    broker_address,
+    names_in,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,6 +30,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.rules.state import TransactionState
     from spark_trace_analysis.audit.selection import Selection
+    from wire.client.channel import Address
 
 DAMAGE: Final = "damage"
 
@@ -50,8 +61,31 @@ class AuditOptions:
     """The options; there are too many for one signature."""
 
     store_dir: Annotated[
-        Path, typer.Argument(metavar="STORE_DIR", help="The store: the directory with commitlog/ in it.")
-    ]
+        Path | None, typer.Argument(metavar="[STORE_DIR]", help="The store: the directory with commitlog/ in it.")
+    ] = None
+    broker: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT,…", help="Running brokers instead, which are read over the network, never written to."
+        ),
+    ] = None
+    namesrv: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="The same: the master of each group that this name server knows."),
+    ] = None
+    cluster: Annotated[str | None, typer.Option(metavar="NAME", help="Of --namesrv: only of this cluster.")] = None
+    rate: Annotated[
+        float, typer.Option(min=0.1, metavar="MB", help="Read at most so many MB a second from a running broker.")
+    ] = 20.0
+    access_key: AccessKey = None
+    secret_key: SecretKey = None
+    acl_file: AclFile = None
+    tls: UseTls = False
+    tls_ca: TlsAuthorities = None
+    copy: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With --broker: keep what was read in this new directory, a partial store."),
+    ] = None
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False
     everything: Annotated[
         bool, typer.Option("--all", help="List the plainly delivered and rolled back transactions too.")
@@ -126,6 +160,13 @@ def command(options: AuditOptions) -> ExitCode:
     failing = Failing.of(options.fail_on)
     if options.version is not None:
         profile_for(options.version)
+    if options.broker is not None or options.namesrv is not None:
+        return _of_brokers(options, selection, failing)
+    if options.store_dir is None or options.copy is not None or options.cluster is not None:
+        message = (
+            "give STORE_DIR, or --broker HOST:PORT or --namesrv HOST:PORT (and --copy and --cluster with those alone)"
+        )
+        raise typer.BadParameter(message)
     store_dir = golden_path(options.store_dir)
     _require_places(options, store_dir)
     from spark_trace_analysis.audit.row_files import RowFiles
@@ -162,6 +203,87 @@ def command(options: AuditOptions) -> ExitCode:
         more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
         typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
     return failing.exit_code(audit)
+
+
+def _of_brokers(options: AuditOptions, selection: Selection, failing: Failing) -> ExitCode:
+    """The same of running brokers, one after the other; the exit code is the first that is not 0."""
+    from halfcheck.running_broker import audited_broker
+    from spark_trace_analysis.audit.row_files import RowFiles
+
+    addresses = _addresses(options)
+    for option, given in (
+        ("STORE_DIR", options.store_dir), ("--broker-conf", options.broker_conf), ("--commit-log", options.commit_log),
+        ("--master", options.master), ("--conf", options.conf), ("--work", options.work), ("--out", options.out),
+    ):  # fmt: skip
+        if given:
+            message = f"{option} {given} is for a store; keep what is read of a broker by --copy DIR, and audit that"
+            raise typer.BadParameter(message)
+    for option, path in (
+        ("--copy", options.copy),
+        ("--csv", options.csv),
+        ("--resend", options.resend),
+        ("--report", options.report),
+    ):
+        if path is not None and len(addresses) > 1:
+            message = f"{option} {path}: it is for one broker, and {len(addresses)} are asked; give one by --broker"
+            raise typer.BadParameter(message)
+    files = RowFiles(csv_path=options.csv, resend_path=options.resend, selection=selection)
+    code, values = ExitCode.OK, []
+    for address in addresses:
+        found = audited_broker(
+            address,
+            options.copy,
+            options.version,
+            files,
+            bytes_per_s=options.rate * 1e6,
+            everything=options.everything,
+            limit=options.limit,
+        )
+        if options.report is not None:
+            from html_report.audit_page import write_audit_page
+
+            write_audit_page(found.audit, options.report, options.limit)
+        if options.as_json:
+            values.append(found.to_json(everything=options.everything, limit=options.limit))
+        else:
+            from halfcheck.printing.running_broker import broker_in_words
+
+            show(broker_in_words(found, wide_console().width, everything=options.everything, limit=options.limit))
+        code = code or failing.exit_code(found.audit)
+    if options.as_json:
+        print_json(values[0] if len(values) == 1 else {"brokers": values})
+    return code
+
+
+def _addresses(options: AuditOptions) -> list[Address]:
+    """The brokers that are asked for."""
+    from wire.client.channel import BrokerChannel
+    from wire.client.name_server import broker_groups
+
+    def named(text: str) -> Address:
+        return broker_address(
+            text.strip(), options.access_key, options.secret_key, options.acl_file, options.tls_ca, tls=options.tls
+        )
+
+    if options.namesrv is None:
+        if options.cluster is not None:
+            message = f"--cluster {options.cluster}: give --namesrv, which knows the clusters"
+            raise typer.BadParameter(message)
+        return [named(text) for text in (options.broker or "").split(",")]
+    if options.broker is not None:
+        message = f"--namesrv {options.namesrv} and --broker {options.broker}: give one of them"
+        raise typer.BadParameter(message)
+    with BrokerChannel(named(options.namesrv)) as channel:
+        groups = broker_groups(channel)
+    chosen = [group for group in groups if options.cluster in (None, group.cluster)]
+    if not chosen:
+        known = ", ".join(sorted({group.cluster for group in groups})) or "none"
+        message = f"--cluster {options.cluster}: the name server knows {known}"
+        raise typer.BadParameter(message)
+    for group in chosen:
+        if not group.has_master:
+            typer.echo(f"halfcheck: {group.name} has no master: the slave {group.first} is audited", err=True)
+    return [named(str(group.first)) for group in chosen]
 
 
 def _selection_of(options: AuditOptions) -> Selection:

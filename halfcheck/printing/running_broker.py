@@ -1,0 +1,77 @@
+"""The output of ``halfcheck audit --broker``: what is wrong first, then the pending halves and what comes of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from document.parts import List, Paragraph, Part, tabulated
+from document.words import counted, first_of
+from files.durations import about
+from halfcheck.printing.audit import audit_in_words
+from spark_trace_analysis.audit.rules.transaction_row import local_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from halfcheck.running_broker import BrokerAudit, PendingTransaction
+
+_TIME: Final = slice(11, 19)
+"""Hours to seconds of a local time."""
+
+
+def broker_in_words(found: BrokerAudit, width: int, *, everything: bool, limit: int) -> Iterator[Part]:
+    """An audit of a running broker."""
+    copy = found.copy
+    yield from audit_in_words(found.audit, width, everything=everything, limit=limit)
+    yield Paragraph("")
+    yield Paragraph(
+        f"{copy.broker}, {copy.release or 'a release that it does not name'}, at {_clock(copy.read_at_ms)} of its "
+        f"clock: {len(found.pending)} pending"
+    )
+    yield from _unasked(found.pending)
+    shown = found.pending if everything else found.pending[:limit]
+    if shown:
+        yield tabulated(
+            "transaction", "~group", ">age", ">checks", "next check", ">left", "discarded", ">producers",
+            rows=[
+                (
+                    one.row.unique_key, one.row.group, about(one.age_ms / 1_000), one.row.checks,
+                    _clock(one.forecast.next_check_at), one.forecast.checks_left, _clock(one.forecast.discarded_at),
+                    len(one.producers),
+                )
+                for one in shown
+            ],
+        )  # fmt: skip
+    if len(shown) < len(found.pending):
+        yield Paragraph(f"{len(found.pending) - len(shown)} more are not shown (--all)")
+    yield Paragraph(
+        f"before the check service lie {counted(found.half_left, 'message')} of the half topic and "
+        f"{found.op_left} of the op topic"
+    )
+    if found.rounds:
+        rounds = [
+            f"{_clock(one.began_at)}: {counted(one.records, 'record')} in {(one.ended_at - one.began_at) / 1_000:.1f} s"
+            for one in found.rounds
+        ]
+        yield Paragraph(f"the last rounds that put back or discarded something: {'; '.join(rounds)}")
+    yield Paragraph(
+        "What a network does not show: damage of the log, records without an entry in their queue, topics that no half "
+        "names."
+    )
+
+
+def _unasked(pending: tuple[PendingTransaction, ...]) -> Iterator[Part]:
+    """Groups of which no producer is connected."""
+    groups: dict[str, list[str]] = {}
+    for one in pending:
+        if not one.producers:
+            groups.setdefault(one.row.group, []).append(one.row.unique_key)
+    for group, keys in groups.items():
+        yield Paragraph(
+            f"No producer of {group or 'no group'} is connected here, so that nobody answers: {first_of(keys)}"
+        )
+        yield List(("Start one before they are discarded: a check reaches a producer of the half's own group only.",))
+
+
+def _clock(milliseconds: int | None) -> str:
+    return (local_time(milliseconds) or "–")[_TIME] or "–"

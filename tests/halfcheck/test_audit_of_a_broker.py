@@ -1,0 +1,130 @@
+"""``halfcheck audit --broker``: a running broker is audited, and what is foretold of pending halves comes so."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from halfcheck import app
+from halfcheck.errors import ExitCode
+from halfcheck.running_broker import audited_broker
+from reference.format.commit_log import CommitLog
+from reference.format.properties import CHECK_TIMES
+from spark_trace_analysis.audit.audit import SCHEMA
+from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.audit.row_files import RowFiles
+from tests.wire.one_broker import broker
+from tests.wire.one_producer import TOPIC, OneProducer, unique_key
+from wire.client.channel import Address
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from halfcheck.running_broker import PendingTransaction
+    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+
+INTERVAL_MS = 20_000
+OP_BATCH_MS = 4_000
+"""By then the op message of a commit is stored; before, its half is pending in the store."""
+SETTINGS = {"transactionTimeOut": 30_000, "transactionCheckInterval": INTERVAL_MS, "transactionCheckMax": 5}
+
+
+def when_it_came(store: Path, row: TransactionRow, foretold: PendingTransaction, since: int) -> tuple[int | None, int]:
+    """When its producer was asked next, None if never, and when it was discarded."""
+    log = CommitLog.open(store)
+    asked = [
+        event.time
+        for event in row.history
+        if event.event == "put back"
+        and event.time > since
+        and int(log.record_at(event.at).properties[CHECK_TIMES]) > foretold.row.checks
+        and event.time >= row.born + foretold.immunity_ms
+    ]
+    (discarded,) = (event.time for event in row.history if event.event == "discarded")
+    return min(asked, default=None), discarded
+
+
+@pytest.mark.parametrize(("profile", "seed"), [("4.9.7", 1), ("5.5.1", 2), ("5.3.3", 3), ("5.5.1", 4)])
+def test_the_next_check_and_the_discard_come_as_they_were_foretold(tmp_path: Path, profile: str, seed: int) -> None:
+    chance = random.Random(seed)
+    with broker(tmp_path, profile, conf=SETTINGS) as running, OneProducer(running.address) as one:
+        running.controller.topic(TOPIC)
+        one.heartbeat()
+        for number in range(160):
+            immunity = {"CHECK_IMMUNITY_TIME_IN_SECONDS": str(chance.choice([5, 50, 90]))} if number % 5 == 0 else {}
+            half = one.half(f"k{number}", **immunity)
+            if number % 4 == 0:
+                one.end(half, 8)
+            if chance.random() < 0.2:
+                running.controller.push_clock(chance.randint(100, 9_000))
+        running.controller.push_clock(OP_BATCH_MS)
+        found = audited_broker(Address.of(running.address), None, None, RowFiles())
+        running.controller.push_clock(INTERVAL_MS * 20)
+    rows = {row.unique_key: row for row in audit_store(tmp_path / "store").transactions}
+    assert len(found.pending) > 100
+    for foretold in found.pending:
+        row, forecast = rows[foretold.row.unique_key], foretold.forecast
+        asked, discarded = when_it_came(tmp_path / "store", row, foretold, found.copy.read_at_ms)
+        assert (asked is None) == (forecast.next_check_at is None)
+        assert asked is None or abs(asked - (forecast.next_check_at or 0)) <= INTERVAL_MS
+        assert abs(discarded - forecast.discarded_at) <= INTERVAL_MS
+
+
+def test_the_command_prints_what_is_pending_and_keeps_a_copy_that_is_audited_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "copy"
+    with broker(tmp_path) as running, OneProducer(running.address) as one:
+        running.controller.topic(TOPIC)
+        one.heartbeat()
+        one.end(one.half("committed"), 8)
+        one.half("open")
+        running.controller.push_clock(61_000)
+        assert app.run(["audit", "--broker", running.address, "--json", "--copy", str(copy)]) == ExitCode.OK
+        found = json.loads(capsys.readouterr().out)
+        assert app.run(["audit", "--broker", running.address]) == ExitCode.OK
+        words = capsys.readouterr().out
+        for asked in (["--namesrv", running.address], ["--namesrv", running.address, "--cluster", "DefaultCluster"]):
+            assert app.run(["audit", *asked, "--json"]) == ExitCode.OK
+            assert json.loads(capsys.readouterr().out)["counts"] == found["counts"]
+        assert app.run(["audit", "--broker", f"{running.address},{running.address}", "--json"]) == ExitCode.OK
+        assert [each["counts"] for each in json.loads(capsys.readouterr().out)["brokers"]] == [found["counts"]] * 2
+        assert app.run(["audit", "--namesrv", running.address, "--cluster", "x"]) == ExitCode.BAD_OPTION
+        assert "--cluster x: the name server knows DefaultCluster" in capsys.readouterr().err
+    Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(found)
+    assert found["counts"] | {"pending": 0, "delivered": 0} == dict.fromkeys(found["counts"], 0)
+    (pending,) = found["broker"]["pending"]
+    assert (pending["unique_key"], pending["checks"], pending["checks_left"]) == (unique_key("open"), 2, 13)
+    assert (len(pending["producers"]), found["broker"]["release"], found["version"]) == (1, "5.5.1", "5.5.1")
+    assert "1 pending" in words
+    assert app.run(["audit", str(copy), "--json", "--version", "5.5.1"]) == ExitCode.OK
+    again = json.loads(capsys.readouterr().out)
+    assert [again[name] for name in ("transactions", "counts")] == [found[name] for name in ("transactions", "counts")]
+
+
+def test_what_can_not_be_read_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    asked = {
+        f"127.0.0.1:{port}": (150, "no connection: Connection refused"),
+        "nowhere": (151, "'nowhere': expected HOST:PORT"),
+    }
+    for address, (code, sentence) in asked.items():
+        assert app.run(["audit", "--broker", address]) == code
+        (line,) = capsys.readouterr().err.splitlines()
+        assert sentence in line
+    for words in (["--copy", str(tmp_path)], ["--out", "rows"], ["--work", "w"], [str(tmp_path)], ["--cluster", "x"]):
+        assert app.run(["audit", "--broker", f"127.0.0.1:{port}", *words]) == ExitCode.BAD_OPTION
+        (line,) = capsys.readouterr().err.splitlines()
+        assert words[0] in line
+
+
+def test_a_broker_that_has_stored_nothing_has_no_transactions(tmp_path: Path) -> None:
+    with broker(tmp_path) as running:
+        found = audited_broker(Address.of(running.address), None, None, RowFiles())
+    assert (found.audit.total, found.audit.records, found.audit.damage, found.pending) == (0, 0, 0, ())
