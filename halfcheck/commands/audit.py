@@ -61,7 +61,7 @@ class AuditOptions:
     """The options; there are too many for one signature."""
 
     store_dir: Annotated[
-        Path | None, typer.Argument(metavar="[STORE_DIR]", help="The store: the directory with commitlog/ in it.")
+        Path | None, typer.Argument(metavar="STORE_DIR", help="The store: the directory with commitlog/ in it.")
     ] = None
     broker: Annotated[
         str | None,
@@ -135,6 +135,9 @@ def command(options: AuditOptions) -> ExitCode:
     What is lost or doubled does not change the exit code: this is a report; --fail-on lost,doubled makes it 12. Damaged
     records do: the table shows what could be read, the damage is listed with it, and the exit code is 150.
 
+    --broker asks a running broker instead, and only reads. Then it also says when each pending half is checked next and
+    discarded, and whether a producer of its group is connected.
+
     --topic, --group, --state, --since and --transaction leave what is listed, and what --csv, --resend and --fail-on
     take; --out always has all rows.
 
@@ -148,6 +151,8 @@ def command(options: AuditOptions) -> ExitCode:
     halfcheck audit /home/rocketmq/store --since 2h --fail-on lost,doubled,damage
     halfcheck audit /home/rocketmq/store --state lost,parked --csv rows.csv --resend resend.csv
     halfcheck audit /home/rocketmq/store --transaction order-4711
+    halfcheck audit --broker 10.0.0.5:10911
+    halfcheck audit --namesrv 10.0.0.4:9876 --cluster orders --acl-file conf/tools.yml --json
     halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
     """
     from conformance.golden_stores import golden_path
