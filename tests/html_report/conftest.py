@@ -1,4 +1,4 @@
-"""One browser and one filled page for all tests of the pages; each module says the address of its own page."""
+"""A browser for each module of tests of the pages, and one filled page for all; each module says the address of its own page."""
 
 import os
 import sys
@@ -19,9 +19,12 @@ def page() -> str:
     return render(full())
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The one of `setup/install_browser.py`, or CHROMIUM."""
+    """The one of `setup/install_browser.py`, or CHROMIUM.
+
+    As long as it is open, its event loop counts as running in this thread, and no test behind can begin another one.
+    """
     folder = Path(sys.prefix) / "chromium"
     program = os.environ.get("CHROMIUM") or str(folder / "chromium")
     assert Path(program).is_file(), f"{program} is missing: run make browser, or set CHROMIUM to a Chromium"
