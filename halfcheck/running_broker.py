@@ -16,6 +16,7 @@ from reference.format.broker_conf import BrokerConf, find_broker_conf, read_brok
 from reference.format.commit_log import CommitLog
 from reference.format.properties import IMMUNITY_SECONDS
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
+from spark_trace_analysis.audit.audit_folders import named
 from spark_trace_analysis.audit.rules.forecast import CheckRounds, HalfForecast, PendingHalf, forecasts
 from spark_trace_analysis.audit.rules.rounds import ShownRound, shown_rounds
 from spark_trace_analysis.audit.rules.state import TransactionState
@@ -135,7 +136,7 @@ def copied(
         with progress_bar(f"reading {address}", "DownloadColumn", "TransferSpeedColumn") as update:
             on_progress = None if update is None else lambda done: update(completed=done)
             copy = BrokerMoment(channel, ByteRate(bytes_per_s), on_progress).copy(folder)
-        yield channel, folder if into is None else folder.rename(into), copy
+        yield channel, folder if into is None else named(folder, into), copy
 
 
 def audited_broker(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from document.parts import List, Paragraph, Part, tabulated
 from document.words import counted, first_of
-from files.durations import about
+from files.durations import about, duration
 from halfcheck.printing.audit import audit_in_words
 from spark_trace_analysis.audit.rules.transaction_row import local_time
 
@@ -50,7 +50,7 @@ def broker_in_words(found: BrokerAudit, width: int, *, everything: bool, limit: 
     )
     if found.rounds:
         rounds = [
-            f"{_clock(one.began_at)}: {counted(one.records, 'record')} in {(one.ended_at - one.began_at) / 1_000:.1f} s"
+            f"{_clock(one.began_at)}: {counted(one.records, 'record')} in {duration(one.ended_at - one.began_at)}"
             for one in found.rounds
         ]
         yield Paragraph(f"the last rounds that put back or discarded something: {'; '.join(rounds)}")

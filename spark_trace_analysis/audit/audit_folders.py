@@ -78,6 +78,11 @@ def write_audit(audit: Audit, out: Path) -> None:
         pq.write_table(table, unfinished / "transactions-00000.parquet", compression="zstd")
 
 
+def named(folder: Path, name: Path) -> Path:
+    """Give a folder that is whole its name, on the same disk; gives that."""
+    return folder.rename(name)
+
+
 def move(source: Path, target: Path) -> None:
     """Give a file a second name; a copy where that is on another file system."""
     try:
