@@ -1,4 +1,4 @@
-"""A browser for each module of tests of the pages, and one filled page for all; each module says the address of its own page."""
+"""A browser for each module of tests of the pages, and one filled page for all; each module says where its own is."""
 
 import os
 import sys
