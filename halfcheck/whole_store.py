@@ -1,7 +1,8 @@
-"""Audits a store: in this process if it is small, otherwise as a Spark job."""
+"""Audits a store: record by record if it is small, otherwise in stages, on threads of this process or by Spark."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -10,12 +11,13 @@ from reference.format.store_paths import StorePaths, store_paths
 from spark_trace_analysis.audit.row_files import RowFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from spark_trace_analysis.audit.audit import Audit
-    from spark_trace_analysis.audit.spark_audit import SparkAuditOptions
+    from spark_trace_analysis.audit.staged_audit import StagedAuditOptions
+    from spark_trace_analysis.audit.stages.stage_runner import StageRunner
 
 _SMALL_BYTES: Final = 64 << 20
 _BLOCK_BYTES: Final = 512
@@ -49,11 +51,12 @@ def audited(
     row_files = row_files or RowFiles()
     paths = store_paths(store, broker_conf=broker_conf, log_folders=log_folders)
     with sole_writer("--out", out), sole_writer("--work", work):
-        if master is None and work is None and not conf and _is_small(paths):
-            return _in_one_process(paths, version, out, row_files)
-        from spark_trace_analysis.audit.spark_audit import SparkAuditOptions
+        is_local = master is None and not conf
+        if is_local and work is None and _is_small(paths):
+            return _record_by_record(paths, version, out, row_files)
+        from spark_trace_analysis.audit.staged_audit import StagedAuditOptions
 
-        options = SparkAuditOptions(
+        options = StagedAuditOptions(
             version=version,
             limit=limit,
             everything=everything,
@@ -62,10 +65,11 @@ def audited(
             selection=row_files.selection,
             row_files=row_files,
         )
-        return replace(_by_spark(paths, options, master or _ALL_CORES, conf), store=str(store))
+        runner = _threads() if is_local else _spark(master or _ALL_CORES, conf)
+        return replace(_in_stages(paths, options, runner), store=str(store))
 
 
-def _in_one_process(paths: StorePaths, version: str | None, out: Path | None, row_files: RowFiles) -> Audit:
+def _record_by_record(paths: StorePaths, version: str | None, out: Path | None, row_files: RowFiles) -> Audit:
     from spark_trace_analysis.audit.audit_folders import require_new, write_audit
     from spark_trace_analysis.audit.audit_store import audit_store
 
@@ -78,18 +82,33 @@ def _in_one_process(paths: StorePaths, version: str | None, out: Path | None, ro
     return audit.narrowed(row_files.selection)
 
 
-def _by_spark(paths: StorePaths, options: SparkAuditOptions, master: str, conf: Sequence[str]) -> Audit:
+def _in_stages(paths: StorePaths, options: StagedAuditOptions, runner: AbstractContextManager[StageRunner]) -> Audit:
     from spark_trace_analysis.audit.audit_folders import count_finished, place_of
-    from spark_trace_analysis.audit.spark_audit import audit_by_spark
-    from spark_trace_analysis.cluster.session import spark_session
+    from spark_trace_analysis.audit.staged_audit import audit_in_stages
 
     place = place_of(options.work, options.out)
     with (
         resumable(lambda: 0 if place is None else count_finished(place), "task"),
-        spark_session(master, conf=conf) as spark,
+        runner as running,
         _progress(paths) as on_progress,
     ):
-        return audit_by_spark(spark, paths.absolute(), replace(options, on_progress=on_progress))
+        return audit_in_stages(running, paths.absolute(), replace(options, on_progress=on_progress))
+
+
+@contextmanager
+def _threads() -> Iterator[StageRunner]:
+    from spark_trace_analysis.audit.stages.stage_runner import Threads
+
+    yield Threads()
+
+
+@contextmanager
+def _spark(master: str, conf: Sequence[str]) -> Iterator[StageRunner]:
+    from spark_trace_analysis.cluster.jobs import SparkJobs
+    from spark_trace_analysis.cluster.session import spark_session
+
+    with spark_session(master, conf=conf) as spark:
+        yield SparkJobs(spark)
 
 
 def _progress(paths: StorePaths) -> AbstractContextManager[Callable[[int, int], None] | None]:
@@ -97,7 +116,7 @@ def _progress(paths: StorePaths) -> AbstractContextManager[Callable[[int, int], 
 
 
 def _is_small(paths: StorePaths) -> bool:
-    """Whether one process is quicker than Spark's start.
+    """Whether reading it record by record is quicker than loading the kernels.
 
     What counts is what was written: a broker makes files of a gigabyte, most of it a hole (`MappedFile#init`).
     """

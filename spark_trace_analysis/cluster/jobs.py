@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
 
+from spark_trace_analysis.audit.stages.stage_runner import left_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
@@ -15,20 +17,24 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 
-def run_stage(
-    spark: SparkSession, name: str, run: Callable[[Item], None], items: Iterable[Item], done: Callable[[Item], Path]
-) -> None:
-    """Run a task for each item whose file is not there yet, under a name for Spark's own pages."""
-    left = [item for item in items if not done(item).exists()]
-    if left:
-        context = spark.sparkContext
-        context.setJobDescription(f"audit: {name}")
-        context.parallelize(left, len(left)).foreach(run)
+class SparkJobs:
+    """A :class:`~spark_trace_analysis.audit.stages.stage_runner.StageRunner` on Spark: a job a stage."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    def run(self, name: str, task: Callable[[Item], None], items: Iterable[Item], done: Callable[[Item], Path]) -> None:
+        """Run a task for each item whose file is not there, under a name for Spark's own pages."""
+        left = left_of(items, done)
+        if left:
+            context = self._spark.sparkContext
+            context.setJobDescription(f"audit: {name}")
+            context.parallelize(left, len(left)).foreach(task)
 
 
 @contextmanager
 def watched(look: Callable[[], None], every_seconds: float) -> Iterator[None]:
-    """Report the progress of a job now and then, from another thread: Spark blocks until it ends."""
+    """Report the progress of a job now and then, from another thread: who began it waits until it ends."""
     over = Event()
 
     def watch() -> None:

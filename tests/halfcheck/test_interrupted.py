@@ -142,7 +142,7 @@ def test_an_audit_without_a_folder_that_has_a_name_keeps_nothing_and_promises_no
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("spark_trace_analysis.audit.spark_audit._Job._check_queues", pressed_behind_the_scan)
+    monkeypatch.setattr("spark_trace_analysis.audit.staged_audit._Job._check_queues", pressed_behind_the_scan)
     assert app.run(AUDIT) == ExitCode.INTERRUPTED
     assert capsys.readouterr().err == "halfcheck: interrupted\n"
     assert scanned

@@ -15,7 +15,8 @@ from conformance.golden_stores import golden_store
 from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
-from spark_trace_analysis.audit.spark_audit import SparkAuditOptions, audit_by_spark
+from spark_trace_analysis.audit.staged_audit import StagedAuditOptions, audit_in_stages
+from spark_trace_analysis.cluster.jobs import SparkJobs
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.ingest.rocketmq_store import RocketmqStore, register
 from spark_trace_analysis.ingest.split_rows import SCHEMA
@@ -34,10 +35,10 @@ LOG = f"commitlog/{0:020d}"
 @pytest.mark.untraced
 def test_spark_tells_the_same_and_writes_every_row(spark: SparkSession, tmp_path: Path) -> None:
     one = audit_store(CRASH, question=NO_TRACE)
-    options = SparkAuditOptions(
+    options = StagedAuditOptions(
         everything=True, question=NO_TRACE, out=tmp_path / "rows", split_bytes=20_000, bucket_bytes=30_000
     )
-    assert_same(one, audit_by_spark(spark, CRASH, options))
+    assert_same(one, audit_in_stages(SparkJobs(spark), CRASH, options))
     rows = [TransactionRow.of(row) for row in pq.read_table(tmp_path / "rows").to_pylist()]
     assert sorted(rows, key=lambda row: row.first_offset) == list(one.transactions)
     assert [path.name for path in tmp_path.iterdir()] == ["rows"]

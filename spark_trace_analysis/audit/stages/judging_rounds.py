@@ -22,7 +22,7 @@ from files.content import read_json
 from files.parquet import parquet_file
 from spark_trace_analysis.audit.audit import Selected, of_each_state
 from spark_trace_analysis.audit.columns.bucket import Bucket
-from spark_trace_analysis.audit.columns.stage_files import facts_at, read_bucket, read_findings
+from spark_trace_analysis.audit.columns.stage_files import facts_at, read_bucket, read_findings, write_facts
 from spark_trace_analysis.audit.rules.consistency import unknown_key
 from spark_trace_analysis.audit.rules.damage import Damage, DamageFinding, Rank, at_record
 from spark_trace_analysis.audit.rules.grouping import birth_of
@@ -30,23 +30,21 @@ from spark_trace_analysis.audit.rules.history import first_behind
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from spark_trace_analysis.audit.selection import COLUMNS, Selection
-from spark_trace_analysis.cluster.jobs import run_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pyspark.sql import SparkSession
-
     from reference.format.commit_log import CommitLog
     from spark_trace_analysis.audit.stages.group_stage import GroupTask
+    from spark_trace_analysis.audit.stages.stage_runner import StageRunner
 
 
 @dataclass(frozen=True, slots=True)
 class JudgingRounds:
     """Runs the rounds, the first with facts of the whole log, or of a log in which something is damaged."""
 
-    spark: SparkSession
+    runner: StageRunner
     log: CommitLog
     task: GroupTask
     if_damaged: GroupTask
@@ -90,7 +88,7 @@ class JudgingRounds:
             return item[1].path("rows", item[0], "json")
 
         items = list(enumerate(tasks))
-        run_stage(self.spark, "judge", run, items, done)
+        self.runner.run("judge", run, items, done)
         return [facts_of(task, bucket) for bucket, task in items]
 
     def _take(self, rounds: Sequence[GroupTask], damage: Damage) -> None:
@@ -107,24 +105,36 @@ class JudgingRounds:
                 orphans += [tuple(one) for one in read_json(path)]
         if not orphans:
             return
-        hashes = np.unique(np.array([birth_hash for birth_hash, _, _ in orphans], np.int64))
-        ops = rounds[0].ops
-
-        def candidates(bucket: int) -> list[int]:
-            """The first records of transactions whose birth could be that of an orphan."""
-            records = read_bucket([ops.scan.path("records", split) for split in ops.splits], bucket)
-            entries = read_bucket([ops.path(number) for number in range(ops.scan.buckets)], bucket)
-            bucket_of_all = Bucket(records, entries)
-            firsts = bucket_of_all.at[bucket_of_all.starts]
-            return [int(at) for at in firsts[np.isin(bucket_of_all.birth_hashes(), hashes)]]
-
-        context = self.spark.sparkContext
-        context.setJobDescription("audit: twins")
-        firsts = context.parallelize(range(len(rounds)), len(rounds)).flatMap(candidates).collect()
+        twins = TwinTask(rounds[0], sorted({birth_hash for birth_hash, _, _ in orphans}))
+        buckets = range(len(rounds))
+        self.runner.run("twins", twins.run, buckets, twins.path)
+        firsts = [at for bucket in buckets for at in facts_at(twins.path(bucket))["firsts"]]
         births = Counter(birth_of(self.log.record_at(at)) for at in firsts)
         for _, at, unique_key in orphans:
             if births[birth_of(self.log.record_at(at))] > 1:
                 yield at_record(self.log, Rank.KEYS, at, unknown_key(unique_key))
+
+
+@dataclass(frozen=True, slots=True)
+class TwinTask:
+    """Looks in a bucket for the first records of transactions whose birth could be that of an orphan."""
+
+    task: GroupTask
+    birth_hashes: Sequence[int]
+
+    def path(self, bucket: int) -> Path:
+        """The file of one bucket."""
+        return self.task.path("twins", bucket, "json")
+
+    def run(self, bucket: int) -> None:
+        """Write where these records stand in the log."""
+        ops = self.task.ops
+        records = read_bucket([ops.scan.path("records", split) for split in ops.splits], bucket)
+        entries = read_bucket([ops.path(number) for number in range(ops.scan.buckets)], bucket)
+        bucket_of_all = Bucket(records, entries)
+        firsts = bucket_of_all.at[bucket_of_all.starts]
+        found = firsts[np.isin(bucket_of_all.birth_hashes(), np.array(self.birth_hashes, np.int64))]
+        write_facts(self.path(bucket), {"firsts": found.tolist()})
 
 
 def _passed(facts: Sequence[dict[str, Any]]) -> dict[int, int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reference.format.commit_log import CommitLog
-from spark_trace_analysis.audit import spark_audit
+from spark_trace_analysis.audit import staged_audit
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.moving_store import tail_of
 from spark_trace_analysis.records.store_splits import splits_of
@@ -114,7 +114,7 @@ def test_the_stages_judge_up_to_where_the_log_was_whole_when_it_was_shared_out(
         write_at(store, whole, bytes(writer.log[whole:more]))
         return found
 
-    monkeypatch.setattr(spark_audit, "splits_of", shared_out)
+    monkeypatch.setattr(staged_audit, "splits_of", shared_out)
     audit = in_stages(store, out=tmp_path / "rows", **MANY)
     assert audit.damage == 0, audit.corrupt
     assert notes_of_growth(audit) == [f"the log grew while it was read; it is judged up to offset {whole}"]

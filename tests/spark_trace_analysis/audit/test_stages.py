@@ -1,4 +1,4 @@
-"""The stages of the Spark job say what one process says: of real stores, of damaged ones, and of random ones."""
+"""An audit in stages says what one process says: of real stores, of damaged ones, and of random ones."""
 
 from __future__ import annotations
 
@@ -284,12 +284,12 @@ def test_the_files_of_an_audit_of_another_store_are_not_taken(store: Path, tmp_p
     work = tmp_path / "work"
     from spark_trace_analysis.audit.audit_folders import work_folder
     from spark_trace_analysis.audit.opened_store import OpenedStore
-    from spark_trace_analysis.audit.spark_audit import SparkAuditOptions, _Job
-    from tests.spark_trace_analysis.audit.both_audits import OneAfterTheOther
+    from spark_trace_analysis.audit.staged_audit import StagedAuditOptions, _Job
+    from spark_trace_analysis.audit.stages.stage_runner import Threads
 
-    options = SparkAuditOptions(work=work)
+    options = StagedAuditOptions(work=work)
     opened = OpenedStore(other.write(tmp_path / "other"), None, NO_TRACE)
-    job = _Job(OneAfterTheOther(), opened, options)  # type: ignore[arg-type]
+    job = _Job(Threads(1), opened, options)
     with pytest.raises(KeyboardInterrupt), work_folder(job.key, work):
         raise KeyboardInterrupt
     assert work.is_dir()

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model_check.world import World
-from spark_trace_analysis.audit.spark_audit import SparkAuditOptions, audit_by_spark
+from spark_trace_analysis.audit.staged_audit import StagedAuditOptions, audit_in_stages
+from spark_trace_analysis.cluster.jobs import SparkJobs
 from spark_trace_analysis.cluster.session import spark_session, walk_kernels
 from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.traces.event_source import WALKS
@@ -60,7 +61,7 @@ def judged(spark: SparkSession, folder: Path) -> object:
 def audited(spark: SparkSession, folder: Path) -> object:
     """What became of every transaction of a real broker's store, whose commit log has three files."""
     store = PROJECT / "conformance" / "golden" / "5.3.3" / "wide"
-    audit = audit_by_spark(spark, store, SparkAuditOptions(everything=True, work=folder / "audit"))
+    audit = audit_in_stages(SparkJobs(spark), store, StagedAuditOptions(everything=True, work=folder / "audit"))
     return audit.to_json(everything=True, limit=0)
 
 

@@ -1,9 +1,10 @@
-"""The audit as a Spark job, in stages that hand files on: no task holds more than a split or a bucket.
+"""The audit as a job in stages that hand files on: no task holds more than a split or a bucket.
 
 Splits of the log become columns; op entries are joined to their halves; transactions are judged bucket by bucket. The
 driver computes facts of the whole log (a scan of all put-backs, whether anything is damaged) between the stages, and
 repeats a stage that needs them. Every stage writes files that appear by rename, so that a task may be started twice
-and an audit that was killed goes on from what is there.
+and an audit that was killed goes on from what is there. Who runs the tasks, a :class:`StageRunner` says: threads of
+this process, or Spark.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from spark_trace_analysis.audit.stages.judging_rounds import (
 from spark_trace_analysis.audit.stages.op_stage import OpTask
 from spark_trace_analysis.audit.stages.scan_task import ScanTask
 from spark_trace_analysis.audit.stages.whole_log import QueueTask, WholeLog, broken_joins, put_together, wrong_queues
-from spark_trace_analysis.cluster.jobs import run_stage, watched
+from spark_trace_analysis.cluster.jobs import watched
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spark_trace_analysis.records.rocksdb_halves import require_deliveries_from_the_queue, require_no_rocksdb_queue
 from spark_trace_analysis.records.store_splits import SPLIT_BYTES, Split, splits_of
@@ -52,10 +53,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from pyspark.sql import SparkSession
-
     from reference.format.store_paths import StorePaths
     from spark_trace_analysis.audit.row_files import RowFiles
+    from spark_trace_analysis.audit.stages.stage_runner import StageRunner
 
 
 BUCKET_BYTES = 256 << 20
@@ -65,8 +65,8 @@ _MOST_FILES_TIMES_BUCKETS = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SparkAuditOptions:
-    """The options of an audit by Spark, as of :func:`audit_store` and :class:`Audit.listed`.
+class StagedAuditOptions:
+    """The options of an audit in stages, as of :func:`audit_store` and :class:`Audit.listed`.
 
     All rows go to `out` as Parquet, a new directory; files between the stages to `work`, or beside `out`, or into a
     temporary folder. An audit that was killed goes on from what is there. `split_bytes` and `bucket_bytes` say how the
@@ -86,7 +86,7 @@ class SparkAuditOptions:
     on_progress: Callable[[int, int], None] | None = None
 
 
-def audit_by_spark(spark: SparkSession, store: Path | StorePaths, options: SparkAuditOptions) -> Audit:
+def audit_in_stages(runner: StageRunner, store: Path | StorePaths, options: StagedAuditOptions) -> Audit:
     """Judge every transaction of a store; the same as :func:`audit_store`, for a store of any size.
 
     Raises
@@ -102,9 +102,9 @@ def audit_by_spark(spark: SparkSession, store: Path | StorePaths, options: Spark
         require_new(options.out)
     opened = OpenedStore(store, options.version, options.question)
     try:
-        return _Job(spark, opened, options).result()
+        return _Job(runner, opened, options).result()
     except _LogGrewError:
-        return _Job(spark, opened.cut(), options).result()
+        return _Job(runner, opened.cut(), options).result()
 
 
 class _LogGrewError(StoreError):
@@ -112,8 +112,8 @@ class _LogGrewError(StoreError):
 
 
 class _Job:
-    def __init__(self, spark: SparkSession, store: OpenedStore, options: SparkAuditOptions) -> None:
-        self.spark = spark
+    def __init__(self, runner: StageRunner, store: OpenedStore, options: StagedAuditOptions) -> None:
+        self.runner = runner
         self.store = store
         self.options = options
         self.log = store.log
@@ -146,13 +146,13 @@ class _Job:
             raise NotAStoreError(message)
         self._check_queues(scan, whole, damage)
         ops = OpTask(scan, numbers, whole.half_ends)
-        run_stage(self.spark, "join ops", ops.run, range(self.buckets), lambda bucket: ops.path(bucket, "json"))
+        self.runner.run("join ops", ops.run, range(self.buckets), lambda bucket: ops.path(bucket, "json"))
         for bucket in range(self.buckets):
             damage.take(read_findings(ops.path(bucket, "jsonl")))
         tasks = (
             self._group_task(ops, whole, damage, is_damaged=is_damaged) for is_damaged in (bool(damage.count), True)
         )
-        groups, rounds = JudgingRounds(self.spark, self.log, *tasks).run(damage)
+        groups, rounds = JudgingRounds(self.runner, self.log, *tasks).run(damage)
         require_deliveries_from_the_queue(self.store.path, self.log, damage.broken_links())
         damage.take(found(Rank.FOREIGN_QUEUE, 0, region) for region in self.store.foreign_keys())
         damage.take(found(Rank.OFFSET_AHEAD, 0, region) for region in self.store.offsets_ahead(groups.circumstances))
@@ -183,10 +183,10 @@ class _Job:
             scan_split(scan, split)
 
         with self._watching(splits, done):
-            run_stage(self.spark, "read", read, splits, done)
+            self.runner.run("read", read, splits, done)
         broken = set(broken_joins(self.log, splits, scan))
         whole = [Split(len(splits) + index, index, 0, len(self.log.files[index].data)) for index in sorted(broken)]
-        run_stage(self.spark, "read again", read, whole, done)
+        self.runner.run("read again", read, whole, done)
         joined = [split for split in splits if split.file not in broken] + whole
         return sorted(joined, key=lambda split: (split.file, split.start))
 
@@ -205,7 +205,7 @@ class _Job:
         damage.take(findings)
         task = QueueTask(scan)
         items = list(enumerate(doubtful))
-        run_stage(self.spark, "check queues", task.run, items, lambda item: task.path(item[0], "json"))
+        self.runner.run("check queues", task.run, items, lambda item: task.path(item[0], "json"))
         for number, _ in items:
             damage.take(read_findings(task.path(number, "jsonl")))
 

@@ -1,0 +1,63 @@
+"""Who runs the tasks of a stage: the threads of this process, or Spark (``cluster/jobs.py``).
+
+A task is a plain function of its item. What it makes are files, the last of which says that it is done
+(``audit/columns/stage_files.py``), so that a task whose file is there is not begun.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+Item = TypeVar("Item")
+
+
+class StageRunner(Protocol):
+    """Runs stages one after the other."""
+
+    def run(self, name: str, task: Callable[[Item], None], items: Iterable[Item], done: Callable[[Item], Path]) -> None:
+        """Run a task for each item whose file is not there yet, and come back when all are there.
+
+        The name is for people who watch.
+        """
+
+
+def left_of(items: Iterable[Item], done: Callable[[Item], Path]) -> list[Item]:
+    """The items whose file is not there yet."""
+    return [item for item in items if not done(item).exists()]
+
+
+class Threads:
+    """Runs tasks on threads of this process: compiled kernels and Arrow let other threads run.
+
+    Parameters
+    ----------
+    count
+        How many tasks run at a time; as many as there are processors for this process if it is None.
+    """
+
+    def __init__(self, count: int | None = None) -> None:
+        self._count = count or len(os.sched_getaffinity(0))
+
+    def run(
+        self, _name: str, task: Callable[[Item], None], items: Iterable[Item], done: Callable[[Item], Path]
+    ) -> None:
+        """Run a task for each item whose file is not there; the first error ends the stage."""
+        left = left_of(items, done)
+        if self._count == 1 or len(left) == 1:
+            for item in left:
+                task(item)
+            return
+        with ThreadPoolExecutor(self._count, "audit") as threads:
+            running = [threads.submit(task, item) for item in left]
+            try:
+                over, _ = wait(running, return_when=FIRST_EXCEPTION)
+            finally:
+                threads.shutdown(wait=False, cancel_futures=True)
+        for one in over:
+            one.result()
