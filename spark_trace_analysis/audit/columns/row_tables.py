@@ -140,7 +140,7 @@ def straight_table(bucket: Bucket, straight: Straight, chosen: Flags) -> pa.Tabl
 
 
 def _straight_times(bucket: Bucket, straight: Straight, chosen: Flags) -> list[pa.Array]:
-    """:class:`Moments` of some straight histories, of which the delivery or the discard is the last record."""
+    """:class:`Moments` of some straight histories, of which the delivery or the discard, if any, is the last record."""
     numbers, state = straight.numbers[chosen], straight.state[chosen]
     starts, ops = bucket.starts[numbers], bucket.op_counts[numbers]
     stored = bucket.column("store_timestamp")

@@ -1,7 +1,8 @@
 """Judges the straight histories of a bucket from columns, without an object for each.
 
 A history is straight if it is one half, put back any number of times, each time once and from the copy before, and then
-delivered, rolled back or discarded once from the last copy, with nothing that disagrees and nothing after it. Of these
+delivered, rolled back or discarded once from the last copy, or still pending, with nothing that disagrees and nothing
+after it. Of these
 :func:`spark_trace_analysis.audit.rules.state.judge` says one state and no rule of
 :mod:`spark_trace_analysis.audit.rules.resembles` speaks; whatever is not surely so is left to those rules.
 """
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.rules.circumstances import Circumstances
 
 STATES = list(TransactionState)
-_DELIVERED, _ROLLED_BACK, _PARKED = map(
-    STATES.index, (TransactionState.DELIVERED, TransactionState.ROLLED_BACK, TransactionState.PARKED)
+_DELIVERED, _ROLLED_BACK, _PARKED, _PENDING = map(
+    STATES.index,
+    (TransactionState.DELIVERED, TransactionState.ROLLED_BACK, TransactionState.PARKED, TransactionState.PENDING),
 )
 
 
@@ -53,19 +55,22 @@ def straight_histories(bucket: Bucket, at: Circumstances) -> Straight:
     ends = np.minimum(last + 1, max(len(kind) - 1, 0))
     last = np.minimum(last, max(len(kind) - 1, 0))
     is_delivered, is_discarded = deliveries == 1, discards == 1
+    is_open = (deliveries == 0) & (discards == 0) & (bucket.op_counts == 0)
     is_straight &= np.where(is_delivered, _is_its_delivery(bucket, last, ends, put_backs, at), True)
     is_straight &= np.where(is_discarded, _is_unanswered(bucket), True)
     if any(is_since(one.version, "5.4.0") for one in at.all):
         is_straight &= bucket.all_of(_is_due(bucket, kind, at))
-    is_straight &= _is_settled(bucket, last, ends, put_backs, at, is_delivered=is_delivered)
-    is_straight &= is_delivered | is_discarded | (bucket.op_counts == 1)
+    is_settled = _is_settled(bucket, last, ends, put_backs, at, is_delivered=is_delivered)
+    is_straight &= np.where(is_open, _is_surely_pending(bucket, last, at), is_settled)
+    is_straight &= is_open | is_delivered | is_discarded | (bucket.op_counts == 1)
     if at.unknown_halves:
         is_straight &= _is_seen(bucket, at)
     if at.hidden:
-        is_straight &= is_delivered | _is_surely_undelivered(bucket, ends, at, is_discarded=is_discarded)
+        is_straight &= is_open | is_delivered | _is_surely_undelivered(bucket, ends, at, is_discarded=is_discarded)
     numbers = np.flatnonzero(is_straight)
-    state = np.where(is_delivered, _DELIVERED, np.where(is_discarded, _PARKED, _ROLLED_BACK))
-    return Straight(numbers, put_backs[numbers], state[numbers], ~is_discarded[numbers])
+    state = np.select([is_open, is_delivered, is_discarded], [_PENDING, _DELIVERED, _PARKED], _ROLLED_BACK)
+    is_plain = (state == _DELIVERED) | (state == _ROLLED_BACK)
+    return Straight(numbers, put_backs[numbers], state[numbers], is_plain[numbers])
 
 
 def _continues(bucket: Bucket, kind: Any) -> Flags:
@@ -135,6 +140,14 @@ def _is_settled(
         is_its = (bucket.op_record[op] == last) & (~is_delivered | (op_at[op] > bucket.at[ends]))
         is_settled &= ~has_op | is_its
     return np.asarray(is_settled, bool)
+
+
+def _is_surely_pending(bucket: Bucket, last: Numbers, at: Circumstances) -> Flags:
+    """Whether the next round visits the last copy, which no op names, and saved offsets say so that can be believed."""
+    queue_id = bucket.column("queue_id")[bucket.starts]
+    is_live = bucket.column("queue_offset")[last] >= _by_queue(queue_id, at.half_of)
+    doubts = _by_queue(queue_id, lambda queue: queue in at.unknown_queues or at.is_op_offset_ahead(queue))
+    return np.asarray(is_live & (doubts == 0), bool)
 
 
 def _is_surely_undelivered(bucket: Bucket, ends: Numbers, at: Circumstances, *, is_discarded: Flags) -> Flags:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, fields, replace
 from heapq import nsmallest
-from itertools import groupby, repeat
+from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -194,9 +194,13 @@ def gravest_rows(rounds: Sequence[GroupTask], limit: int, selection: Selection) 
     for bucket, task in enumerate(rounds):
         table = _listable(task, bucket, ["first_offset", *COLUMNS], selection)
         chosen = np.flatnonzero(selection.flags(table))
-        found = table.select(["state", "first_offset"]).take(chosen)
-        gravity = [rank_of[state] for state in found.column("state").to_pylist()]
-        ranked += zip(gravity, found.column("first_offset").to_pylist(), repeat(bucket), chosen.tolist(), strict=False)
+        states = table.column("state").combine_chunks()
+        gravity = np.array([rank_of[state] for state in states.dictionary.to_pylist()], np.int64)
+        gravity = gravity[states.indices.to_numpy()[chosen]] if len(chosen) else gravity
+        first = table.column("first_offset").to_numpy()[chosen]
+        gravest = np.lexsort((first, gravity))[:limit] if len(chosen) else chosen
+        found = (values[gravest].tolist() for values in (gravity, first, chosen))
+        ranked += ((rank, at, bucket, place) for rank, at, place in zip(*found, strict=True))
         ranked = nsmallest(limit, ranked)
     rows = {}
     for bucket, places in groupby(sorted(ranked, key=itemgetter(2, 3)), key=itemgetter(2)):

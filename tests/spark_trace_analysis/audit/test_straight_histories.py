@@ -52,6 +52,26 @@ def test_what_checks_lead_to_is_told_from_columns(tmp_path: Path, straight: Coun
     assert {name: count for name, count in one.counts.items() if count} == straight
 
 
+@pytest.mark.parametrize(
+    ("saved", "pending", "from_columns"),
+    [
+        ({"half": 1}, 8, 8),
+        ({"half": 4}, 7, 7),
+        ({"half": 1, "op": 1}, 0, 0),
+        ({"has_offsets": False}, 8, 8),
+    ],
+)
+def test_what_the_next_round_finds_open_is_told_from_columns_if_saved_offsets_leave_no_doubt(
+    tmp_path: Path, straight: Counter[str], saved: dict[str, Any], pending: int, from_columns: int
+) -> None:
+    writer = StoreWriter()
+    halves = [writer.half(f"K{number}", body=b"%d" % number) for number in range(8)]
+    for half in halves[:3]:
+        writer.put_back(writer.put_back(half))
+    one = assert_both(writer.write(tmp_path / "s", **saved), split_bytes=1_500, bucket_bytes=4_000)
+    assert (one.counts["pending"], straight["pending"]) == (pending, from_columns)
+
+
 def test_where_a_discard_leaves_no_record_used_up_checks_are_left_to_the_rules(
     tmp_path: Path, straight: Counter[str]
 ) -> None:
@@ -177,5 +197,5 @@ def test_random_lives_are_told_as_the_rules_tell_them(tmp_path: Path, straight: 
             has_queues=False,
         )
         total += assert_both(store, bucket_bytes=20_000).total
-    assert min(straight[state] for state in ("delivered", "rolled_back", "parked")) > 0
+    assert min(straight[state] for state in ("delivered", "rolled_back", "parked", "pending")) > 0
     assert total // 5 < straight.total() < total
