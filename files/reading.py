@@ -33,6 +33,9 @@ WHOLE_BYTES: Final = 1 << 30
 LINE_BYTES: Final = 16 << 20
 """The most bytes of one line."""
 
+_BLOCK_BYTES: Final = 512
+"""The unit of `st_blocks`, whatever the file system's is."""
+
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _KINDS: Final = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
 
@@ -177,9 +180,19 @@ def map_file(path: Path, most_bytes: int | None = None) -> mmap.mmap | bytes:
         return bytes(min(os.fstat(file.fileno()).st_size, mmap.PAGESIZE, most))
 
 
+def room_of(path: Path) -> int:
+    """The bytes that a file takes on the disk, whatever its size is."""
+    return path.stat().st_blocks * _BLOCK_BYTES
+
+
 def written_bytes(descriptor: int) -> int:
     """Where the last part of an open file ends that holds data, in whole pages but for the file's own end."""
     size, end = os.fstat(descriptor).st_size, 0
+    try:
+        if size and os.lseek(descriptor, size - 1, os.SEEK_DATA) == size - 1:
+            return size
+    except OSError:  # the end is a hole
+        pass
     try:
         while end < size:
             end = os.lseek(descriptor, os.lseek(descriptor, end, os.SEEK_DATA), os.SEEK_HOLE)

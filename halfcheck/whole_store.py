@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from halfcheck.printing.progress import counting_bar, resumable
+from reference.format.commit_log import CommitLog
 from reference.format.store_paths import StorePaths, store_paths
 from spark_trace_analysis.audit.row_files import RowFiles
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.stages.stage_runner import StageRunner
 
 _SMALL_BYTES: Final = 64 << 20
-_BLOCK_BYTES: Final = 512
-"""The unit of `st_blocks`, whatever the file system's is."""
 _ALL_CORES: Final = "local[*]"
 
 
@@ -54,9 +53,9 @@ def audited(
         is_local = master is None and not conf
         if is_local and work is None and _is_small(paths):
             return _record_by_record(paths, version, out, row_files)
-        from spark_trace_analysis.audit.staged_audit import StagedAuditOptions
+        from spark_trace_analysis.audit import staged_audit
 
-        options = StagedAuditOptions(
+        options = staged_audit.StagedAuditOptions(
             version=version,
             limit=limit,
             everything=everything,
@@ -65,7 +64,11 @@ def audited(
             selection=row_files.selection,
             row_files=row_files,
         )
-        runner = _threads() if is_local else _spark(master or _ALL_CORES, conf)
+        runner = _spark(master or _ALL_CORES, conf)
+        if is_local:
+            small = staged_audit.SMALL_SPLIT_BYTES, staged_audit.SMALL_BUCKET_BYTES
+            options = replace(options, split_bytes=small[0], bucket_bytes=small[1])
+            runner = _threads()
         return replace(_in_stages(paths, options, runner), store=str(store))
 
 
@@ -116,10 +119,5 @@ def _progress(paths: StorePaths) -> AbstractContextManager[Callable[[int, int], 
 
 
 def _is_small(paths: StorePaths) -> bool:
-    """Whether reading it record by record is quicker than loading the kernels.
-
-    What counts is what was written: a broker makes files of a gigabyte, most of it a hole (`MappedFile#init`).
-    """
-    files = (path for folder in paths.log_folders for path in folder.iterdir() if path.is_file())
-    sizes = (path.stat() for path in files)
-    return sum(min(size.st_size, size.st_blocks * _BLOCK_BYTES) for size in sizes) < _SMALL_BYTES
+    """Whether reading it record by record is quicker than loading the kernels."""
+    return CommitLog.open(paths).stored_bytes < _SMALL_BYTES

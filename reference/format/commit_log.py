@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Self
 
+from files.reading import room_of
 from reference.format.commit_log_file import CommitLogFile, FileReader, map_file
 from reference.format.dledger_entry import HEADER_BYTES, begins_with_entry, body_positions
 from reference.format.errors import CorruptRegion, NotAStoreError
@@ -88,6 +89,11 @@ class CommitLog:
     def size_bytes(self) -> int:
         """The bytes of all files together."""
         return sum(len(file.data) for file in self.files)
+
+    @property
+    def stored_bytes(self) -> int:
+        """The bytes that it takes on the disk: the gaps of a partial copy are holes."""
+        return sum(min(len(file.data), room_of(file.path)) for file in self.files if file.data)
 
     def read(self, wants: Callable[[Frame], bool] | None = None) -> Iterator[Frame | LogRecord | CorruptRegion]:
         """Read the log from its start.

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MAGIC_BYTES = re.compile(b"|".join(re.escape(magic.to_bytes(4)) for magic in (MAGIC_V1, MAGIC_V2)))
+_MAGIC_SIZE = 4
 _CHUNK_BYTES = 1 << 20
-_ZEROS = bytes(_CHUNK_BYTES)
+_ZEROS = bytes(_CHUNK_BYTES + _MAGIC_SIZE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,23 @@ class CommitLogFile:
     def end(self) -> CommitLogOffset:
         """The offset behind its last byte."""
         return CommitLogOffset(self.start + len(self.data))
+
+    def magics_from_the_end(self) -> Iterator[int]:
+        """The positions at which bytes stand like a record's magic code, the last one first; looked at in pieces.
+
+        The pages of a piece are given back behind it: a broker makes its files in their full size, most of it a hole.
+        """
+        for at in range((max(len(self.data), 1) - 1) // _CHUNK_BYTES * _CHUNK_BYTES, -1, -_CHUNK_BYTES):
+            piece = self.data[at : at + _CHUNK_BYTES + _MAGIC_SIZE - 1]
+            if not _ZEROS.startswith(piece):
+                yield from (at + place for place in reversed([one.start() for one in _MAGIC_BYTES.finditer(piece)]))
+            self.give_back(at, _CHUNK_BYTES)
+
+    def give_back(self, position: int, size: int) -> None:
+        """Let the pages of a stretch go that were looked at; they are read again where they are asked for."""
+        if isinstance(self.data, mmap.mmap):
+            begin = position // mmap.PAGESIZE * mmap.PAGESIZE
+            self.data.madvise(mmap.MADV_DONTNEED, begin, min(position - begin + size, len(self.data) - begin))
 
 
 def map_file(path: Path, name: str, end: int | None = None) -> CommitLogFile:
@@ -160,9 +178,7 @@ class FileReader:
         for at in range(position, len(self.data), _CHUNK_BYTES):
             if not _ZEROS.startswith(self.data[at : at + _CHUNK_BYTES]):
                 return False
-            if isinstance(self.data, mmap.mmap):
-                page = at // mmap.PAGESIZE * mmap.PAGESIZE
-                self.data.madvise(mmap.MADV_DONTNEED, page, min(_CHUNK_BYTES, len(self.data) - page))
+            self.file.give_back(at, _CHUNK_BYTES)
         return True
 
     def check_end(self, position: int) -> Iterator[CorruptRegion]:

@@ -80,8 +80,13 @@ class ConsumeQueue:
 
     @property
     def end(self) -> QueueOffset:
-        """The queue offset behind the last entry; zeros behind it do not count."""
-        stop = self._size // ENTRY_BYTES * ENTRY_BYTES
+        """The queue offset behind the last entry; zeros behind it do not count.
+
+        Looked for from the end of what was written: a broker makes its files in their full size.
+        """
+        written = self._starts[-1] - self._starts[0] + len(self._content(-1)) if self._starts else 0
+        stop = -(-min(written, self._size) // ENTRY_BYTES) * ENTRY_BYTES
+        stop = min(stop, self._size // ENTRY_BYTES * ENTRY_BYTES)
         while stop > 0:
             start = max(stop - _CHUNK_BYTES, 0)
             whole = self.read(self.first * ENTRY_BYTES + start, stop - start).rstrip(b"\0")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from files.reading import read_bytes
 from reference.format.consume_queue import open_consume_queues
 from reference.format.frame import is_plausible_start, read_frame
-from reference.format.record import MAGIC_V1, MAGIC_V2, MalformedRecordError, decode_record
+from reference.format.record import MalformedRecordError, decode_record
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from reference.format.consumer_offsets import ConsumerOffsets
     from spark_trace_analysis.audit.rules.circumstances import LogFacts
 
-_MAGIC_BYTES: Final = tuple(magic.to_bytes(4) for magic in (MAGIC_V1, MAGIC_V2))
 _MOST_REST: Final = 1 << 16
 
 
@@ -48,12 +47,9 @@ def tail_of(log: CommitLog) -> LogTail:
 
 def _whole_end(file: CommitLogFile) -> int | None:
     """The offset behind the last whole record of a file, or before the one that is not whole; None if there is none."""
-    before = len(file.data)
-    while (magic := max(file.data.rfind(one, 0, before) for one in _MAGIC_BYTES)) >= 0:
-        start = magic - 4
-        if is_plausible_start(file.data, start, file.start):
-            return file.start + _behind_whole_records(file, start)
-        before = magic + 3
+    for magic in file.magics_from_the_end():
+        if is_plausible_start(file.data, magic - 4, file.start):
+            return file.start + _behind_whole_records(file, magic - 4)
     return None
 
 

@@ -61,7 +61,11 @@ if TYPE_CHECKING:
 BUCKET_BYTES = 256 << 20
 """So many bytes of the log go into a bucket, on average."""
 
+SMALL_SPLIT_BYTES, SMALL_BUCKET_BYTES = 8 << 20, 32 << 20
+"""For threads of one process, so that they take little memory."""
+
 _MOST_FILES_TIMES_BUCKETS = 1 << 18
+"""Of larger stores both splits and buckets grow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +123,10 @@ class _Job:
         self.log = store.log
         require_no_rocksdb_queue(store.path)
         open_consume_queues(store.path)
-        size = self.log.size_bytes
-        self.buckets = max(min(-(-size // options.bucket_bytes), 1 << 12), 1)
-        self.split_bytes = max(options.split_bytes, size * self.buckets // _MOST_FILES_TIMES_BUCKETS)
+        size = self.log.stored_bytes
+        growth = max((size / options.split_bytes * size / options.bucket_bytes / _MOST_FILES_TIMES_BUCKETS) ** 0.5, 1)
+        self.buckets = max(int(-(-size // (options.bucket_bytes * growth))), 1)
+        self.split_bytes = int(options.split_bytes * growth)
         sizes = {"split_bytes": options.split_bytes, "bucket_bytes": options.bucket_bytes, "end": store.paths.end}
         self.key = key_of(store.path, self.log, store.saved, store.conf, {"version": options.version, **sizes})
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-START_BYTES: Final = 64 << 20
+START_BYTES: Final = 8 << 20
 """About so many bytes of records lie between two starts that a copy names."""
 
 

@@ -21,8 +21,8 @@ _LOCKED: set[Path] = set()
 
 
 def cached_njit(function: Any) -> Any:
-    """`numba.njit` with a cache on disk, under the compile lock of the function's module."""
-    return with_compile_lock(njit(cache=True)(function), function.__code__.co_filename)
+    """`numba.njit` with a cache on disk, under the compile lock of the function's module; it lets other threads run."""
+    return with_compile_lock(njit(cache=True, nogil=True)(function), function.__code__.co_filename)
 
 
 def with_compile_lock(dispatcher: Any, file: str) -> Any:

@@ -41,10 +41,13 @@ def write_buckets(path: Path, columns: dict[str, Any], buckets: np.ndarray[Any, 
 
 
 def read_bucket(paths: Sequence[Path], bucket: int) -> pa.Table:
-    """The rows of one bucket out of the files of several tasks, in the order of the files."""
+    """The rows of one bucket out of the files of several tasks, in the order of the files.
+
+    They are read, not mapped: around each batch the system would map pages of the others, too.
+    """
     batches = []
     for path in paths:
-        with pa.memory_map(str(path)) as source:
+        with pa.OSFile(str(path)) as source:
             batches.append(pa.ipc.open_file(source).get_batch(bucket))
     return pa.Table.from_batches(batches).unify_dictionaries()
 

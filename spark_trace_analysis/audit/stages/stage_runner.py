@@ -10,6 +10,8 @@ import os
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+import pyarrow as pa
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
@@ -35,6 +37,8 @@ def left_of(items: Iterable[Item], done: Callable[[Item], Path]) -> list[Item]:
 class Threads:
     """Runs tasks on threads of this process: compiled kernels and Arrow let other threads run.
 
+    Arrow takes its memory from the system meanwhile: its own allocator keeps for each thread what it was given.
+
     Parameters
     ----------
     count
@@ -48,6 +52,7 @@ class Threads:
         self, _name: str, task: Callable[[Item], None], items: Iterable[Item], done: Callable[[Item], Path]
     ) -> None:
         """Run a task for each item whose file is not there; the first error ends the stage."""
+        pa.set_memory_pool(pa.system_memory_pool())
         left = left_of(items, done)
         if self._count == 1 or len(left) == 1:
             for item in left:
