@@ -6,22 +6,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
 import typer
 
 from halfcheck.printing.progress import progress_bar
 from halfcheck.whole_store import audited
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
-from reference.format.commit_log import CommitLog
-from reference.format.properties import IMMUNITY_SECONDS
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.audit_folders import named
-from spark_trace_analysis.audit.rules.forecast import CheckRounds, HalfForecast, PendingHalf, forecasts
+from spark_trace_analysis.audit.pending_rows import AuditRows
+from spark_trace_analysis.audit.rules.forecast import CheckRounds, forecasts
 from spark_trace_analysis.audit.rules.rounds import ShownRound, shown_rounds
-from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import local_time
-from spark_trace_analysis.records.transaction_record import immunity_ms
+from spark_trace_analysis.records.transaction_record import NOTHING
 from wire.client.byte_rate import USUAL_BYTES_PER_S, ByteRate
 from wire.client.channel import BrokerChannel
 from wire.client.queries import check_offset, connected_producers, end_of_queue
@@ -34,13 +33,14 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.row_files import RowFiles
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+    from spark_trace_analysis.audit.selection import Selection
     from wire.client.channel import Address
 
 _ROUNDS: Final = 5
 """So many of the last rounds are told."""
 
-_OF_HALF_QUEUE: Final = ("half", "put back")
-_OF_ROUNDS: Final = ("put back", "discarded")
+_KEYS: Final = 3
+"""So many transactions of a group are named that nobody answers for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,9 @@ class PendingTransaction:
     ----------
     immunity_ms
         How old it is before its producer is asked.
+    next_check_at, checks_left, discarded_at
+        When its producer is asked next, None if it is discarded before; how many times that may still be; and when it
+        is discarded.
     producers
         The clients of its group that are connected to this broker now.
     """
@@ -58,12 +61,13 @@ class PendingTransaction:
     row: TransactionRow
     age_ms: int
     immunity_ms: int
-    forecast: HalfForecast
+    next_check_at: int | None
+    checks_left: int
+    discarded_at: int
     producers: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
-        forecast = self.forecast
         return {
             "unique_key": self.row.unique_key,
             "group": self.row.group,
@@ -71,11 +75,19 @@ class PendingTransaction:
             "age_ms": self.age_ms,
             "immunity_ms": self.immunity_ms,
             "checks": self.row.checks,
-            "checks_left": forecast.checks_left,
-            "next_check_at": local_time(forecast.next_check_at),
-            "discarded_at": local_time(forecast.discarded_at),
+            "checks_left": self.checks_left,
+            "next_check_at": local_time(self.next_check_at),
+            "discarded_at": local_time(self.discarded_at),
             "producers": list(self.producers),
         }
+
+
+class UnaskedGroup(NamedTuple):
+    """A producer group of which no client is connected: how many of its halves are pending, and the first to go."""
+
+    group: str
+    pending: int
+    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +97,10 @@ class BrokerAudit:
     Attributes
     ----------
     pending
-        The pending transactions among the rows of the audit, the one that is discarded first before the others.
+        The pending transactions that are asked for, the one that is discarded first before the others; of
+        `pending_total` those that are listed.
+    unasked
+        The groups of all of them whose producers nobody can ask.
     half_left, op_left
         How many messages of the half and the op topic lie before the check service's offsets.
     rounds
@@ -95,6 +110,8 @@ class BrokerAudit:
     audit: Audit
     copy: PartialCopy
     pending: tuple[PendingTransaction, ...]
+    pending_total: int
+    unasked: tuple[UnaskedGroup, ...]
     half_left: int
     op_left: int
     rounds: tuple[ShownRound, ...]
@@ -117,6 +134,7 @@ class BrokerAudit:
                     for one in self.rounds
                 ],
                 "pending": [one.to_json() for one in self.pending],
+                "pending_omitted": self.pending_total - len(self.pending),
             }
         }
 
@@ -150,58 +168,81 @@ def audited_broker(
     limit: int = 1_000,
 ) -> BrokerAudit:
     """Read a broker and judge what was read; `WireError` where it can't be read, `StoreError` as of any store."""
-    with copied(address, into, bytes_per_s) as (channel, folder, copy):
-        audit = audited(folder, version or copy.release, everything=everything, limit=limit, row_files=row_files)
+    with copied(address, into, bytes_per_s) as (channel, folder, copy), TemporaryDirectory(prefix="halfcheck-") as out:
+        written = Path(out) / "rows"
+        audit = audited(
+            folder, version or copy.release, written, everything=everything, limit=limit, row_files=row_files
+        )
         conf_path = find_broker_conf(folder)
         conf = BrokerConf() if conf_path is None else read_broker_conf(conf_path)
-        rounds = _rounds(audit, conf.or_default("transactionCheckInterval", audit.version))
+        rows = AuditRows(written)
+        rounds = shown_rounds(rows.times_of_rounds(), conf.or_default("transactionCheckInterval", audit.version))
+        pending = _Pending(channel, rows, conf, audit.version, row_files.selection, rounds, copy)
         return BrokerAudit(
             replace(audit, store=copy.broker, trace=replace(audit.trace, broker_conf=None)),
             copy,
-            tuple(_pending(channel, CommitLog.open(folder), audit, conf, rounds, copy)),
+            tuple(pending.first(None if everything else limit)),
+            len(pending.order),
+            tuple(pending.unasked()),
             _left(channel, HALF_TOPIC),
             _left(channel, OP_TOPIC),
             tuple(rounds[-_ROUNDS:]),
         )
 
 
-def _rounds(audit: Audit, interval_ms: int) -> list[ShownRound]:
-    events = (event for row in audit.transactions for event in row.history)
-    return shown_rounds((event.time for event in events if event.event in _OF_ROUNDS), interval_ms)
+class _Pending:
+    """All pending halves of a broker, what comes of each, and who could answer for them."""
 
+    def __init__(
+        self,
+        channel: BrokerChannel,
+        rows: AuditRows,
+        conf: BrokerConf,
+        version: str | None,
+        selection: Selection,
+        rounds: Sequence[ShownRound],
+        copy: PartialCopy,
+    ) -> None:
+        self._rows, self._now = rows, copy.read_at_ms
+        timeout = conf.or_default("transactionTimeOut", version)
+        self._pending = pending = rows.pending(selection)
+        self._immunity = pending.halves.age_of_checks(timeout)
+        self._found = forecasts(
+            pending.halves,
+            CheckRounds(_a_round(rounds, copy), conf.or_default("transactionCheckInterval", version)),
+            now=self._now,
+            timeout_ms=timeout,
+            check_max=conf.or_default("transactionCheckMax", version),
+        )
+        order = np.argsort(self._found.discarded_at, kind="stable")
+        self.order = order[pending.is_selected[order]]
+        """The numbers of those that are asked for, the one that is discarded first before the others."""
+        groups = np.unique(pending.group[self.order])
+        self._producers = {int(group): connected_producers(channel, pending.groups[group]) for group in groups}
 
-def _pending(
-    channel: BrokerChannel,
-    log: CommitLog,
-    audit: Audit,
-    conf: BrokerConf,
-    rounds: Sequence[ShownRound],
-    copy: PartialCopy,
-) -> Iterator[PendingTransaction]:
-    version, now = audit.version, copy.read_at_ms
-    timeout = conf.or_default("transactionTimeOut", version)
-    interval = conf.or_default("transactionCheckInterval", version)
-    rows: dict[int, tuple[TransactionRow, PendingHalf]] = {}
-    for row in audit.transactions:
-        if TransactionState.PENDING in (row.state, *row.also):
-            last = [event for event in row.history if event.event in _OF_HALF_QUEUE][-1]
-            properties = log.record_at(last.at).properties
-            immunity = immunity_ms(properties.get(IMMUNITY_SECONDS), timeout)
-            rows[last.offset] = row, PendingHalf(last.offset, row.born, row.checks, immunity)
-    found = forecasts(
-        (half for _, half in rows.values()),
-        CheckRounds(_a_round(rounds, copy), interval),
-        now=now,
-        timeout_ms=timeout,
-        check_max=conf.or_default("transactionCheckMax", version),
-    )
-    producers: dict[str, tuple[str, ...]] = {}
-    for offset, forecast in sorted(found.items(), key=lambda one: one[1].discarded_at):
-        row, half = rows[offset]
-        if row.group not in producers:
-            producers[row.group] = connected_producers(channel, row.group)
-        immunity = timeout if half.immunity_ms is None else half.immunity_ms
-        yield PendingTransaction(row, now - row.born, immunity, forecast, producers[row.group])
+    def first(self, limit: int | None) -> Iterator[PendingTransaction]:
+        """The first that are discarded; all if there is no limit."""
+        pending, found = self._pending, self._found
+        numbers = self.order[:limit]
+        for number, row in zip(numbers, self._rows.rows_at(pending.place[numbers]), strict=True):
+            asked = int(found.next_check_at[number])
+            yield PendingTransaction(
+                row,
+                self._now - row.born,
+                int(self._immunity[number]),
+                None if asked == NOTHING else asked,
+                int(found.checks_left[number]),
+                int(found.discarded_at[number]),
+                self._producers[int(pending.group[number])],
+            )
+
+    def unasked(self) -> Iterator[UnaskedGroup]:
+        """The groups of which no producer is connected."""
+        group = self._pending.group[self.order]
+        for code in (code for code, producers in self._producers.items() if not producers):
+            numbers = self.order[group == code]
+            first = self._rows.rows_at(self._pending.place[numbers[:_KEYS]])
+            yield UnaskedGroup(self._pending.groups[code], len(numbers), tuple(row.unique_key for row in first))
 
 
 def _a_round(rounds: Sequence[ShownRound], copy: PartialCopy) -> int:

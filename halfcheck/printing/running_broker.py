@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from document.parts import List, Paragraph, Part, tabulated
-from document.words import counted, first_of
+from document.words import counted
 from files.durations import about, duration
 from halfcheck.printing.audit import audit_in_words
 from spark_trace_analysis.audit.rules.transaction_row import local_time
@@ -13,7 +13,7 @@ from spark_trace_analysis.audit.rules.transaction_row import local_time
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from halfcheck.running_broker import BrokerAudit, PendingTransaction
+    from halfcheck.running_broker import BrokerAudit, UnaskedGroup
 
 _TIME: Final = slice(11, 19)
 """Hours to seconds of a local time."""
@@ -26,24 +26,23 @@ def broker_in_words(found: BrokerAudit, width: int, *, everything: bool, limit: 
     yield Paragraph("")
     yield Paragraph(
         f"{copy.broker}, {copy.release or 'a release that it does not name'}, at {_clock(copy.read_at_ms)} of its "
-        f"clock: {len(found.pending)} pending"
+        f"clock: {found.pending_total} pending"
     )
-    yield from _unasked(found.pending)
-    shown = found.pending if everything else found.pending[:limit]
-    if shown:
+    yield from _unasked(found.unasked)
+    if found.pending:
         yield tabulated(
             "transaction", "~group", ">age", ">checks", "next check", ">left", "discarded", ">producers",
             rows=[
                 (
                     one.row.unique_key, one.row.group, about(one.age_ms / 1_000), one.row.checks,
-                    _clock(one.forecast.next_check_at), one.forecast.checks_left, _clock(one.forecast.discarded_at),
+                    _clock(one.next_check_at), one.checks_left, _clock(one.discarded_at),
                     len(one.producers),
                 )
-                for one in shown
+                for one in found.pending
             ],
         )  # fmt: skip
-    if len(shown) < len(found.pending):
-        yield Paragraph(f"{len(found.pending) - len(shown)} more are not shown (--all)")
+    if len(found.pending) < found.pending_total:
+        yield Paragraph(f"{found.pending_total - len(found.pending)} more are not shown (--all)")
     yield Paragraph(
         f"before the check service lie {counted(found.half_left, 'message')} of the half topic and "
         f"{found.op_left} of the op topic"
@@ -60,15 +59,12 @@ def broker_in_words(found: BrokerAudit, width: int, *, everything: bool, limit: 
     )
 
 
-def _unasked(pending: tuple[PendingTransaction, ...]) -> Iterator[Part]:
-    """Groups of which no producer is connected."""
-    groups: dict[str, list[str]] = {}
-    for one in pending:
-        if not one.producers:
-            groups.setdefault(one.row.group, []).append(one.row.unique_key)
-    for group, keys in groups.items():
+def _unasked(groups: tuple[UnaskedGroup, ...]) -> Iterator[Part]:
+    for group in groups:
+        more = f" and {group.pending - len(group.keys)} more" if group.pending > len(group.keys) else ""
         yield Paragraph(
-            f"No producer of {group or 'no group'} is connected here, so that nobody answers: {first_of(keys)}"
+            f"No producer of {group.group or 'no group'} is connected here, so that nobody answers: "
+            f"{', '.join(group.keys)}{more}"
         )
         yield List(("Start one before they are discarded: a check reaches a producer of the half's own group only.",))
 

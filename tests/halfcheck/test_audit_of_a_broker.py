@@ -68,11 +68,11 @@ def test_the_next_check_and_the_discard_come_as_they_were_foretold(tmp_path: Pat
     rows = {row.unique_key: row for row in audit_store(tmp_path / "store").transactions}
     assert len(found.pending) > 100
     for foretold in found.pending:
-        row, forecast = rows[foretold.row.unique_key], foretold.forecast
+        row = rows[foretold.row.unique_key]
         asked, discarded = when_it_came(tmp_path / "store", row, foretold, found.copy.read_at_ms)
-        assert (asked is None) == (forecast.next_check_at is None)
-        assert asked is None or abs(asked - (forecast.next_check_at or 0)) <= INTERVAL_MS
-        assert abs(discarded - forecast.discarded_at) <= INTERVAL_MS
+        assert (asked is None) == (foretold.next_check_at is None)
+        assert asked is None or abs(asked - (foretold.next_check_at or 0)) <= INTERVAL_MS
+        assert abs(discarded - foretold.discarded_at) <= INTERVAL_MS
 
 
 def test_the_command_prints_what_is_pending_and_keeps_a_copy_that_is_audited_again(

@@ -22,7 +22,7 @@ from spark_trace_analysis.audit.rules.transaction_row import (
     TransactionRow,
 )
 from spark_trace_analysis.audit.selection import COLUMNS, Selection
-from spark_trace_analysis.records.transaction_record import RecordKind
+from spark_trace_analysis.records.transaction_record import NOTHING, RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,6 +48,7 @@ ROW_SCHEMA = pa.schema(
         ("keys", pa.string()),
         ("tags", _NAME),
         ("born", pa.int64()),
+        ("immunity_ms", pa.int64()),
         ("unknown_cause", pa.string()),
         ("first_offset", pa.int64()),
         ("half_at", pa.int64()),
@@ -111,6 +112,7 @@ def straight_table(bucket: Bucket, straight: Straight, chosen: Flags) -> pa.Tabl
     count = len(numbers)
     nothing = pa.ListArray.from_arrays(pa.array(np.zeros(count + 1, np.int32)), pa.array([], pa.string()))
     op_places = ranges(bucket.op_starts[numbers], ops)
+    immunity = bucket.column("immunity_ms")[starts]
     copies = ranges(starts, put_backs + 1)
     columns = [
         bucket.texts("unique_key", starts),
@@ -129,6 +131,7 @@ def straight_table(bucket: Bucket, straight: Straight, chosen: Flags) -> pa.Tabl
         bucket.texts("message_keys", starts),
         bucket.texts("message_tags", starts),
         pa.array(bucket.column("born_timestamp")[starts]),
+        pa.array(immunity, mask=immunity == NOTHING),
         pa.nulls(count, pa.string()),
         pa.array(bucket.at[starts]),
         pa.array(bucket.at[starts]),

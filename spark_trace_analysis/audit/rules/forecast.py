@@ -10,14 +10,20 @@ the half is still immune, so that checks are counted for which nobody was asked 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+import numpy as np
+
+from spark_trace_analysis.records.transaction_record import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from spark_trace_analysis.audit.columns.bucket import Flags, Numbers
 
 
-class PendingHalf(NamedTuple):
-    """The copy of a half that the next round visits; times in milliseconds by the broker's clock.
+@dataclass(frozen=True, slots=True)
+class PendingHalves:
+    """The copies of halves that the next round visits, a column each; times in milliseconds by the broker's clock.
 
     Attributes
     ----------
@@ -26,33 +32,38 @@ class PendingHalf(NamedTuple):
     checks
         TRANSACTION_CHECK_TIMES; 0 where it has none.
     immunity_ms
-        CHECK_IMMUNITY_TIME_IN_SECONDS; None if the message does not carry it.
+        CHECK_IMMUNITY_TIME_IN_SECONDS; ``NOTHING`` where the message does not carry it.
     """
 
-    queue_offset: int
-    born: int
-    checks: int
-    immunity_ms: int | None
+    queue_offset: Numbers
+    born: Numbers
+    checks: Numbers
+    immunity_ms: Numbers
 
-    def blocks(self, check_max: int) -> bool:
-        """Whether a round ends at it while it is young."""
-        return self.immunity_ms is None and self.checks < check_max
+    def block(self, check_max: int) -> Flags:
+        """Whether a round ends at each while it is young."""
+        return np.asarray((self.immunity_ms == NOTHING) & (self.checks < check_max), bool)
+
+    def age_of_checks(self, timeout_ms: int) -> Numbers:
+        """How old each is before its producer is asked."""
+        return np.asarray(np.where(self.immunity_ms == NOTHING, timeout_ms, self.immunity_ms), np.int64)
 
 
-class HalfForecast(NamedTuple):
-    """What comes of a pending half if nobody answers; milliseconds since the epoch, by the broker's clock.
+@dataclass(frozen=True, slots=True)
+class Forecasts:
+    """What comes of pending halves if nobody answers; milliseconds since the epoch, by the broker's clock.
 
     Attributes
     ----------
     next_check_at
-        When its producer is asked next; None if the half is discarded before.
+        When the producer of each is asked next; ``NOTHING`` if the half is discarded before.
     checks_left
         How many times that may still be.
     """
 
-    next_check_at: int | None
-    checks_left: int
-    discarded_at: int
+    next_check_at: Numbers
+    checks_left: Numbers
+    discarded_at: Numbers
 
 
 class CheckRounds(NamedTuple):
@@ -61,8 +72,12 @@ class CheckRounds(NamedTuple):
     one_at: int
     interval_ms: int
 
-    def first_from(self, moment: int) -> int:
-        """When the first round begins that does not begin before a moment.
+    @overload
+    def first_from(self, moment: int) -> int: ...
+    @overload
+    def first_from(self, moment: Numbers) -> Numbers: ...
+    def first_from(self, moment: int | Numbers) -> int | Numbers:
+        """When the first round begins that does not begin before a moment, or before each of some.
 
         Examples
         --------
@@ -72,24 +87,19 @@ class CheckRounds(NamedTuple):
         return moment + (self.one_at - moment) % self.interval_ms
 
 
-def forecasts(
-    halves: Iterable[PendingHalf], rounds: CheckRounds, *, now: int, timeout_ms: int, check_max: int
-) -> dict[int, HalfForecast]:
-    """By queue offset what comes of the pending halves of one queue, all of which must be given."""
-    ordered = sorted(halves)
+def forecasts(halves: PendingHalves, rounds: CheckRounds, *, now: int, timeout_ms: int, check_max: int) -> Forecasts:
+    """What comes of the pending halves of one queue, all of which must be given, in any order."""
     every = rounds.interval_ms
-    blocked_until = max((half.born + timeout_ms for half in ordered if half.blocks(check_max)), default=now)
-    found: dict[int, HalfForecast] = {}
-    reached = now
-    for half in ordered:
-        if half.blocks(check_max):
-            reached = max(reached, half.born + timeout_ms)
-        due = half.born + (timeout_ms if half.immunity_ms is None else half.immunity_ms)
-        left = max(check_max - half.checks, 0)
-        first = rounds.first_from(reached)
-        second = rounds.first_from(max(first + every, blocked_until))  # by then all others stand before its copy
-        discarded = second + (left - 1) * every if left else first
-        asked = first if due <= first else rounds.first_from(max(second, due))
-        times = max((discarded - max(asked, second)) // every, 0) + (left > 0 and asked == first)
-        found[half.queue_offset] = HalfForecast(asked if times else None, times, discarded)
-    return found
+    open_until = np.where(halves.block(check_max), halves.born + timeout_ms, now)  # before that, a round ends at it
+    blocked_until = int(open_until.max(initial=now))
+    order = np.argsort(halves.queue_offset)
+    reached = np.empty(len(order), np.int64)
+    reached[order] = np.maximum.accumulate(np.maximum(open_until[order], now))
+    due = halves.born + halves.age_of_checks(timeout_ms)
+    left = np.maximum(check_max - halves.checks, 0)
+    first = rounds.first_from(reached)
+    second = rounds.first_from(np.maximum(first + every, blocked_until))  # by then all others stand before its copy
+    discarded = np.where(left > 0, second + (left - 1) * every, first)
+    asked = np.where(due <= first, first, rounds.first_from(np.maximum(second, due)))
+    times = np.maximum((discarded - np.maximum(asked, second)) // every, 0) + ((left > 0) & (asked == first))
+    return Forecasts(np.where(times > 0, asked, NOTHING), times, discarded)

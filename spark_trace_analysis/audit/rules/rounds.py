@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from spark_trace_analysis.audit.columns.bucket import Numbers
 
 
 class ShownRound(NamedTuple):
@@ -16,20 +18,16 @@ class ShownRound(NamedTuple):
     records: int
 
 
-def shown_rounds(times: Iterable[int], interval_ms: int) -> list[ShownRound]:
+def shown_rounds(times: Numbers, interval_ms: int) -> list[ShownRound]:
     """Share the times of copies and discards out into rounds, the earliest first.
 
     Two rounds lie an interval apart (``TransactionalMessageCheckService#run``); records of one lie closer.
 
     Examples
     --------
-    >>> shown_rounds([5, 3, 90_000], 60_000)
+    >>> shown_rounds(np.array([5, 3, 90_000]), 60_000)
     [ShownRound(began_at=3, ended_at=5, records=2), ShownRound(began_at=90000, ended_at=90000, records=1)]
     """
-    found: list[ShownRound] = []
-    for time in sorted(times):
-        if found and time - found[-1].ended_at < interval_ms // 2:
-            found[-1] = ShownRound(found[-1].began_at, time, found[-1].records + 1)
-        else:
-            found.append(ShownRound(time, time, 1))
-    return found
+    ordered = np.sort(times)
+    begins = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - interval_ms) >= interval_ms // 2)
+    return [ShownRound(int(one[0]), int(one[-1]), len(one)) for one in np.split(ordered, begins[1:]) if len(one)]

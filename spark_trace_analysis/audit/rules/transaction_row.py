@@ -97,7 +97,8 @@ class TransactionRow:
     Of the other states that hold, `also` has the gravest first. `checks` is the check count of its last copy,
     `put_backs` the copies that check rounds wrote. The half offsets are of the half and its copies, the op offsets of
     op messages that name one of them, each once. KEYS (blanks between them) and TAGS are as the producer set them,
-    `born` is by its clock, in milliseconds since the epoch.
+    `born` is by its clock, in milliseconds since the epoch; `immunity_ms` is CHECK_IMMUNITY_TIME_IN_SECONDS, None where
+    the message does not carry it.
     """
 
     unique_key: str
@@ -114,6 +115,7 @@ class TransactionRow:
     keys: str = ""
     tags: str = ""
     born: int = 0
+    immunity_ms: int | None = None
     unknown_cause: UnknownCause | None = None
     history: tuple[HistoryEvent, ...] = ()
 
@@ -191,6 +193,7 @@ def row_of(history: History, circumstances: Circumstances) -> TransactionRow:
         keys=history.keys,
         tags=history.tags,
         born=history.born_timestamp,
+        immunity_ms=history.immunity_ms,
         unknown_cause=unknown_cause,
         history=_events(history),
     )
