@@ -17,7 +17,7 @@ from reference.format.broker_conf import BrokerConf, find_broker_conf, read_brok
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.audit_folders import named
 from spark_trace_analysis.audit.pending_rows import AuditRows
-from spark_trace_analysis.audit.rules.forecast import CheckRounds, forecasts
+from spark_trace_analysis.audit.rules.forecast import CheckRounds, Forecasts
 from spark_trace_analysis.audit.rules.rounds import ShownRound, shown_rounds
 from spark_trace_analysis.audit.rules.transaction_row import local_time
 from spark_trace_analysis.records.transaction_record import NOTHING
@@ -204,35 +204,35 @@ class _Pending:
         copy: PartialCopy,
     ) -> None:
         self._rows, self._now = rows, copy.read_at_ms
-        timeout = conf.or_default("transactionTimeOut", version)
+        self._timeout_ms = conf.or_default("transactionTimeOut", version)
         self._pending = pending = rows.pending(selection)
-        self._immunity = pending.halves.age_of_checks(timeout)
-        self._found = forecasts(
+        self._found = Forecasts(
             pending.halves,
             CheckRounds(_a_round(rounds, copy), conf.or_default("transactionCheckInterval", version)),
             now=self._now,
-            timeout_ms=timeout,
+            timeout_ms=self._timeout_ms,
             check_max=conf.or_default("transactionCheckMax", version),
         )
         order = np.argsort(self._found.discarded_at, kind="stable")
-        self.order = order[pending.is_selected[order]]
+        self.order = order if pending.is_selected.all() else order[pending.is_selected[order]]
         """The numbers of those that are asked for, the one that is discarded first before the others."""
-        groups = np.unique(pending.group[self.order])
+        groups = np.unique(pending.group[pending.is_selected])
         self._producers = {int(group): connected_producers(channel, pending.groups[group]) for group in groups}
 
     def first(self, limit: int | None) -> Iterator[PendingTransaction]:
         """The first that are discarded; all if there is no limit."""
-        pending, found = self._pending, self._found
-        numbers = self.order[:limit]
-        for number, row in zip(numbers, self._rows.rows_at(pending.place[numbers]), strict=True):
-            asked = int(found.next_check_at[number])
+        pending, numbers = self._pending, self.order[:limit]
+        found, immunity = self._found.of(numbers), pending.halves.part(numbers).age_of_checks(self._timeout_ms)
+        rows = self._rows.rows_at(pending.place[numbers])
+        for place, number in enumerate(numbers):
+            row, asked = rows[place], int(found.next_check_at[place])
             yield PendingTransaction(
                 row,
                 self._now - row.born,
-                int(self._immunity[number]),
+                int(immunity[place]),
                 None if asked == NOTHING else asked,
-                int(found.checks_left[number]),
-                int(found.discarded_at[number]),
+                int(found.checks_left[place]),
+                int(found.discarded_at[place]),
                 self._producers[int(pending.group[number])],
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -24,8 +24,14 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.columns.bucket import Flags, Numbers
 
 _IS_PENDING = Selection(states=(TransactionState.PENDING,))
+_AS_THEY_ARE = ("born", "checks", "immunity_ms")
+_PENDING: Final = {
+    "group": np.int32, "is_selected": np.bool_, "place": np.int32,
+    "queue_offset": np.int64, "born": np.int64, "checks": np.int32, "immunity_ms": np.int64,
+}  # fmt: skip
+"""The columns of what is pending; the last ones are those of :class:`PendingHalves`."""
+
 _OF_ROUNDS = ("put back", "discarded")
-_FIELDS = ("queue_offset", "born", "checks", "immunity_ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,36 +60,31 @@ class AuditRows:
 
     def __init__(self, folder: Path) -> None:
         self._paths = sorted(folder.glob("*.parquet"))
+        self._rows = sum(map(_rows_in, self._paths))
 
     def pending(self, selection: Selection) -> PendingRows:
         """The pending ones among all; what a selection leaves out decides, too, when a round comes to the others."""
-        parts: list[dict[str, Numbers]] = []
+        columns: dict[str, np.ndarray[Any, Any]] = {
+            name: np.empty(self._rows, kind) for name, kind in _PENDING.items()
+        }  # room that is not used costs none
         groups: dict[str, int] = {}
-        for place, table in self._tables([*COLUMNS, "born", "checks", "immunity_ms", "half_offsets"]):
+        count = 0
+        needed = {"state", "also", "group", "half_offsets", *_AS_THEY_ARE}
+        for place, table in self._tables(sorted(needed if selection.is_everything else needed | {*COLUMNS})):
             numbers = np.flatnonzero(_IS_PENDING.flags(table))
             chosen = table.take(pa.array(numbers))
             names = chosen.column("group").cast(pa.string()).combine_chunks().dictionary_encode()
             codes = np.array([groups.setdefault(name, len(groups)) for name in names.dictionary.to_pylist()], np.int64)
-            parts.append(
-                {
-                    "queue_offset": _last(chosen),
-                    "born": chosen.column("born").to_numpy(),
-                    "checks": chosen.column("checks").to_numpy(),
-                    "immunity_ms": pc.fill_null(chosen.column("immunity_ms"), NOTHING).to_numpy(),
-                    "group": codes[names.indices.to_numpy()],
-                    "is_selected": selection.flags(chosen).astype(np.int64),
-                    "place": numbers + place,
-                }
-            )
-        whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
-        empty = np.empty(0, np.int64)
-        return PendingRows(
-            PendingHalves(*(whole.get(name, empty) for name in _FIELDS)),
-            whole.get("group", empty),
-            list(groups),
-            whole.get("is_selected", empty).astype(bool),
-            whole.get("place", empty),
-        )
+            here = slice(count, count + len(numbers))
+            columns["queue_offset"][here] = _last(chosen)
+            for name in _AS_THEY_ARE:
+                columns[name][here] = pc.fill_null(chosen.column(name), NOTHING).to_numpy()
+            columns["group"][here] = codes[names.indices.to_numpy()]
+            columns["is_selected"][here] = selection.flags(chosen)
+            columns["place"][here] = numbers + place
+            count = here.stop
+        group, is_selected, place_of, *halves = (column[:count] for column in columns.values())
+        return PendingRows(PendingHalves(*halves), group, list(groups), is_selected, place_of)
 
     def rows_at(self, places: Iterable[int]) -> list[TransactionRow]:
         """The rows of some places, in that order."""
@@ -113,8 +114,13 @@ class AuditRows:
                     rows = file.metadata.row_group(number).num_rows
                     if wanted is None or ((wanted >= place) & (wanted < place + rows)).any():
                         names = ROW_SCHEMA.names if columns is None else columns
-                        yield place, file.read_row_group(number, names)
+                        yield place, file.read_row_group(number, names, use_threads=False)
                     place += rows
+
+
+def _rows_in(path: Path) -> int:
+    with parquet_file(path) as file:
+        return int(file.metadata.num_rows)
 
 
 def _last(table: pa.Table) -> Numbers:
