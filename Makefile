@@ -197,7 +197,7 @@ bench-audit: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
 bench-real-classes: setup ## steps a second of the lockstep with RocketMQ's own classes; writes benchmarks/real_classes/RESULTS.md (ARGS=SCHEDULES; wants Maven)
 	$(BIN)/python -m benchmarks.real_classes $(ARGS)
 
-bench-audit: setup ## audit stores of 1, 2 and 4 GB on two cores; writes benchmarks/audit/RESULTS.md (ARGS="4" for one)
+bench-audit: setup ## audit stores of 1, 2 and 4 GB on two cores; writes benchmarks/audit/RESULTS.md (ARGS="4" for one; ARGS="running" for running brokers, which wants Maven)
 	$(BIN)/python -m benchmarks.audit $(ARGS)
 
 arbitrary-traces: setup ## judge arbitrary event sequences both ways, and compare (ARGS="SEQUENCES SEED")

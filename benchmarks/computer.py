@@ -65,11 +65,20 @@ def ticks(process: int, *, with_ended_children: bool = False) -> int:
 
 def proportional_bytes(process: int) -> int:
     """Its memory, pages that several processes share counted once among them (PSS); 0 when it has ended."""
+    return _memory(process, "Pss:")
+
+
+def resident_bytes(process: int) -> int:
+    """Its memory, pages that it shares with others counted as a whole (RSS); 0 when it has ended."""
+    return _memory(process, "Rss:")
+
+
+def _memory(process: int, what: str) -> int:
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()
     except OSError:
         return 0
-    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:")), 0)
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith(what)), 0)
 
 
 def _fields(process: int) -> list[str]:

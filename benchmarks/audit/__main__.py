@@ -1,5 +1,7 @@
 """``python -m benchmarks.audit [GIGABYTES ...]``: audits stores of 1, 2 and 4 GB on two cores and writes RESULTS.md.
 
+``python -m benchmarks.audit running [PAIRS [HALVES]]`` audits running brokers and writes RESULTS_RUNNING.md.
+
 Stores are written below ``build/audit`` (or ``HALFCHECK_AUDIT_STORES``) and kept: to write them takes longer than to
 audit them.
 """
@@ -9,16 +11,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event, Thread
-from time import perf_counter
 
+from benchmarks.audit import running_broker
+from benchmarks.audit.watched_process import halfcheck
 from benchmarks.audit.written_store import BODY_BYTES, EXPECTED, write_store
-from benchmarks.computer import family, processor, proportional_bytes, ticks
+from benchmarks.computer import processor
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 STORES = Path(os.environ.get("HALFCHECK_AUDIT_STORES", "build/audit"))
@@ -105,16 +106,8 @@ def _store(gigabytes: int) -> Path:
 def measure(store: Path) -> Measured:
     """Audit a store in a fresh process."""
     with tempfile.TemporaryDirectory(prefix="halfcheck_bench_") as folder:
-        words = ("-m", "halfcheck", "audit", str(store), "--master", MASTER, "--json", "--out", f"{folder}/rows")
-        began = perf_counter()
-        process = subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE)
-        over, watched = Event(), _Watched()
-        watcher = Thread(target=watched.watch, args=(process.pid, over))
-        watcher.start()
-        out, _ = process.communicate()
-        seconds = perf_counter() - began
-        over.set()
-        watcher.join()
+        words = ("audit", str(store), "--master", MASTER, "--json", "--out", f"{folder}/rows")
+        out, taken = halfcheck(words)
     told = json.loads(out)
     expected = json.loads((store / EXPECTED).read_text(encoding="utf-8"))
     counts = {state: count for state, count in told["counts"].items() if count}
@@ -122,9 +115,9 @@ def measure(store: Path) -> Measured:
         sum(path.stat().st_size for path in (store / "commitlog").iterdir()) - _blank_bytes(store),
         told["records"],
         sum(counts.values()),
-        seconds,
-        sum(watched.ticks.values()) / os.sysconf("SC_CLK_TCK"),
-        watched.peak_bytes,
+        taken.seconds,
+        taken.cpu_seconds,
+        taken.peak_bytes,
         counts == expected and not told["corrupt"],
     )
 
@@ -143,20 +136,8 @@ def _blank_bytes(store: Path) -> int:
     return blank
 
 
-class _Watched:
-    """What a process and all below it take, looked at five times a second."""
-
-    def __init__(self) -> None:
-        self.peak_bytes = 0
-        self.ticks: dict[int, int] = {}
-
-    def watch(self, root: int, over: Event) -> None:
-        while not over.wait(0.2):
-            processes = family(root)
-            self.peak_bytes = max(self.peak_bytes, sum(map(proportional_bytes, processes)))
-            for process in processes:
-                self.ticks[process] = max(self.ticks.get(process, 0), ticks(process))
-
-
 if __name__ == "__main__":
-    main([int(word) for word in sys.argv[1:]] or [1, 2, 4])
+    if sys.argv[1:2] == ["running"]:
+        running_broker.main(*map(int, sys.argv[2:]))
+    else:
+        main([int(word) for word in sys.argv[1:]] or [1, 2, 4])
