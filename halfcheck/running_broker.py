@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median_low
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
@@ -150,11 +151,12 @@ def audited_broker(
     limit: int = 1_000,
 ) -> BrokerAudit:
     """Read a broker and judge what was read; `WireError` where it can't be read, `StoreError` as of any store."""
-    with copied(address, into, bytes_per_s) as (channel, folder, copy):
-        audit = audited(folder, version or copy.release, everything=everything, limit=limit, row_files=row_files)
+    with copied(address, into, bytes_per_s) as (channel, folder, read):
+        audit = audited(folder, version or read.release, everything=everything, limit=limit, row_files=row_files)
         conf_path = find_broker_conf(folder)
         conf = BrokerConf() if conf_path is None else read_broker_conf(conf_path)
         rounds = _rounds(audit, conf.or_default("transactionCheckInterval", audit.version))
+        copy = replace(read, read_at_ms=_not_before_its_records(read, audit))
         return BrokerAudit(
             replace(audit, store=copy.broker, trace=replace(audit.trace, broker_conf=None)),
             copy,
@@ -163,6 +165,12 @@ def audited_broker(
             _left(channel, OP_TOPIC),
             tuple(rounds[-_ROUNDS:]),
         )
+
+
+def _not_before_its_records(copy: PartialCopy, audit: Audit) -> int:
+    """That moment by the broker's clock, which is told to the second; its records are stamped to the millisecond."""
+    last = (event.time for row in audit.transactions for event in row.history[-1:])
+    return max(copy.read_at_ms, *last, 0)
 
 
 def _rounds(audit: Audit, interval_ms: int) -> list[ShownRound]:
@@ -187,10 +195,10 @@ def _pending(
             last = [event for event in row.history if event.event in _OF_HALF_QUEUE][-1]
             properties = log.record_at(last.at).properties
             immunity = immunity_ms(properties.get(IMMUNITY_SECONDS), timeout)
-            rows[last.offset] = row, PendingHalf(last.offset, row.born, row.checks, immunity)
+            rows[last.offset] = row, PendingHalf(last.offset, row.born, last.time, row.checks, immunity)
     found = forecasts(
         (half for _, half in rows.values()),
-        CheckRounds(_a_round(rounds, copy), interval),
+        _rounds_to_come(rounds, copy, interval),
         now=now,
         timeout_ms=timeout,
         check_max=conf.or_default("transactionCheckMax", version),
@@ -204,10 +212,16 @@ def _pending(
         yield PendingTransaction(row, now - row.born, immunity, forecast, producers[row.group])
 
 
-def _a_round(rounds: Sequence[ShownRound], copy: PartialCopy) -> int:
-    """When some round began: the last that the store shows in this process of the broker, else as if at its start."""
+def _rounds_to_come(rounds: Sequence[ShownRound], copy: PartialCopy, interval_ms: int) -> CheckRounds:
+    """From the last round that the store shows in this process of the broker on, else from its start.
+
+    The next one begins an interval behind the end of the one before.
+    """
     booted_at = copy.read_at_ms if copy.booted_at_ms is None else copy.booted_at_ms
-    return rounds[-1].began_at if rounds and rounds[-1].began_at > booted_at else booted_at
+    if not rounds or rounds[-1].began_at <= booted_at:
+        return CheckRounds(booted_at, interval_ms, is_seen=False)
+    usual_ms = median_low([one.ended_at - one.began_at for one in rounds[-_ROUNDS:]])
+    return CheckRounds(rounds[-1].began_at, interval_ms + usual_ms)
 
 
 def _left(channel: BrokerChannel, topic: str) -> int:

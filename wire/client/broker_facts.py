@@ -13,9 +13,14 @@ from wire.client.channel import NoAnswerError
 from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wire.client.channel import BrokerChannel
+    from wire.remoting.command import RemotingCommand
 
 _RUNTIME: Final = re.compile(r"(\d+) days, (\d+) hours, (\d+) minutes, (\d+) seconds")
+_TRIES: Final = 10
+_PAUSE_S: Final = 0.3
 _UNIT_MS: Final = (86_400_000, 3_600_000, 60_000, 1_000)
 
 
@@ -39,9 +44,18 @@ class RuntimeInfo:
     now_ms: int
 
 
-def runtime_info(channel: BrokerChannel) -> RuntimeInfo:
-    """Ask for it; `NoAnswerError` where it is not told."""
-    table = _answered(channel, RequestCode.GET_BROKER_RUNTIME_INFO, "table")
+def runtime_info(channel: BrokerChannel, sleep: Callable[[float], None] = time.sleep) -> RuntimeInfo:
+    """Ask for it; `NoAnswerError` where it is not told.
+
+    In its first second a broker answers with an error, as it has counted nothing yet (``StoreStatsService#getPutTps``).
+    """
+    answer = channel.ask(RequestCode.GET_BROKER_RUNTIME_INFO)
+    for _ in range(_TRIES):
+        if answer.code != ResponseCode.SYSTEM_ERROR:
+            break
+        sleep(_PAUSE_S)
+        answer = channel.ask(RequestCode.GET_BROKER_RUNTIME_INFO)
+    table = _told(channel, answer, RequestCode.GET_BROKER_RUNTIME_INFO, "table")
     runtime, booted = _RUNTIME.search(str(table.get("runtime", ""))), str(table.get("bootTimestamp", ""))
     booted_at = int(booted) if booted.isdecimal() else None
     now = time.time_ns() // 1_000_000
@@ -53,13 +67,13 @@ def runtime_info(channel: BrokerChannel) -> RuntimeInfo:
 
 def topic_queues(channel: BrokerChannel) -> dict[str, int]:
     """By topic how many queues may be read (GET_ALL_TOPIC_CONFIG); `NoAnswerError` where it is not told."""
-    table = _answered(channel, RequestCode.GET_ALL_TOPIC_CONFIG, "topicConfigTable")
+    answer = channel.ask(RequestCode.GET_ALL_TOPIC_CONFIG)
+    table = _told(channel, answer, RequestCode.GET_ALL_TOPIC_CONFIG, "topicConfigTable")
     return {name: int(config.get("readQueueNums", 1)) for name, config in table.items() if isinstance(config, dict)}
 
 
-def _answered(channel: BrokerChannel, code: RequestCode, name: str) -> dict[str, Any]:
+def _told(channel: BrokerChannel, answer: RemotingCommand, code: RequestCode, name: str) -> dict[str, Any]:
     """An object of the answer's body."""
-    answer = channel.ask(code)
     if answer.code != ResponseCode.SUCCESS:
         message = f"{channel.address}: request {int(code)} ({code.name}) is answered {answer.code}: {answer.remark}"
         raise NoAnswerError(message)

@@ -74,6 +74,9 @@ class QueueReader:
     ----------
     log
         Where to walk through the commit log for what 4.5 and older ones let nobody pull.
+    is_before_5
+        Whether it is known to be older than 5.0.0, so that lite pulls are not even tried: to a request that it does not
+        know a broker before 4.9.1 gives no answer at all (``AdminBrokerProcessor#processRequest``).
 
     Raises
     ------
@@ -90,14 +93,16 @@ class QueueReader:
         in_flight: int = 16,
         log: LogStretch | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        *,
+        is_before_5: bool = False,
     ) -> None:
         self._channel = channel
         self._rate = rate or ByteRate()
         self._in_flight = in_flight
         self._log = log
         self._sleep = sleep
-        shows_key = channel.address.credentials is not None
-        self._code = RequestCode.PULL_MESSAGE if shows_key else RequestCode.LITE_PULL_MESSAGE
+        is_plain = is_before_5 or channel.address.credentials is not None
+        self._code = RequestCode.PULL_MESSAGE if is_plain else RequestCode.LITE_PULL_MESSAGE
         self._answers = Answers()
         self._flying: dict[int, _Pull] = {}
 

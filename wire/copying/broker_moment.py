@@ -17,6 +17,7 @@ from reference.format import consumer_offsets
 from reference.format.partial_copy import NAME, PartialCopy
 from reference.format.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR, REAL_TOPIC
 from reference.format.system_topics import CHECK_GROUP, DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from spec.releases.broker_defaults import release_numbers
 from wire.client.broker_facts import runtime_info, topic_queues
 from wire.client.entries import LogStretch
 from wire.client.queries import broker_answers, check_offset, end_of_queue
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 DEFAULT_FILE_BYTES: Final = 1 << 30
 """``mappedFileSizeCommitLog`` where the broker does not tell its settings."""
 
+_GENERATION_OF_LITE_PULLS: Final = 5
 _REAL_TOPIC: Final = f"{REAL_TOPIC}{NAME_VALUE_SEPARATOR}".encode()
 _END: Final = PROPERTY_SEPARATOR.encode()
 _OF_PATHS: Final = ("storePath", "readOnlyCommitLogStorePaths", "enableDLegerCommitLog", "storeType", "configManager")
@@ -81,7 +83,9 @@ class BrokerMoment:
         self._queues = topic_queues(self.channel)
         self._topics = {HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC}
         file_bytes = _file_bytes(answers.settings)
-        reader = QueueReader(self.channel, self.rate, log=LogStretch(info.log_begin, file_bytes))
+        is_before_5 = answers.release is not None and release_numbers(answers.release)[0] < _GENERATION_OF_LITE_PULLS
+        log = LogStretch(info.log_begin, file_bytes)
+        reader = QueueReader(self.channel, self.rate, log=log, is_before_5=is_before_5)
         with CopyWriter(folder, info.log_begin, file_bytes) as writer:
             self._read(reader, writer, None)
             end = writer.end
