@@ -5,78 +5,34 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import median_low
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from halfcheck.pending_transactions import LAST_ROUNDS, PendingTransaction, pending_transactions
 from halfcheck.printing.progress import progress_bar
 from halfcheck.whole_store import audited
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
-from reference.format.commit_log import CommitLog
-from reference.format.properties import IMMUNITY_SECONDS
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.audit_folders import named
-from spark_trace_analysis.audit.rules.forecast import CheckRounds, HalfForecast, PendingHalf, forecasts
+from spark_trace_analysis.audit.rules.open_copies import PUT_BACK
 from spark_trace_analysis.audit.rules.rounds import ShownRound, shown_rounds
-from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import local_time
-from spark_trace_analysis.records.transaction_record import immunity_ms
 from wire.client.byte_rate import USUAL_BYTES_PER_S, ByteRate
 from wire.client.channel import BrokerChannel
-from wire.client.queries import check_offset, connected_producers, end_of_queue
+from wire.client.queries import check_offset, end_of_queue
 from wire.copying.broker_moment import BrokerMoment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from reference.format.partial_copy import PartialCopy
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.row_files import RowFiles
-    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
     from wire.client.channel import Address
 
-_ROUNDS: Final = 5
-"""So many of the last rounds are told."""
-
-_OF_HALF_QUEUE: Final = ("half", "put back")
-_OF_ROUNDS: Final = ("put back", "discarded")
-
-
-@dataclass(frozen=True, slots=True)
-class PendingTransaction:
-    """A pending half, and what comes of it if nobody answers; times by the broker's clock.
-
-    Attributes
-    ----------
-    immunity_ms
-        How old it is before its producer is asked.
-    producers
-        The clients of its group that are connected to this broker now.
-    """
-
-    row: TransactionRow
-    age_ms: int
-    immunity_ms: int
-    forecast: HalfForecast
-    producers: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        forecast = self.forecast
-        return {
-            "unique_key": self.row.unique_key,
-            "group": self.row.group,
-            "topic": self.row.topic,
-            "age_ms": self.age_ms,
-            "immunity_ms": self.immunity_ms,
-            "checks": self.row.checks,
-            "checks_left": forecast.checks_left,
-            "next_check_at": local_time(forecast.next_check_at),
-            "discarded_at": local_time(forecast.discarded_at),
-            "producers": list(self.producers),
-        }
+_OF_ROUNDS: Final = (PUT_BACK, "discarded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +116,10 @@ def audited_broker(
         return BrokerAudit(
             replace(audit, store=copy.broker, trace=replace(audit.trace, broker_conf=None)),
             copy,
-            tuple(_pending(channel, CommitLog.open(folder), audit, conf, rounds, copy)),
+            tuple(pending_transactions(channel, folder, audit, conf, rounds, copy)),
             _left(channel, HALF_TOPIC),
             _left(channel, OP_TOPIC),
-            tuple(rounds[-_ROUNDS:]),
+            tuple(rounds[-LAST_ROUNDS:]),
         )
 
 
@@ -176,52 +132,6 @@ def _not_before_its_records(copy: PartialCopy, audit: Audit) -> int:
 def _rounds(audit: Audit, interval_ms: int) -> list[ShownRound]:
     events = (event for row in audit.transactions for event in row.history)
     return shown_rounds((event.time for event in events if event.event in _OF_ROUNDS), interval_ms)
-
-
-def _pending(
-    channel: BrokerChannel,
-    log: CommitLog,
-    audit: Audit,
-    conf: BrokerConf,
-    rounds: Sequence[ShownRound],
-    copy: PartialCopy,
-) -> Iterator[PendingTransaction]:
-    version, now = audit.version, copy.read_at_ms
-    timeout = conf.or_default("transactionTimeOut", version)
-    interval = conf.or_default("transactionCheckInterval", version)
-    rows: dict[int, tuple[TransactionRow, PendingHalf]] = {}
-    for row in audit.transactions:
-        if TransactionState.PENDING in (row.state, *row.also):
-            last = [event for event in row.history if event.event in _OF_HALF_QUEUE][-1]
-            properties = log.record_at(last.at).properties
-            immunity = immunity_ms(properties.get(IMMUNITY_SECONDS), timeout)
-            rows[last.offset] = row, PendingHalf(last.offset, row.born, last.time, row.checks, immunity)
-    found = forecasts(
-        (half for _, half in rows.values()),
-        _rounds_to_come(rounds, copy, interval),
-        now=now,
-        timeout_ms=timeout,
-        check_max=conf.or_default("transactionCheckMax", version),
-    )
-    producers: dict[str, tuple[str, ...]] = {}
-    for offset, forecast in sorted(found.items(), key=lambda one: one[1].discarded_at):
-        row, half = rows[offset]
-        if row.group not in producers:
-            producers[row.group] = connected_producers(channel, row.group)
-        immunity = timeout if half.immunity_ms is None else half.immunity_ms
-        yield PendingTransaction(row, now - row.born, immunity, forecast, producers[row.group])
-
-
-def _rounds_to_come(rounds: Sequence[ShownRound], copy: PartialCopy, interval_ms: int) -> CheckRounds:
-    """From the last round that the store shows in this process of the broker on, else from its start.
-
-    The next one begins an interval behind the end of the one before.
-    """
-    booted_at = copy.read_at_ms if copy.booted_at_ms is None else copy.booted_at_ms
-    if not rounds or rounds[-1].began_at <= booted_at:
-        return CheckRounds(booted_at, interval_ms, is_seen=False)
-    usual_ms = median_low([one.ended_at - one.began_at for one in rounds[-_ROUNDS:]])
-    return CheckRounds(rounds[-1].began_at, interval_ms + usual_ms)
 
 
 def _left(channel: BrokerChannel, topic: str) -> int:

@@ -13,7 +13,8 @@ from spark_trace_analysis.audit.rules.transaction_row import local_time
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from halfcheck.running_broker import BrokerAudit, PendingTransaction
+    from halfcheck.pending_transactions import PendingTransaction
+    from halfcheck.running_broker import BrokerAudit
 
 _TIME: Final = slice(11, 19)
 """Hours to seconds of a local time."""

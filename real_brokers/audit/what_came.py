@@ -16,7 +16,7 @@ from spark_trace_analysis.audit.rules.transaction_row import DELIVERED
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from halfcheck.running_broker import PendingTransaction
+    from halfcheck.pending_transactions import PendingTransaction
     from reference.format.commit_log import CommitLog
     from spark_trace_analysis.audit.rules.transaction_row import HistoryEvent, TransactionRow
 

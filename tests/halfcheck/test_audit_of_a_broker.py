@@ -25,7 +25,7 @@ from wire.client.channel import Address
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from halfcheck.running_broker import PendingTransaction
+    from halfcheck.pending_transactions import PendingTransaction
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
 INTERVAL_MS = 20_000

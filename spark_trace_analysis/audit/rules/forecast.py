@@ -9,15 +9,19 @@ the half is still immune, so that checks are counted for which nobody was asked 
 
 A round that has seen the whole queue goes on into the copies that it has written itself, and ends at the first of them
 that may still be checked. It asks for the count before it asks whether a copy is its own, so that last copies which
-stand before that one are discarded milliseconds after their last check.
+stand before that one are discarded milliseconds after their last check. A copy's queue entry comes about a millisecond
+behind it (``DefaultMessageStore.ReputMessageService``): a round of few halves has ended by then, and sees no copy.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+_FEW_HALVES: Final = 8
 
 
 class PendingHalf(NamedTuple):
@@ -102,10 +106,8 @@ class _Visits(NamedTuple):
     second: int
     left: int
     """How often it is put back before it is discarded."""
-
-    def last_put_back(self, every: int) -> int:
-        """When it is put back with as many checks as it may have."""
-        return self.first if self.left == 1 else self.second + (self.left - 2) * every
+    last_copy_at: int | None
+    """When its last copy is written, be it by the round that is underway; None where a round before has done it."""
 
 
 def forecasts(
@@ -122,37 +124,49 @@ def forecasts(
     for half in ordered:
         if half.blocks(check_max):
             reached = max(reached, half.born + timeout_ms)
-        is_visited_now = is_underway and reached <= rounds.one_at and half.stored < rounds.one_at
+        is_own = is_underway and half.stored >= rounds.one_at
+        is_visited_now = is_underway and reached <= rounds.one_at and not is_own
         first = now if is_visited_now else rounds.first_from(max(reached, now + 1))
         second = rounds.first_from(max(first + 1, blocked_until))  # by then all others stand before its copy
-        visits.append(_Visits(first, half.queue_offset, second, max(check_max - half.checks, 0)))
+        left = max(check_max - half.checks, 0)
+        last_copy_at = first if left == 1 else second + (left - 2) * every if left else now if is_own else None
+        visits.append(_Visits(first, half.queue_offset, second, left, last_copy_at))
     whole_from = now if blocked_until <= rounds.one_at else rounds.first_from(max(blocked_until, now + 1))
-    at_once = _discarded_at_once(visits, whole_from, rounds.first_from(max(blocked_until, now + 1)), every)
+    at_once = _discarded_at_once(visits, whole_from, rounds.first_from(max(blocked_until, now + 1)))
     found: dict[int, HalfForecast] = {}
     for half, one in zip(ordered, visits, strict=True):
         due = half.born + (timeout_ms if half.immunity_ms is None else half.immunity_ms)
         discarded = one.second + (one.left - 1) * every if one.left else one.first
         asked = one.first if due <= one.first else rounds.first_from(max(one.second, due))
         times = max((discarded - max(asked, one.second)) // every, 0) + (one.left > 0 and asked == one.first)
-        at = one.last_put_back(every) if half.queue_offset in at_once else discarded
-        found[half.queue_offset] = HalfForecast(asked if times else None, times, at)
+        discarded = at_once.get(half.queue_offset, discarded)
+        found[half.queue_offset] = HalfForecast(asked if times else None, times, discarded)
     return found
 
 
-def _discarded_at_once(visits: Iterable[_Visits], whole_from: int, whole: int, every: int) -> set[int]:
-    """The queue offsets of those that the round discards that puts them back last.
+def _discarded_at_once(visits: Iterable[_Visits], whole_from: int, whole: int) -> dict[int, int]:
+    """By queue offset when those are discarded whose last copy is seen by the round that writes it.
 
     From the moment `whole_from` on rounds see the whole queue. In that at `whole`, what was put back before stands
-    behind the others, and so it stays. A round gets as far as to the first copy of its own that is not the last one.
+    behind the others, and so it stays. A round gets as far as to the first copy of its own that is not the last one. Of
+    few halves the later time is foretold: whether the round sees their copies still is a matter of a millisecond.
     """
     of_round: dict[int, list[tuple[bool, _Visits]]] = {}
     for one in visits:
-        if one.left:
-            of_round.setdefault(one.last_put_back(every), []).append((one.first < whole, one))
-    found: set[int] = set()
+        if one.last_copy_at is not None:
+            of_round.setdefault(one.last_copy_at, []).append((one.first < whole, one))
+    found: dict[int, int] = {}
     staying: tuple[bool, _Visits] | None = None
+    copies = 0
     for moment, places in sorted(of_round.items(), reverse=True):
-        if moment >= whole_from:
-            found.update(one.queue_offset for place in places for one in place[1:] if not staying or place < staying)
-        staying = min([*places, *([staying] if staying else [])])
+        copies += len(places)
+        if moment >= whole_from and copies > _FEW_HALVES:
+            found |= {
+                place[1].queue_offset: moment for place in places if staying is None or _place(place) < _place(staying)
+            }
+        staying = min([*places, *([] if staying is None else [staying])], key=_place)
     return found
+
+
+def _place(one: tuple[bool, _Visits]) -> tuple[bool, int, int]:
+    return one[0], one[1].first, one[1].queue_offset
