@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median_low
 from typing import TYPE_CHECKING, Any, Final
 
 from reference.format.commit_log import CommitLog
@@ -137,10 +136,11 @@ def _of_all(forecasts_of_copies: Iterable[HalfForecast]) -> HalfForecast:
 def _rounds_to_come(rounds: Sequence[ShownRound], copy: PartialCopy, interval_ms: int) -> CheckRounds:
     """From the last round that the store shows in this process of the broker on, else from its start.
 
-    The next one begins an interval behind the end of the one before.
+    The next one begins an interval behind the end of the one before. How long that takes the shortest of the last ones
+    says: some are slow by chance, and what is foretold of many rounds must not take that many times.
     """
     booted_at = copy.read_at_ms if copy.booted_at_ms is None else copy.booted_at_ms
     if not rounds or rounds[-1].began_at <= booted_at:
         return CheckRounds(booted_at, interval_ms, is_seen=False)
-    usual_ms = median_low([one.ended_at - one.began_at for one in rounds[-LAST_ROUNDS:]])
-    return CheckRounds(rounds[-1].began_at, interval_ms + usual_ms)
+    length_ms = min(one.ended_at - one.began_at for one in rounds[-LAST_ROUNDS:])
+    return CheckRounds(rounds[-1].began_at, interval_ms + length_ms)

@@ -178,6 +178,14 @@ def test_with_a_key_pulls_are_of_the_kind_whose_permission_brokers_look_at() -> 
     assert [(asked.code, asked.fields["sysFlag"]) for asked in queue.asked] == [(RequestCode.PULL_MESSAGE, "4")] * 2
 
 
+def test_a_broker_before_5_gets_no_lite_pull_which_an_old_one_would_leave_without_an_answer() -> None:
+    queue = OneQueue(40)
+    with scripted_broker(queue) as address, BrokerChannel(address) as channel:
+        reader = QueueReader(channel, is_before_5=True)
+        assert offsets(reader.read([QueueStretch(TOPIC, 0, 0, 40)])) == list(range(40))
+    assert [(asked.code, asked.fields["sysFlag"]) for asked in queue.asked] == [(RequestCode.PULL_MESSAGE, "4")] * 2
+
+
 def test_as_many_pulls_are_in_flight_as_are_wanted_and_answers_in_another_order_change_nothing() -> None:
     queue, waiting = OneQueue(320), list[bytes]()
 
