@@ -137,10 +137,12 @@ def _rounds_to_come(rounds: Sequence[ShownRound], copy: PartialCopy, interval_ms
     """From the last round that the store shows in this process of the broker on, else from its start.
 
     The next one begins an interval behind the end of the one before. How long that takes the shortest of the last ones
-    says: some are slow by chance, and what is foretold of many rounds must not take that many times.
+    says, where there are two: the first one of a process is slow, others are by chance, and what is foretold of fifteen
+    rounds must not take that fifteen times.
     """
     booted_at = copy.read_at_ms if copy.booted_at_ms is None else copy.booted_at_ms
     if not rounds or rounds[-1].began_at <= booted_at:
         return CheckRounds(booted_at, interval_ms, is_seen=False)
-    length_ms = min(one.ended_at - one.began_at for one in rounds[-LAST_ROUNDS:])
+    lengths_ms = [one.ended_at - one.began_at for one in rounds[-LAST_ROUNDS:] if one.began_at > booted_at]
+    length_ms = min(lengths_ms) if len(lengths_ms) > 1 else 0
     return CheckRounds(rounds[-1].began_at, interval_ms + length_ms)

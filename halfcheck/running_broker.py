@@ -19,13 +19,14 @@ from spark_trace_analysis.audit.audit_folders import named
 from spark_trace_analysis.audit.rules.open_copies import PUT_BACK
 from spark_trace_analysis.audit.rules.rounds import ShownRound, shown_rounds
 from spark_trace_analysis.audit.rules.transaction_row import local_time
+from wire.client.broker_facts import topic_queues
 from wire.client.byte_rate import USUAL_BYTES_PER_S, ByteRate
 from wire.client.channel import BrokerChannel
 from wire.client.queries import check_offset, end_of_queue
 from wire.copying.broker_moment import BrokerMoment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from reference.format.partial_copy import PartialCopy
     from spark_trace_analysis.audit.audit import Audit
@@ -113,12 +114,13 @@ def audited_broker(
         conf = BrokerConf() if conf_path is None else read_broker_conf(conf_path)
         rounds = _rounds(audit, conf.or_default("transactionCheckInterval", audit.version))
         copy = replace(read, read_at_ms=_not_before_its_records(read, audit))
+        queues = topic_queues(channel)
         return BrokerAudit(
             replace(audit, store=copy.broker, trace=replace(audit.trace, broker_conf=None)),
             copy,
             tuple(pending_transactions(channel, folder, audit, conf, rounds, copy)),
-            _left(channel, HALF_TOPIC),
-            _left(channel, OP_TOPIC),
+            _left(channel, HALF_TOPIC, queues),
+            _left(channel, OP_TOPIC, queues),
             tuple(rounds[-LAST_ROUNDS:]),
         )
 
@@ -134,6 +136,10 @@ def _rounds(audit: Audit, interval_ms: int) -> list[ShownRound]:
     return shown_rounds((event.time for event in events if event.event in _OF_ROUNDS), interval_ms)
 
 
-def _left(channel: BrokerChannel, topic: str) -> int:
-    """How many messages lie before the check service's offset."""
-    return max(end_of_queue(channel, topic) - (check_offset(channel, topic) or 0), 0)
+def _left(channel: BrokerChannel, topic: str, queues: Mapping[str, int]) -> int:
+    """How many messages lie before the check service's offsets in the queues of a topic."""
+    left = (
+        end_of_queue(channel, topic, queue_id) - (check_offset(channel, topic, queue_id) or 0)
+        for queue_id in range(queues.get(HALF_TOPIC, 1))
+    )
+    return sum(max(each, 0) for each in left)

@@ -43,7 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def work() -> int:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            is_right = all(list(pool.map(lambda pair: _audit(*pair), pairs)))
+            try:
+                is_right = all(list(pool.map(lambda pair: _audit(*pair), pairs)))
+            except BaseException:  # Ctrl-C: what has not begun must not begin
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
         write_page(RUNS_SEEN.read())
         return ExitCode.OK if is_right else ExitCode.SAFETY_VIOLATED
 

@@ -78,9 +78,10 @@ class BrokerMoment:
             The copy can't be written.
         """
         answers = broker_answers(self.channel)
+        self._queues = topic_queues(self.channel)
+        self._queues[OP_TOPIC] = max(self._queues.get(OP_TOPIC, 1), self._queues.get(HALF_TOPIC, 1))
         offsets = {topic: self._saved(topic) for topic in (HALF_TOPIC, OP_TOPIC)}
         info = runtime_info(self.channel)
-        self._queues = topic_queues(self.channel)
         self._topics = {HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC}
         file_bytes = _file_bytes(answers.settings)
         is_before_5 = answers.release is not None and release_numbers(answers.release)[0] < _GENERATION_OF_LITE_PULLS
@@ -109,8 +110,10 @@ class BrokerMoment:
         return copied
 
     def _saved(self, topic: str) -> dict[int, int]:
-        found = check_offset(self.channel, topic)
-        return {} if found is None else {0: found}
+        """By half queue, whose op queue has the same id (``TransactionalMessageServiceImpl#getOpQueue``)."""
+        queues = range(self._queues.get(HALF_TOPIC, 1))
+        found = ((queue_id, check_offset(self.channel, topic, queue_id)) for queue_id in queues)
+        return {queue_id: offset for queue_id, offset in found if offset is not None}
 
     def _read(self, reader: QueueReader, writer: CopyWriter, end: int | None) -> None:
         """Read all queues from where they were read to; topics that halves name meanwhile, too."""
