@@ -58,8 +58,9 @@ SETTINGS: Final = {"transactionCheckInterval": "3000"}
 """A round that reads op messages sleeps a second behind them (``SLEEP_WHILE_NO_OP``, 5.x): little beside the 30 s of a
 broker and beside these 3, but another interval beside the one second of the golden stores."""
 
-MOMENTS_S: Final = (2.5, 7.0, 13.0)
-"""How long after the first half each moment is, unless the broker is down just then."""
+MOMENTS_S: Final = (4.5, 8.0, 12.0)
+"""How long after the first half each moment is, unless the broker is down just then; by the first one a round has left
+something, so that it is known when rounds come."""
 
 _GLANCE_S: Final = 0.1
 _ROUNDS_MORE: Final = 2

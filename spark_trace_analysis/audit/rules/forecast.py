@@ -10,7 +10,7 @@ the half is still immune, so that checks are counted for which nobody was asked 
 A round that has seen the whole queue goes on into the copies that it has written itself, and ends at the first of them
 that may still be checked. It asks for the count before it asks whether a copy is its own, so that last copies which
 stand before that one are discarded milliseconds after their last check. A copy's queue entry comes about a millisecond
-behind it (``DefaultMessageStore.ReputMessageService``): a round of few halves has ended by then, and sees no copy.
+behind it (``DefaultMessageStore.ReputMessageService``): a round of few halves may have ended by then.
 """
 
 from __future__ import annotations
@@ -115,9 +115,12 @@ def forecasts(
 ) -> dict[int, HalfForecast]:
     """By queue offset what comes of the pending halves of one queue, all of which must be given.
 
-    A half that the round before `now` should have visited, and has not, is taken to be visited by it at `now`.
+    A half that a round before `now` should have visited, and has not, is taken to be visited at `now`: that round is
+    underway, or late. It may sleep a second where it has read op messages (``SLEEP_WHILE_NO_OP``, 5.1.0).
     """
     ordered, every = sorted(halves), rounds.interval_ms
+    if _is_late(ordered, rounds, now, timeout_ms, check_max):
+        rounds = CheckRounds(now, every)
     blocked_until = max((half.born + timeout_ms for half in ordered if half.blocks(check_max)), default=rounds.one_at)
     visits: list[_Visits] = []
     is_underway, reached = rounds.is_underway(now), rounds.one_at
@@ -132,7 +135,7 @@ def forecasts(
         last_copy_at = first if left == 1 else second + (left - 2) * every if left else now if is_own else None
         visits.append(_Visits(first, half.queue_offset, second, left, last_copy_at))
     whole_from = now if blocked_until <= rounds.one_at else rounds.first_from(max(blocked_until, now + 1))
-    at_once = _discarded_at_once(visits, whole_from, rounds.first_from(max(blocked_until, now + 1)))
+    at_once = _discarded_at_once(visits, rounds, whole_from, rounds.first_from(max(blocked_until, now + 1)))
     found: dict[int, HalfForecast] = {}
     for half, one in zip(ordered, visits, strict=True):
         due = half.born + (timeout_ms if half.immunity_ms is None else half.immunity_ms)
@@ -144,12 +147,23 @@ def forecasts(
     return found
 
 
-def _discarded_at_once(visits: Iterable[_Visits], whole_from: int, whole: int) -> dict[int, int]:
+def _is_late(halves: Iterable[PendingHalf], rounds: CheckRounds, now: int, timeout_ms: int, check_max: int) -> bool:
+    """Whether a round behind the one that was seen should have visited one of these, which are in their order."""
+    reached = rounds.one_at + 1
+    for half in halves:
+        if half.blocks(check_max):
+            reached = max(reached, half.born + timeout_ms)
+        if rounds.first_from(max(reached, half.stored + 1)) <= now:
+            return True
+    return False
+
+
+def _discarded_at_once(visits: Iterable[_Visits], rounds: CheckRounds, whole_from: int, whole: int) -> dict[int, int]:
     """By queue offset when those are discarded whose last copy is seen by the round that writes it.
 
     From the moment `whole_from` on rounds see the whole queue. In that at `whole`, what was put back before stands
     behind the others, and so it stays. A round gets as far as to the first copy of its own that is not the last one. Of
-    few halves the later time is foretold: whether the round sees their copies still is a matter of a millisecond.
+    few halves it is a matter of a millisecond whether it sees their copies: the middle of it and the next is foretold.
     """
     of_round: dict[int, list[tuple[bool, _Visits]]] = {}
     for one in visits:
@@ -160,9 +174,10 @@ def _discarded_at_once(visits: Iterable[_Visits], whole_from: int, whole: int) -
     copies = 0
     for moment, places in sorted(of_round.items(), reverse=True):
         copies += len(places)
-        if moment >= whole_from and copies > _FEW_HALVES:
+        if moment >= whole_from:
+            at = moment if copies > _FEW_HALVES else (moment + rounds.first_from(moment + 1)) // 2
             found |= {
-                place[1].queue_offset: moment for place in places if staying is None or _place(place) < _place(staying)
+                place[1].queue_offset: at for place in places if staying is None or _place(place) < _place(staying)
             }
         staying = min([*places, *([] if staying is None else [staying])], key=_place)
     return found

@@ -10,8 +10,8 @@ import pytest
 from spark_trace_analysis.audit.rules.forecast import CheckRounds, HalfForecast, PendingHalf, forecasts
 
 INTERVAL_MS, TIMEOUT_MS, CHECK_MAX = 30_000, 6_000, 4
-SEES_ITS_COPIES = 8
-"""A round that puts back more halves than these finds the queue entries of its own copies."""
+FEW = 8
+"""A round that puts back no more halves than these may find the queue entries of its own copies, or may not."""
 
 
 class Entry(NamedTuple):
@@ -25,8 +25,9 @@ class Entry(NamedTuple):
 class Rounds:
     """``TransactionalMessageServiceImpl#check`` on a queue of entries, with what became of each name."""
 
-    def __init__(self, queue: list[Entry]) -> None:
+    def __init__(self, queue: list[Entry], few: int = FEW) -> None:
         self.queue = queue
+        self.few = few
         self.asked: dict[int, list[int]] = {}
         self.discarded: dict[int, int] = {}
 
@@ -34,7 +35,7 @@ class Rounds:
         """Walk some places of the queue, or up to where the round ends; gives that place."""
         for at in places:
             own = len(self.queue) - copies_from
-            if at == len(self.queue) or (at >= copies_from and own <= SEES_ITS_COPIES):
+            if at == len(self.queue) or (at >= copies_from and own <= self.few):
                 return at
             one = self.queue[at]
             if one.checks >= CHECK_MAX:
@@ -69,12 +70,20 @@ def test_rounds_that_walk_the_queue_bring_what_was_foretold(seed: int) -> None:
     for _ in range(200):
         now = 110_000
         rounds = CheckRounds(now - chance.randrange(1, INTERVAL_MS), INTERVAL_MS, is_seen=False)
-        played = Rounds(drawn(chance, rounds.one_at))
-        found = foretold(played, rounds, now)
-        for number in range(1, 20):
-            moment = rounds.one_at + number * INTERVAL_MS
-            played.go_on(moment, moment)
-        assert found == came(played)
+        queue = drawn(chance, rounds.one_at)
+        found = foretold(queue, rounds, now)
+        assert found == came(queue, [rounds.one_at + number * INTERVAL_MS for number in range(1, 20)])
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_a_round_that_should_have_come_is_awaited_now_and_the_next_ones_go_by_it(*, is_seen: bool) -> None:
+    chance = random.Random(5)
+    for _ in range(200):
+        now = 200_000
+        rounds = CheckRounds(now - INTERVAL_MS - chance.randrange(1, 2_000), INTERVAL_MS, is_seen=is_seen)
+        queue = drawn(chance, rounds.one_at)
+        found = foretold(queue, rounds, now)
+        assert found == came(queue, [now + number * INTERVAL_MS for number in range(20)])
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -83,33 +92,44 @@ def test_a_round_that_is_underway_goes_on_behind_what_it_has_put_back(seed: int)
     for _ in range(200):
         began = 110_000
         now = began + chance.randrange(1, 100)
-        played = Rounds([one for one in drawn(chance, began) if one.stored < began])
-        entries = len(played.queue)
-        reached = played.visit(began, began, range(chance.randrange(1, entries + 1)), entries)
-        if len(played.queue) == entries:  # it has put nothing back so far, so that nobody sees it
+        before = Rounds([one for one in drawn(chance, began) if one.stored < began], few=100)
+        entries = len(before.queue)
+        reached = before.visit(began, began, range(chance.randrange(1, entries + 1)), entries)
+        if len(before.queue) == entries:  # it has put nothing back so far, so that nobody sees it
             continue
-        played.asked.clear()
-        gone = set(played.discarded)
-        played.queue = played.queue[reached:]
-        found = foretold(played, CheckRounds(began, INTERVAL_MS), now)
-        played.go_on(began, now, entries - reached)
-        for number in range(1, 20):
-            moment = began + number * INTERVAL_MS
-            played.go_on(moment, moment)
-        assert found == {name: one for name, one in came(played).items() if name not in gone}
+        queue = before.queue[reached:]
+        found = foretold(queue, CheckRounds(began, INTERVAL_MS), now)
+        moments = [began + number * INTERVAL_MS for number in range(1, 20)]
+        assert found == came(queue, moments, underway=(began, now, entries - reached))
 
 
-def foretold(played: Rounds, rounds: CheckRounds, now: int) -> dict[int, HalfForecast]:
+def foretold(queue: list[Entry], rounds: CheckRounds, now: int) -> dict[int, HalfForecast]:
     """By name."""
-    halves = [
-        PendingHalf(place, one.born, one.stored, one.checks, one.immunity_ms) for place, one in enumerate(played.queue)
-    ]
+    halves = [PendingHalf(place, one.born, one.stored, one.checks, one.immunity_ms) for place, one in enumerate(queue)]
     found = forecasts(halves, rounds, now=now, timeout_ms=TIMEOUT_MS, check_max=CHECK_MAX)
-    return {played.queue[place].name: one for place, one in found.items()}
+    return {queue[place].name: one for place, one in found.items()}
 
 
-def came(played: Rounds) -> dict[int, HalfForecast]:
+def came(
+    queue: list[Entry], moments: list[int], underway: tuple[int, int, int] | None = None
+) -> dict[int, HalfForecast]:
+    """What rounds bring at some moments, half way between those that see few copies of their own and those that do not.
+
+    Of a round that is underway it is given when it began, when it goes on, and the place of its first own copy.
+    """
+    both = Rounds([*queue]), Rounds([*queue], few=0)
+    for played in both:
+        if underway is not None:
+            played.go_on(*underway)
+        for moment in moments:
+            played.go_on(moment, moment)
+    late, early = both
+    assert late.asked == early.asked
     return {
-        name: HalfForecast(min(played.asked.get(name, []), default=None), len(played.asked.get(name, [])), moment)
-        for name, moment in played.discarded.items()
+        name: HalfForecast(
+            min(late.asked.get(name, []), default=None),
+            len(late.asked.get(name, [])),
+            early.discarded[name] + (moment - early.discarded[name]) // 2,
+        )
+        for name, moment in late.discarded.items()
     }
