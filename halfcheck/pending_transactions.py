@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import saved_offsets
+from reference.format.partial_copy import RoleForHalves
 from reference.format.properties import IMMUNITY_SECONDS
 from reference.format.store_paths import store_paths
 from reference.format.system_topics import HALF_TOPIC
@@ -41,6 +42,8 @@ class PendingTransaction:
     ----------
     immunity_ms
         How old it is before its producer is asked.
+    forecast
+        None of a slave, which has no rounds.
     producers
         The clients of its group that are connected to this broker now.
     """
@@ -48,7 +51,7 @@ class PendingTransaction:
     row: TransactionRow
     age_ms: int
     immunity_ms: int
-    forecast: HalfForecast
+    forecast: HalfForecast | None
     producers: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -61,9 +64,9 @@ class PendingTransaction:
             "age_ms": self.age_ms,
             "immunity_ms": self.immunity_ms,
             "checks": self.row.checks,
-            "checks_left": forecast.checks_left,
-            "next_check_at": local_time(forecast.next_check_at),
-            "discarded_at": local_time(forecast.discarded_at),
+            "checks_left": None if forecast is None else forecast.checks_left,
+            "next_check_at": None if forecast is None else local_time(forecast.next_check_at),
+            "discarded_at": None if forecast is None else local_time(forecast.discarded_at),
             "producers": list(self.producers),
         }
 
@@ -97,7 +100,11 @@ def pending_transactions(
             producers[row.group] = connected_producers(channel, row.group)
         immunity = of_row[-1].immunity_ms
         yield PendingTransaction(
-            row, now - row.born, timeout if immunity is None else immunity, forecast, producers[row.group]
+            row,
+            now - row.born,
+            timeout if immunity is None else immunity,
+            forecast if copy.role == RoleForHalves.MASTER else None,
+            producers[row.group],
         )
 
 

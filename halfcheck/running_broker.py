@@ -64,6 +64,7 @@ class BrokerAudit:
             "broker": {
                 "address": copy.broker,
                 "release": copy.release,
+                "role": copy.role,
                 "read_at": local_time(copy.read_at_ms),
                 "log_begin": copy.begin,
                 "log_end": copy.end,

@@ -195,7 +195,7 @@ def audited_run(release: str, name: str) -> SeenRun:
         moments.start()
         scenario.lead(broker)
         taken = moments.finished()
-        times = [half.forecast.discarded_at for moment in taken for half in moment.found.pending]
+        times = [half.forecast.discarded_at for moment in taken for half in moment.found.pending if half.forecast]
         until = max(times, default=0) + _ROUNDS_MORE * broker.check_interval_ms
         time.sleep(max(until - now_ms(), 0) / 1_000)
         taken.append(AuditedMoment.last(broker))

@@ -87,7 +87,9 @@ class RestOfRun:
     went_away_at: int | None = None
 
     def held(self, half: PendingTransaction) -> list[HeldForecast]:
-        """The forecasts of a half that can be held against what came."""
+        """The forecasts of a half that can be held against what came; none where nothing was foretold."""
+        if half.forecast is None:
+            return []
         row = self.rows[half.row.unique_key]
         later = [event for event in row.history if event.at >= self.end]
         asked = min(

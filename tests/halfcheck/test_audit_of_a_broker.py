@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import socket
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,12 +22,18 @@ from spark_trace_analysis.audit.row_files import RowFiles
 from tests.wire.one_broker import broker
 from tests.wire.one_producer import TOPIC, OneProducer, unique_key
 from wire.client.channel import Address
+from wire.remoting.codes import RequestCode, ResponseCode
+from wire.requests.administration import get_broker_config, get_runtime_info
+from wire.requests.handlers import HANDLERS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from halfcheck.pending_transactions import PendingTransaction
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+    from wire.node.broker_node import BrokerNode
+    from wire.remoting.command import RemotingCommand
+    from wire.requests.request import Request
 
 INTERVAL_MS = 20_000
 OP_BATCH_MS = 4_000
@@ -69,6 +76,7 @@ def test_the_next_check_and_the_discard_come_as_they_were_foretold(tmp_path: Pat
     assert len(found.pending) > 100
     for foretold in found.pending:
         row, forecast = rows[foretold.row.unique_key], foretold.forecast
+        assert forecast is not None
         asked, discarded = when_it_came(tmp_path / "store", row, foretold, found.copy.read_at_ms)
         assert (asked is None) == (forecast.next_check_at is None)
         assert asked is None or abs(asked - (forecast.next_check_at or 0)) <= INTERVAL_MS
@@ -105,6 +113,44 @@ def test_the_command_prints_what_is_pending_and_keeps_a_copy_that_is_audited_aga
     assert app.run(["audit", str(copy), "--json", "--version", "5.5.1"]) == ExitCode.OK
     again = json.loads(capsys.readouterr().out)
     assert [again[name] for name in ("transactions", "counts")] == [found[name] for name in ("transactions", "counts")]
+
+
+@pytest.mark.parametrize(("is_active", "role"), [("false", "slave"), ("true", "acting slave")])
+def test_of_a_slave_nothing_is_foretold_and_who_checks_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, is_active: str, role: str
+) -> None:
+    def slaves(node: BrokerNode, request: Request) -> RemotingCommand:
+        answer = get_broker_config(node, request)
+        return replace(answer, body=answer.body + b"brokerRole=SLAVE\n")
+
+    def active(node: BrokerNode, request: Request) -> RemotingCommand:
+        answer = get_runtime_info(node, request)
+        table = json.loads(answer.body)["table"] | {"brokerActive": is_active}
+        return replace(answer, body=json.dumps({"table": table}).encode())
+
+    def refused(_: BrokerNode, request: Request) -> RemotingCommand:
+        return request.answer(ResponseCode.SYSTEM_BUSY, "[REJECTREQUEST]system busy")
+
+    for code, handler in (
+        (RequestCode.GET_BROKER_CONFIG, slaves), (RequestCode.GET_BROKER_RUNTIME_INFO, active),
+        (RequestCode.PULL_MESSAGE, refused), (RequestCode.LITE_PULL_MESSAGE, refused),
+    ):  # fmt: skip
+        monkeypatch.setitem(HANDLERS, code, handler)
+    with broker(tmp_path) as running, OneProducer(running.address) as one:
+        running.controller.topic(TOPIC)
+        one.heartbeat()
+        one.half("open")
+        running.controller.push_clock(61_000)
+        assert app.run(["audit", "--broker", running.address, "--json"]) == ExitCode.OK
+        found = json.loads(capsys.readouterr().out)
+        assert app.run(["audit", "--broker", running.address]) == ExitCode.OK
+        words = capsys.readouterr().out
+    Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(found)
+    (pending,) = found["broker"]["pending"]
+    assert found["broker"]["role"] == role
+    assert [pending[name] for name in ("next_check_at", "checks_left", "discarded_at")] == [None] * 3
+    assert ("It is a slave: its master checks" in words) == (role == "slave")
+    assert ("It is a slave that acts for its master" in words) == (role == "acting slave")
 
 
 def test_what_can_not_be_read_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

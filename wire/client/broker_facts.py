@@ -36,12 +36,16 @@ class RuntimeInfo:
         When its process began; None where the broker does not say.
     now_ms
         Its clock, to the second; this machine's where the broker does not say.
+    is_active
+        Whether the check service runs (``BrokerController#isSpecialServiceRunning``); None before 5.0.0, which does not
+        say.
     """
 
     log_begin: int
     log_end: int
     booted_at_ms: int | None
     now_ms: int
+    is_active: bool | None
 
 
 def runtime_info(channel: BrokerChannel, sleep: Callable[[float], None] = time.sleep) -> RuntimeInfo:
@@ -62,7 +66,8 @@ def runtime_info(channel: BrokerChannel, sleep: Callable[[float], None] = time.s
     if runtime is not None and booted_at is not None:
         now = booted_at + sum(int(number) * unit for number, unit in zip(runtime.groups(), _UNIT_MS, strict=True))
     begin, end = (max(int(table.get(name, 0)), 0) for name in ("commitLogMinOffset", "commitLogMaxOffset"))
-    return RuntimeInfo(begin, end, booted_at, now)
+    active = table.get("brokerActive")
+    return RuntimeInfo(begin, end, booted_at, now, None if active is None else str(active) == "true")
 
 
 def topic_queues(channel: BrokerChannel) -> dict[str, int]:

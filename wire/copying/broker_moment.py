@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from files.writing import write_whole
 from reference.format import consumer_offsets
-from reference.format.partial_copy import NAME, PartialCopy
+from reference.format.partial_copy import NAME, PartialCopy, RoleForHalves
 from reference.format.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR, REAL_TOPIC
 from reference.format.system_topics import CHECK_GROUP, DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from spec.releases.broker_defaults import release_numbers
@@ -26,7 +26,7 @@ from wire.client.stored_messages import QueueStretch
 from wire.copying.copy_writer import CopyWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from reference.format.java_properties import Setting
@@ -86,7 +86,8 @@ class BrokerMoment:
         file_bytes = _file_bytes(answers.settings)
         is_before_5 = answers.release is not None and release_numbers(answers.release)[0] < _GENERATION_OF_LITE_PULLS
         log = LogStretch(info.log_begin, file_bytes)
-        reader = QueueReader(self.channel, self.rate, log=log, is_before_5=is_before_5)
+        role, lets_pull = _role(answers.settings or (), is_active=info.is_active)
+        reader = QueueReader(self.channel, self.rate, log=log, lets_pull=lets_pull, is_before_5=is_before_5)
         with CopyWriter(folder, info.log_begin, file_bytes) as writer:
             self._read(reader, writer, None)
             end = writer.end
@@ -105,6 +106,7 @@ class BrokerMoment:
             read_at_ms=moment.now_ms,
             topics=tuple(sorted(self._topics)),
             starts=starts,
+            role=role,
         )
         _write_json(folder / NAME, copied.to_json())
         return copied
@@ -151,6 +153,15 @@ def real_topic(half: bytes) -> str:
     begin = at + len(_REAL_TOPIC)
     end = half.find(_END, begin)
     return half[begin : end if end >= 0 else len(half)].decode("utf-8", "replace")
+
+
+def _role(settings: Sequence[Setting], *, is_active: bool | None) -> tuple[RoleForHalves, bool]:
+    """Its role, and whether it lets messages be pulled: a slave does not by default (``slaveReadEnable``)."""
+    values = {one.key: one.value.strip() for one in settings}
+    if values.get("brokerRole", "").upper() != "SLAVE":
+        return RoleForHalves.MASTER, True
+    lets_pull = values.get("slaveReadEnable", "").lower() == "true"
+    return RoleForHalves.ACTING if is_active else RoleForHalves.SLAVE, lets_pull
 
 
 def _file_bytes(settings: tuple[Setting, ...] | None) -> int:

@@ -213,7 +213,7 @@ def get_runtime_info(node: BrokerNode, request: Request) -> RemotingCommand:
         "dispatchBehindBytes": "0",
         "bootTimestamp": str(node.booted_at),
         "runtime": _runtime(node.clock.now - node.booted_at),
-        "brokerActive": "true",
+        "brokerActive": "false" if node.role.is_slave else "true",
     }
     return request.answer(body=body_of({"table": table}))
 
