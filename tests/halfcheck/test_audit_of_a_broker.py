@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import socket
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,7 +22,6 @@ from tests.wire.one_broker import broker
 from tests.wire.one_producer import TOPIC, OneProducer, unique_key
 from wire.client.channel import Address
 from wire.remoting.codes import RequestCode, ResponseCode
-from wire.requests.administration import get_broker_config, get_runtime_info
 from wire.requests.handlers import HANDLERS
 
 if TYPE_CHECKING:
@@ -31,9 +29,6 @@ if TYPE_CHECKING:
 
     from halfcheck.pending_transactions import PendingTransaction
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
-    from wire.node.broker_node import BrokerNode
-    from wire.remoting.command import RemotingCommand
-    from wire.requests.request import Request
 
 INTERVAL_MS = 20_000
 OP_BATCH_MS = 4_000
@@ -115,32 +110,19 @@ def test_the_command_prints_what_is_pending_and_keeps_a_copy_that_is_audited_aga
     assert [again[name] for name in ("transactions", "counts")] == [found[name] for name in ("transactions", "counts")]
 
 
-@pytest.mark.parametrize(("is_active", "role"), [("false", "slave"), ("true", "acting slave")])
+@pytest.mark.parametrize(("becomes", "role"), [("slave", "slave"), ("acting_master", "acting slave")])
 def test_of_a_slave_nothing_is_foretold_and_who_checks_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, is_active: str, role: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, becomes: str, role: str
 ) -> None:
-    def slaves(node: BrokerNode, request: Request) -> RemotingCommand:
-        answer = get_broker_config(node, request)
-        return replace(answer, body=answer.body + b"brokerRole=SLAVE\n")
-
-    def active(node: BrokerNode, request: Request) -> RemotingCommand:
-        answer = get_runtime_info(node, request)
-        table = json.loads(answer.body)["table"] | {"brokerActive": is_active}
-        return replace(answer, body=json.dumps({"table": table}).encode())
-
-    def refused(_: BrokerNode, request: Request) -> RemotingCommand:
-        return request.answer(ResponseCode.SYSTEM_BUSY, "[REJECTREQUEST]system busy")
-
-    for code, handler in (
-        (RequestCode.GET_BROKER_CONFIG, slaves), (RequestCode.GET_BROKER_RUNTIME_INFO, active),
-        (RequestCode.PULL_MESSAGE, refused), (RequestCode.LITE_PULL_MESSAGE, refused),
-    ):  # fmt: skip
-        monkeypatch.setitem(HANDLERS, code, handler)
+    for code in (RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE):
+        monkeypatch.setitem(
+            HANDLERS, code, lambda _, request: request.answer(ResponseCode.SYSTEM_BUSY, "[REJECTREQUEST]system busy")
+        )
     with broker(tmp_path) as running, OneProducer(running.address) as one:
         running.controller.topic(TOPIC)
         one.heartbeat()
         one.half("open")
-        running.controller.push_clock(61_000)
+        running.controller.role(becomes)
         assert app.run(["audit", "--broker", running.address, "--json"]) == ExitCode.OK
         found = json.loads(capsys.readouterr().out)
         assert app.run(["audit", "--broker", running.address]) == ExitCode.OK
