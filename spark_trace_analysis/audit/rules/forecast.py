@@ -8,20 +8,18 @@ the half is still immune, so that checks are counted for which nobody was asked 
 ``transactionCheckInterval`` after the end of the one before (``TransactionalMessageCheckService#run``).
 
 A round that has seen the whole queue goes on into the copies that it has written itself, and ends at the first of them
-that may still be checked. It asks for the count before it asks whether a copy is its own, so that last copies which
-stand before that one are discarded milliseconds after their last check. A copy's queue entry comes about a millisecond
-behind it (``DefaultMessageStore.ReputMessageService``): a round of few halves may have ended by then.
+that may still be checked. It asks for the count before it asks whether a copy is its own. So a last copy may be
+discarded milliseconds after its last check, or by the next round: by how many halves are left, whether they are
+answered, and whether its queue entry, which comes about a millisecond behind it, is there by then
+(``DefaultMessageStore.ReputMessageService``). The middle of both rounds is foretold.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-
-_FEW_HALVES: Final = 8
 
 
 class PendingHalf(NamedTuple):
@@ -98,18 +96,6 @@ class CheckRounds(NamedTuple):
         return self.is_seen and self.one_at <= now < self.one_at + self.interval_ms
 
 
-class _Visits(NamedTuple):
-    """The rounds that visit a half: the first, and the second, from which on all do."""
-
-    first: int
-    queue_offset: int
-    second: int
-    left: int
-    """How often it is put back before it is discarded."""
-    last_copy_at: int | None
-    """When its last copy is written, be it by the round that is underway; None where a round before has done it."""
-
-
 def forecasts(
     halves: Iterable[PendingHalf], rounds: CheckRounds, *, now: int, timeout_ms: int, check_max: int
 ) -> dict[int, HalfForecast]:
@@ -122,7 +108,7 @@ def forecasts(
     if _is_late(ordered, rounds, now, timeout_ms, check_max):
         rounds = CheckRounds(now, every)
     blocked_until = max((half.born + timeout_ms for half in ordered if half.blocks(check_max)), default=rounds.one_at)
-    visits: list[_Visits] = []
+    found: dict[int, HalfForecast] = {}
     is_underway, reached = rounds.is_underway(now), rounds.one_at
     for half in ordered:
         if half.blocks(check_max):
@@ -132,18 +118,12 @@ def forecasts(
         first = now if is_visited_now else rounds.first_from(max(reached, now + 1))
         second = rounds.first_from(max(first + 1, blocked_until))  # by then all others stand before its copy
         left = max(check_max - half.checks, 0)
-        last_copy_at = first if left == 1 else second + (left - 2) * every if left else now if is_own else None
-        visits.append(_Visits(first, half.queue_offset, second, left, last_copy_at))
-    whole_from = now if blocked_until <= rounds.one_at else rounds.first_from(max(blocked_until, now + 1))
-    at_once = _discarded_at_once(visits, rounds, whole_from, rounds.first_from(max(blocked_until, now + 1)))
-    found: dict[int, HalfForecast] = {}
-    for half, one in zip(ordered, visits, strict=True):
+        discarded = second + (left - 1) * every if left else first
         due = half.born + (timeout_ms if half.immunity_ms is None else half.immunity_ms)
-        discarded = one.second + (one.left - 1) * every if one.left else one.first
-        asked = one.first if due <= one.first else rounds.first_from(max(one.second, due))
-        times = max((discarded - max(asked, one.second)) // every, 0) + (one.left > 0 and asked == one.first)
-        discarded = at_once.get(half.queue_offset, discarded)
-        found[half.queue_offset] = HalfForecast(asked if times else None, times, discarded)
+        asked = first if due <= first else rounds.first_from(max(second, due))
+        times = max((discarded - max(asked, second)) // every, 0) + (left > 0 and asked == first)
+        last_copy = first if left == 1 else discarded - every if left else now if is_own else discarded
+        found[half.queue_offset] = HalfForecast(asked if times else None, times, (last_copy + discarded) // 2)
     return found
 
 
@@ -156,32 +136,3 @@ def _is_late(halves: Iterable[PendingHalf], rounds: CheckRounds, now: int, timeo
         if rounds.first_from(max(reached, half.stored + 1)) <= now:
             return True
     return False
-
-
-def _discarded_at_once(visits: Iterable[_Visits], rounds: CheckRounds, whole_from: int, whole: int) -> dict[int, int]:
-    """By queue offset when those are discarded whose last copy is seen by the round that writes it.
-
-    From the moment `whole_from` on rounds see the whole queue. In that at `whole`, what was put back before stands
-    behind the others, and so it stays. A round gets as far as to the first copy of its own that is not the last one. Of
-    few halves it is a matter of a millisecond whether it sees their copies: the middle of it and the next is foretold.
-    """
-    of_round: dict[int, list[tuple[bool, _Visits]]] = {}
-    for one in visits:
-        if one.last_copy_at is not None:
-            of_round.setdefault(one.last_copy_at, []).append((one.first < whole, one))
-    found: dict[int, int] = {}
-    staying: tuple[bool, _Visits] | None = None
-    copies = 0
-    for moment, places in sorted(of_round.items(), reverse=True):
-        copies += len(places)
-        if moment >= whole_from:
-            at = moment if copies > _FEW_HALVES else (moment + rounds.first_from(moment + 1)) // 2
-            found |= {
-                place[1].queue_offset: at for place in places if staying is None or _place(place) < _place(staying)
-            }
-        staying = min([*places, *([] if staying is None else [staying])], key=_place)
-    return found
-
-
-def _place(one: tuple[bool, _Visits]) -> tuple[bool, int, int]:
-    return one[0], one[1].first, one[1].queue_offset

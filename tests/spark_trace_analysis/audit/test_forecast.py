@@ -10,8 +10,6 @@ import pytest
 from spark_trace_analysis.audit.rules.forecast import CheckRounds, HalfForecast, PendingHalf, forecasts
 
 INTERVAL_MS, TIMEOUT_MS, CHECK_MAX = 30_000, 6_000, 4
-FEW = 8
-"""A round that puts back no more halves than these may find the queue entries of its own copies, or may not."""
 
 
 class Entry(NamedTuple):
@@ -25,17 +23,16 @@ class Entry(NamedTuple):
 class Rounds:
     """``TransactionalMessageServiceImpl#check`` on a queue of entries, with what became of each name."""
 
-    def __init__(self, queue: list[Entry], few: int = FEW) -> None:
+    def __init__(self, queue: list[Entry], *, sees_its_copies: bool) -> None:
         self.queue = queue
-        self.few = few
+        self.sees_its_copies = sees_its_copies
         self.asked: dict[int, list[int]] = {}
         self.discarded: dict[int, int] = {}
 
     def visit(self, began: int, moment: int, places: range, copies_from: int) -> int:
         """Walk some places of the queue, or up to where the round ends; gives that place."""
         for at in places:
-            own = len(self.queue) - copies_from
-            if at == len(self.queue) or (at >= copies_from and own <= self.few):
+            if at == len(self.queue) or (at >= copies_from and not self.sees_its_copies):
                 return at
             one = self.queue[at]
             if one.checks >= CHECK_MAX:
@@ -71,8 +68,7 @@ def test_rounds_that_walk_the_queue_bring_what_was_foretold(seed: int) -> None:
         now = 110_000
         rounds = CheckRounds(now - chance.randrange(1, INTERVAL_MS), INTERVAL_MS, is_seen=False)
         queue = drawn(chance, rounds.one_at)
-        found = foretold(queue, rounds, now)
-        assert found == came(queue, [rounds.one_at + number * INTERVAL_MS for number in range(1, 20)])
+        hold(foretold(queue, rounds, now), queue, [rounds.one_at + number * INTERVAL_MS for number in range(1, 20)])
 
 
 @pytest.mark.parametrize("is_seen", [True, False])
@@ -82,8 +78,7 @@ def test_a_round_that_should_have_come_is_awaited_now_and_the_next_ones_go_by_it
         now = 200_000
         rounds = CheckRounds(now - INTERVAL_MS - chance.randrange(1, 2_000), INTERVAL_MS, is_seen=is_seen)
         queue = drawn(chance, rounds.one_at)
-        found = foretold(queue, rounds, now)
-        assert found == came(queue, [now + number * INTERVAL_MS for number in range(20)])
+        hold(foretold(queue, rounds, now), queue, [now + number * INTERVAL_MS for number in range(20)])
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -92,7 +87,7 @@ def test_a_round_that_is_underway_goes_on_behind_what_it_has_put_back(seed: int)
     for _ in range(200):
         began = 110_000
         now = began + chance.randrange(1, 100)
-        before = Rounds([one for one in drawn(chance, began) if one.stored < began], few=100)
+        before = Rounds([one for one in drawn(chance, began) if one.stored < began], sees_its_copies=False)
         entries = len(before.queue)
         reached = before.visit(began, began, range(chance.randrange(1, entries + 1)), entries)
         if len(before.queue) == entries:  # it has put nothing back so far, so that nobody sees it
@@ -100,7 +95,7 @@ def test_a_round_that_is_underway_goes_on_behind_what_it_has_put_back(seed: int)
         queue = before.queue[reached:]
         found = foretold(queue, CheckRounds(began, INTERVAL_MS), now)
         moments = [began + number * INTERVAL_MS for number in range(1, 20)]
-        assert found == came(queue, moments, underway=(began, now, entries - reached))
+        hold(found, queue, moments, underway=(began, now, entries - reached))
 
 
 def foretold(queue: list[Entry], rounds: CheckRounds, now: int) -> dict[int, HalfForecast]:
@@ -110,26 +105,26 @@ def foretold(queue: list[Entry], rounds: CheckRounds, now: int) -> dict[int, Hal
     return {queue[place].name: one for place, one in found.items()}
 
 
-def came(
-    queue: list[Entry], moments: list[int], underway: tuple[int, int, int] | None = None
-) -> dict[int, HalfForecast]:
-    """What rounds bring at some moments, half way between those that see few copies of their own and those that do not.
+def hold(
+    found: dict[int, HalfForecast],
+    queue: list[Entry],
+    moments: list[int],
+    underway: tuple[int, int, int] | None = None,
+) -> None:
+    """Hold what was foretold against rounds at some moments, be it that they see the copies that they write or not.
 
     Of a round that is underway it is given when it began, when it goes on, and the place of its first own copy.
     """
-    both = Rounds([*queue]), Rounds([*queue], few=0)
-    for played in both:
+    for sees_its_copies in (False, True):
+        played = Rounds([*queue], sees_its_copies=sees_its_copies)
         if underway is not None:
             played.go_on(*underway)
         for moment in moments:
             played.go_on(moment, moment)
-    late, early = both
-    assert late.asked == early.asked
-    return {
-        name: HalfForecast(
-            min(late.asked.get(name, []), default=None),
-            len(late.asked.get(name, [])),
-            early.discarded[name] + (moment - early.discarded[name]) // 2,
-        )
-        for name, moment in late.discarded.items()
-    }
+        assert found.keys() == played.discarded.keys()
+        for name, forecast in found.items():
+            asked = played.asked.get(name, [])
+            assert (forecast.next_check_at, forecast.checks_left) == (min(asked, default=None), len(asked))
+            assert abs(forecast.discarded_at - played.discarded[name]) <= INTERVAL_MS // 2
+            last_copies = CHECK_MAX - next(one.checks for one in queue if one.name == name)
+            assert last_copies or underway or forecast.discarded_at == played.discarded[name]
