@@ -93,6 +93,7 @@ def test_a_copy_of_an_immune_half_or_without_a_check_more_is_no_check() -> None:
 
 def test_what_never_came_is_missed_unless_it_was_answered_or_the_broker_went_away_before() -> None:
     assert held() == ["check inf False", "discard inf False"]
+    assert held(("op", 50, 1_000)) == ["check inf False", "discard inf False"]
     assert held(("op", 200, 7_000)) == ["check inf False"]
     assert held(("delivered", 200, 5_900)) == []
     assert held(went_away=8_000) == ["check inf False"]

@@ -35,5 +35,9 @@ def test_copies_that_another_process_has_put_back_are_all_open_where_the_half_of
     assert opened(again, [1_000, 2_000, 8_000], 0, 5_000) == [2, 3, 4]
 
 
+def test_copies_of_one_round_do_not_take_each_others_place() -> None:
+    assert opened(history(10, 1_000, 8_001, 8_002), [1_000, 8_000], 2, 5_000) == [2, 3]
+
+
 def test_what_an_op_message_names_is_not_open() -> None:
     assert opened(history(10, 1_000, 2_000), [1_000, 2_000], 0, 5_000, 1) == [0, 2]
