@@ -6,88 +6,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 
+from halfcheck.pending_transactions import LAST_ROUNDS, PendingTransactions
 from halfcheck.printing.progress import progress_bar
 from halfcheck.whole_store import audited
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from reference.format.commit_log import CommitLog
+from reference.format.consumer_offsets import saved_offsets
+from reference.format.store_paths import store_paths
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.audit_folders import named
-from spark_trace_analysis.audit.pending_rows import AuditRows
-from spark_trace_analysis.audit.rules.forecast import CheckRounds, Forecasts
+from spark_trace_analysis.audit.pending_rows import AuditRows, WhenOpen
 from spark_trace_analysis.audit.rules.rounds import ShownRound, shown_rounds
 from spark_trace_analysis.audit.rules.transaction_row import local_time
-from spark_trace_analysis.records.transaction_record import NOTHING
+from wire.client.broker_facts import topic_queues
 from wire.client.byte_rate import USUAL_BYTES_PER_S, ByteRate
 from wire.client.channel import BrokerChannel
-from wire.client.queries import check_offset, connected_producers, end_of_queue
+from wire.client.queries import check_offset, end_of_queue
 from wire.copying.broker_moment import BrokerMoment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping
 
+    from halfcheck.pending_transactions import PendingTransaction, UnaskedGroup
     from reference.format.partial_copy import PartialCopy
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.row_files import RowFiles
-    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
-    from spark_trace_analysis.audit.selection import Selection
     from wire.client.channel import Address
-
-_ROUNDS: Final = 5
-"""So many of the last rounds are told."""
-
-_KEYS: Final = 3
-"""So many transactions of a group are named that nobody answers for."""
-
-
-@dataclass(frozen=True, slots=True)
-class PendingTransaction:
-    """A pending half, and what comes of it if nobody answers; times by the broker's clock.
-
-    Attributes
-    ----------
-    immunity_ms
-        How old it is before its producer is asked.
-    next_check_at, checks_left, discarded_at
-        When its producer is asked next, None if it is discarded before; how many times that may still be; and when it
-        is discarded.
-    producers
-        The clients of its group that are connected to this broker now.
-    """
-
-    row: TransactionRow
-    age_ms: int
-    immunity_ms: int
-    next_check_at: int | None
-    checks_left: int
-    discarded_at: int
-    producers: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        return {
-            "unique_key": self.row.unique_key,
-            "group": self.row.group,
-            "topic": self.row.topic,
-            "age_ms": self.age_ms,
-            "immunity_ms": self.immunity_ms,
-            "checks": self.row.checks,
-            "checks_left": self.checks_left,
-            "next_check_at": local_time(self.next_check_at),
-            "discarded_at": local_time(self.discarded_at),
-            "producers": list(self.producers),
-        }
-
-
-class UnaskedGroup(NamedTuple):
-    """A producer group of which no client is connected: how many of its halves are pending, and the first to go."""
-
-    group: str
-    pending: int
-    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +71,7 @@ class BrokerAudit:
             "broker": {
                 "address": copy.broker,
                 "release": copy.release,
+                "role": copy.role,
                 "read_at": local_time(copy.read_at_ms),
                 "log_begin": copy.begin,
                 "log_end": copy.end,
@@ -168,89 +117,43 @@ def audited_broker(
     limit: int = 1_000,
 ) -> BrokerAudit:
     """Read a broker and judge what was read; `WireError` where it can't be read, `StoreError` as of any store."""
-    with copied(address, into, bytes_per_s) as (channel, folder, copy), TemporaryDirectory(prefix="halfcheck-") as out:
+    with copied(address, into, bytes_per_s) as (channel, folder, read), TemporaryDirectory(prefix="halfcheck-") as out:
         written = Path(out) / "rows"
         audit = audited(
-            folder, version or copy.release, written, everything=everything, limit=limit, row_files=row_files
+            folder, version or read.release, written, everything=everything, limit=limit, row_files=row_files
         )
         conf_path = find_broker_conf(folder)
         conf = BrokerConf() if conf_path is None else read_broker_conf(conf_path)
         rows = AuditRows(written)
         rounds = shown_rounds(rows.times_of_rounds(), conf.or_default("transactionCheckInterval", audit.version))
-        pending = _Pending(channel, rows, conf, audit.version, row_files.selection, rounds, copy)
+        # Its clock is told to the second, its records are stamped to the millisecond.
+        copy = replace(read, read_at_ms=max(read.read_at_ms, rows.last_time()))
+        saved = saved_offsets(store_paths(folder))
+        queues = topic_queues(channel)
+        when = WhenOpen(
+            CommitLog.open(folder),
+            rounds,
+            {queue_id: saved.get(HALF_TOPIC, queue_id) or 0 for queue_id in range(queues.get(HALF_TOPIC, 1))},
+            copy.booted_at_ms or 0,
+        )
+        pending = PendingTransactions(channel, rows, conf, audit.version, row_files.selection, when, copy)
+        settings = None if conf_path is None else f"{copy.broker} (GET_BROKER_CONFIG)"
         return BrokerAudit(
-            replace(audit, store=copy.broker, trace=replace(audit.trace, broker_conf=None)),
+            replace(audit, store=copy.broker, trace=replace(audit.trace, broker_conf=settings)),
             copy,
             tuple(pending.first(None if everything else limit)),
             len(pending.order),
             tuple(pending.unasked()),
-            _left(channel, HALF_TOPIC),
-            _left(channel, OP_TOPIC),
-            tuple(rounds[-_ROUNDS:]),
+            _left(channel, HALF_TOPIC, queues),
+            _left(channel, OP_TOPIC, queues),
+            tuple(rounds[-LAST_ROUNDS:]),
         )
 
 
-class _Pending:
-    """All pending halves of a broker, what comes of each, and who could answer for them."""
-
-    def __init__(
-        self,
-        channel: BrokerChannel,
-        rows: AuditRows,
-        conf: BrokerConf,
-        version: str | None,
-        selection: Selection,
-        rounds: Sequence[ShownRound],
-        copy: PartialCopy,
-    ) -> None:
-        self._rows, self._now = rows, copy.read_at_ms
-        self._timeout_ms = conf.or_default("transactionTimeOut", version)
-        self._pending = pending = rows.pending(selection)
-        self._found = Forecasts(
-            pending.halves,
-            CheckRounds(_a_round(rounds, copy), conf.or_default("transactionCheckInterval", version)),
-            now=self._now,
-            timeout_ms=self._timeout_ms,
-            check_max=conf.or_default("transactionCheckMax", version),
-        )
-        order = np.argsort(self._found.discarded_at, kind="stable")
-        self.order = order if pending.is_selected.all() else order[pending.is_selected[order]]
-        """The numbers of those that are asked for, the one that is discarded first before the others."""
-        groups = np.unique(pending.group[pending.is_selected])
-        self._producers = {int(group): connected_producers(channel, pending.groups[group]) for group in groups}
-
-    def first(self, limit: int | None) -> Iterator[PendingTransaction]:
-        """The first that are discarded; all if there is no limit."""
-        pending, numbers = self._pending, self.order[:limit]
-        found, immunity = self._found.of(numbers), pending.halves.part(numbers).age_of_checks(self._timeout_ms)
-        rows = self._rows.rows_at(pending.place[numbers])
-        for place, number in enumerate(numbers):
-            row, asked = rows[place], int(found.next_check_at[place])
-            yield PendingTransaction(
-                row,
-                self._now - row.born,
-                int(immunity[place]),
-                None if asked == NOTHING else asked,
-                int(found.checks_left[place]),
-                int(found.discarded_at[place]),
-                self._producers[int(pending.group[number])],
-            )
-
-    def unasked(self) -> Iterator[UnaskedGroup]:
-        """The groups of which no producer is connected."""
-        group = self._pending.group[self.order]
-        for code in (code for code, producers in self._producers.items() if not producers):
-            numbers = self.order[group == code]
-            first = self._rows.rows_at(self._pending.place[numbers[:_KEYS]])
-            yield UnaskedGroup(self._pending.groups[code], len(numbers), tuple(row.unique_key for row in first))
-
-
-def _a_round(rounds: Sequence[ShownRound], copy: PartialCopy) -> int:
-    """When some round began: the last that the store shows in this process of the broker, else as if at its start."""
-    booted_at = copy.read_at_ms if copy.booted_at_ms is None else copy.booted_at_ms
-    return rounds[-1].began_at if rounds and rounds[-1].began_at > booted_at else booted_at
-
-
-def _left(channel: BrokerChannel, topic: str) -> int:
-    """How many messages lie before the check service's offset."""
-    return max(end_of_queue(channel, topic) - (check_offset(channel, topic) or 0), 0)
+def _left(channel: BrokerChannel, topic: str, queues: Mapping[str, int]) -> int:
+    """How many messages lie before the check service's offsets in the queues of a topic."""
+    left = (
+        end_of_queue(channel, topic, queue_id) - (check_offset(channel, topic, queue_id) or 0)
+        for queue_id in range(queues.get(HALF_TOPIC, 1))
+    )
+    return sum(max(each, 0) for each in left)

@@ -8,13 +8,27 @@ from document.parts import List, Paragraph, Part, tabulated
 from document.words import counted
 from files.durations import about, duration
 from halfcheck.printing.audit import audit_in_words
+from reference.format.partial_copy import RoleForHalves
 from spark_trace_analysis.audit.rules.transaction_row import local_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from halfcheck.running_broker import BrokerAudit, UnaskedGroup
+    from halfcheck.pending_transactions import HalfForecast, UnaskedGroup
+    from halfcheck.running_broker import BrokerAudit
 
+_OF_SLAVES: Final = {
+    RoleForHalves.SLAVE: (
+        "It is a slave: its master checks, discards and knows the producers, so audit that one to learn when. How far "
+        "rounds got it asks its master every ten seconds: what they did since may be unknown here."
+    ),
+    RoleForHalves.ACTING: (
+        "It is a slave that acts for its master, which is gone: it asks no producer and discards nothing, but hands "
+        "pending halves on to another master of the cluster and goes past them, be they taken there or not. What is "
+        "lost or pending here may be pending there: audit the other masters, and its own once it is back, before "
+        "anything is sent again."
+    ),
+}
 _TIME: Final = slice(11, 19)
 """Hours to seconds of a local time."""
 
@@ -22,6 +36,8 @@ _TIME: Final = slice(11, 19)
 def broker_in_words(found: BrokerAudit, width: int, *, everything: bool, limit: int) -> Iterator[Part]:
     """An audit of a running broker."""
     copy = found.copy
+    if copy.role in _OF_SLAVES:
+        yield Paragraph(_OF_SLAVES[RoleForHalves(copy.role)])
     yield from audit_in_words(found.audit, width, everything=everything, limit=limit)
     yield Paragraph("")
     yield Paragraph(
@@ -35,8 +51,7 @@ def broker_in_words(found: BrokerAudit, width: int, *, everything: bool, limit: 
             rows=[
                 (
                     one.row.unique_key, one.row.group, about(one.age_ms / 1_000), one.row.checks,
-                    _clock(one.next_check_at), one.checks_left, _clock(one.discarded_at),
-                    len(one.producers),
+                    *_times(one.forecast), len(one.producers),
                 )
                 for one in found.pending
             ],
@@ -67,6 +82,13 @@ def _unasked(groups: tuple[UnaskedGroup, ...]) -> Iterator[Part]:
             f"{', '.join(group.keys)}{more}"
         )
         yield List(("Start one before they are discarded: a check reaches a producer of the half's own group only.",))
+
+
+def _times(forecast: HalfForecast | None) -> tuple[str, int | str, str]:
+    """Next check, checks left, discard."""
+    if forecast is None:
+        return "–", "–", "–"
+    return _clock(forecast.next_check_at), forecast.checks_left, _clock(forecast.discarded_at)
 
 
 def _clock(milliseconds: int | None) -> str:

@@ -8,6 +8,7 @@ hole in the file.
 
 from __future__ import annotations
 
+import enum
 import struct
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Final, Self
@@ -49,6 +50,17 @@ def gap_size(data: mmap | bytes, position: int) -> int:
     return size if magic == GAP_MAGIC and size >= _HEAD.size else 0
 
 
+class RoleForHalves(enum.StrEnum):
+    """What a broker does with pending halves."""
+
+    MASTER = "master"
+    """Its rounds check and discard them."""
+    SLAVE = "slave"
+    """Nothing: it has the log of its master, and the offsets that it asks the master for every ten seconds."""
+    ACTING = "acting slave"
+    """It hands them on to another master of the cluster, as its own is gone (``enableSlaveActingMaster``, 5.0.0)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialCopy:
     """What a partial copy says of itself.
@@ -68,6 +80,8 @@ class PartialCopy:
         Those that were read as a whole.
     starts
         Offsets at which records begin, some MB of records apart.
+    role
+        What the broker was for transactions.
     """
 
     broker: str
@@ -78,6 +92,7 @@ class PartialCopy:
     read_at_ms: int
     topics: tuple[str, ...]
     starts: tuple[int, ...] = ()
+    role: str = RoleForHalves.MASTER
 
     @classmethod
     def read(cls, store: Path) -> Self | None:
@@ -87,7 +102,8 @@ class PartialCopy:
             return None
         try:
             content = parse_json(read_bytes(path, TABLE_BYTES))
-            values = {one.name: content[one.name] for one in fields(cls)}
+            values = {"role": RoleForHalves.MASTER, **content}
+            values = {one.name: values[one.name] for one in fields(cls)}
         except (ValueError, KeyError, TypeError) as error:
             message = f"{path} can't be understood ({error}): read the broker again"
             raise BrokenConfigError(message) from None

@@ -21,11 +21,13 @@ from spark_trace_analysis.audit.row_files import RowFiles
 from tests.wire.one_broker import broker
 from tests.wire.one_producer import TOPIC, OneProducer, unique_key
 from wire.client.channel import Address
+from wire.remoting.codes import RequestCode, ResponseCode
+from wire.requests.handlers import HANDLERS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from halfcheck.running_broker import PendingTransaction
+    from halfcheck.pending_transactions import PendingTransaction
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
 INTERVAL_MS = 20_000
@@ -68,11 +70,12 @@ def test_the_next_check_and_the_discard_come_as_they_were_foretold(tmp_path: Pat
     rows = {row.unique_key: row for row in audit_store(tmp_path / "store").transactions}
     assert len(found.pending) > 100
     for foretold in found.pending:
-        row = rows[foretold.row.unique_key]
+        row, forecast = rows[foretold.row.unique_key], foretold.forecast
+        assert forecast is not None
         asked, discarded = when_it_came(tmp_path / "store", row, foretold, found.copy.read_at_ms)
-        assert (asked is None) == (foretold.next_check_at is None)
-        assert asked is None or abs(asked - (foretold.next_check_at or 0)) <= INTERVAL_MS
-        assert abs(discarded - foretold.discarded_at) <= INTERVAL_MS
+        assert (asked is None) == (forecast.next_check_at is None)
+        assert asked is None or abs(asked - (forecast.next_check_at or 0)) <= INTERVAL_MS
+        assert abs(discarded - forecast.discarded_at) <= INTERVAL_MS
 
 
 def test_the_command_prints_what_is_pending_and_keeps_a_copy_that_is_audited_again(
@@ -105,6 +108,31 @@ def test_the_command_prints_what_is_pending_and_keeps_a_copy_that_is_audited_aga
     assert app.run(["audit", str(copy), "--json", "--version", "5.5.1"]) == ExitCode.OK
     again = json.loads(capsys.readouterr().out)
     assert [again[name] for name in ("transactions", "counts")] == [found[name] for name in ("transactions", "counts")]
+
+
+@pytest.mark.parametrize(("becomes", "role"), [("slave", "slave"), ("acting_master", "acting slave")])
+def test_of_a_slave_nothing_is_foretold_and_who_checks_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, becomes: str, role: str
+) -> None:
+    for code in (RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE):
+        monkeypatch.setitem(
+            HANDLERS, code, lambda _, request: request.answer(ResponseCode.SYSTEM_BUSY, "[REJECTREQUEST]system busy")
+        )
+    with broker(tmp_path) as running, OneProducer(running.address) as one:
+        running.controller.topic(TOPIC)
+        one.heartbeat()
+        one.half("open")
+        running.controller.role(becomes)
+        assert app.run(["audit", "--broker", running.address, "--json"]) == ExitCode.OK
+        found = json.loads(capsys.readouterr().out)
+        assert app.run(["audit", "--broker", running.address]) == ExitCode.OK
+        words = capsys.readouterr().out
+    Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(found)
+    (pending,) = found["broker"]["pending"]
+    assert found["broker"]["role"] == role
+    assert [pending[name] for name in ("next_check_at", "checks_left", "discarded_at")] == [None] * 3
+    assert ("It is a slave: its master checks" in words) == (role == "slave")
+    assert ("It is a slave that acts for its master" in words) == (role == "acting slave")
 
 
 def test_what_can_not_be_read_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,9 +84,9 @@ def offset_at(channel: BrokerChannel, topic: str, queue_id: int, since_ms: int) 
     return max(_offset(channel, RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, fields), 0)
 
 
-def check_offset(channel: BrokerChannel, topic: str) -> int | None:
+def check_offset(channel: BrokerChannel, topic: str, queue_id: int = 0) -> int | None:
     """The check service's offset in the half or the op topic, as the broker has it; None before its first round."""
-    fields = {"consumerGroup": CHECK_GROUP, "topic": topic, "queueId": 0, "setZeroIfNotFound": False}
+    fields = {"consumerGroup": CHECK_GROUP, "topic": topic, "queueId": queue_id, "setZeroIfNotFound": False}
     answer = channel.ask(RequestCode.QUERY_CONSUMER_OFFSET, fields)
     if answer.code == ResponseCode.QUERY_NOT_FOUND:
         return None

@@ -74,6 +74,11 @@ class QueueReader:
     ----------
     log
         Where to walk through the commit log for what 4.5 and older ones let nobody pull.
+    lets_pull
+        Whether it lets messages be pulled; they are found by their queues' entries where it does not.
+    is_before_5
+        Whether it is known to be older than 5.0.0, so that lite pulls are not even tried: to a request that it does not
+        know a broker before 4.9.1 gives no answer at all (``AdminBrokerProcessor#processRequest``).
 
     Raises
     ------
@@ -90,19 +95,30 @@ class QueueReader:
         in_flight: int = 16,
         log: LogStretch | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        *,
+        lets_pull: bool = True,
+        is_before_5: bool = False,
     ) -> None:
         self._channel = channel
         self._rate = rate or ByteRate()
         self._in_flight = in_flight
         self._log = log
+        self._lets_pull = lets_pull
         self._sleep = sleep
-        shows_key = channel.address.credentials is not None
-        self._code = RequestCode.PULL_MESSAGE if shows_key else RequestCode.LITE_PULL_MESSAGE
+        is_plain = is_before_5 or channel.address.credentials is not None
+        self._code = RequestCode.PULL_MESSAGE if is_plain else RequestCode.LITE_PULL_MESSAGE
         self._answers = Answers()
         self._flying: dict[int, _Pull] = {}
 
     def read(self, stretches: Iterable[QueueStretch]) -> Iterator[StoredMessages]:
         """The messages of one stretch after the other; those that were deleted are left out."""
+        if not self._lets_pull:
+            for stretch in stretches:
+                queue = _Queue(
+                    stretch, max(stretch.begin, begin_of_queue(self._channel, stretch.topic, stretch.queue_id))
+                )
+                yield from self._found_by_entries(_Pull(queue, queue.at, stretch.end))
+            return
         self._answers = Answers()
         ahead: deque[_Pull] = deque()
         pulls = self._pulls(stretches)

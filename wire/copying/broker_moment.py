@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from files.writing import write_whole
 from reference.format import consumer_offsets
-from reference.format.partial_copy import NAME, PartialCopy
+from reference.format.partial_copy import NAME, PartialCopy, RoleForHalves
 from reference.format.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR, REAL_TOPIC
 from reference.format.system_topics import CHECK_GROUP, DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from spec.releases.broker_defaults import release_numbers
 from wire.client.broker_facts import runtime_info, topic_queues
 from wire.client.entries import LogStretch
 from wire.client.queries import broker_answers, check_offset, end_of_queue
@@ -25,7 +26,7 @@ from wire.client.stored_messages import QueueStretch
 from wire.copying.copy_writer import CopyWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from reference.format.java_properties import Setting
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 DEFAULT_FILE_BYTES: Final = 1 << 30
 """``mappedFileSizeCommitLog`` where the broker does not tell its settings."""
 
+_GENERATION_OF_LITE_PULLS: Final = 5
 _REAL_TOPIC: Final = f"{REAL_TOPIC}{NAME_VALUE_SEPARATOR}".encode()
 _END: Final = PROPERTY_SEPARATOR.encode()
 _OF_PATHS: Final = ("storePath", "readOnlyCommitLogStorePaths", "enableDLegerCommitLog", "storeType", "configManager")
@@ -76,12 +78,16 @@ class BrokerMoment:
             The copy can't be written.
         """
         answers = broker_answers(self.channel)
+        self._queues = topic_queues(self.channel)
+        self._queues[OP_TOPIC] = max(self._queues.get(OP_TOPIC, 1), self._queues.get(HALF_TOPIC, 1))
         offsets = {topic: self._saved(topic) for topic in (HALF_TOPIC, OP_TOPIC)}
         info = runtime_info(self.channel)
-        self._queues = topic_queues(self.channel)
         self._topics = {HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC}
         file_bytes = _file_bytes(answers.settings)
-        reader = QueueReader(self.channel, self.rate, log=LogStretch(info.log_begin, file_bytes))
+        is_before_5 = answers.release is not None and release_numbers(answers.release)[0] < _GENERATION_OF_LITE_PULLS
+        log = LogStretch(info.log_begin, file_bytes)
+        role, lets_pull = _role(answers.settings or (), is_active=info.is_active)
+        reader = QueueReader(self.channel, self.rate, log=log, lets_pull=lets_pull, is_before_5=is_before_5)
         with CopyWriter(folder, info.log_begin, file_bytes) as writer:
             self._read(reader, writer, None)
             end = writer.end
@@ -100,13 +106,16 @@ class BrokerMoment:
             read_at_ms=moment.now_ms,
             topics=tuple(sorted(self._topics)),
             starts=starts,
+            role=role,
         )
         _write_json(folder / NAME, copied.to_json())
         return copied
 
     def _saved(self, topic: str) -> dict[int, int]:
-        found = check_offset(self.channel, topic)
-        return {} if found is None else {0: found}
+        """By half queue, whose op queue has the same id (``TransactionalMessageServiceImpl#getOpQueue``)."""
+        queues = range(self._queues.get(HALF_TOPIC, 1))
+        found = ((queue_id, check_offset(self.channel, topic, queue_id)) for queue_id in queues)
+        return {queue_id: offset for queue_id, offset in found if offset is not None}
 
     def _read(self, reader: QueueReader, writer: CopyWriter, end: int | None) -> None:
         """Read all queues from where they were read to; topics that halves name meanwhile, too."""
@@ -144,6 +153,15 @@ def real_topic(half: bytes) -> str:
     begin = at + len(_REAL_TOPIC)
     end = half.find(_END, begin)
     return half[begin : end if end >= 0 else len(half)].decode("utf-8", "replace")
+
+
+def _role(settings: Sequence[Setting], *, is_active: bool | None) -> tuple[RoleForHalves, bool]:
+    """Its role, and whether it lets messages be pulled: a slave does not by default (``slaveReadEnable``)."""
+    values = {one.key: one.value.strip() for one in settings}
+    if values.get("brokerRole", "").upper() != "SLAVE":
+        return RoleForHalves.MASTER, True
+    lets_pull = values.get("slaveReadEnable", "").lower() == "true"
+    return RoleForHalves.ACTING if is_active else RoleForHalves.SLAVE, lets_pull
 
 
 def _file_bytes(settings: tuple[Setting, ...] | None) -> int:

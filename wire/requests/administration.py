@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from reference.broker.broker_settings import BrokerRole
 from reference.format.errors import BrokenConfigError
 from reference.format.java_properties import read_properties
 from reference.format.properties import TAGS
@@ -213,7 +214,7 @@ def get_runtime_info(node: BrokerNode, request: Request) -> RemotingCommand:
         "dispatchBehindBytes": "0",
         "bootTimestamp": str(node.booted_at),
         "runtime": _runtime(node.clock.now - node.booted_at),
-        "brokerActive": "true",
+        "brokerActive": "false" if node.role is BrokerRole.SLAVE else "true",
     }
     return request.answer(body=body_of({"table": table}))
 

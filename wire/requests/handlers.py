@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final
 
+from spec.releases.broker_defaults import release_numbers
 from wire.errors import BadRequestError, MalformedFrameError
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.requests import administration, clients, finding, name_server, offsets, pulling, sending
@@ -72,6 +73,10 @@ READS: Final = frozenset({
 })  # fmt: skip
 """Requests that read queues: records that were stored before are dispatched first."""
 
+_LITE_PULL_SINCE: Final = (5, 0, 0)
+_SAYS_SO_SINCE: Final = (4, 9, 1)
+"""An older broker gives no answer to a request that it does not know (``AdminBrokerProcessor#processRequest``)."""
+
 _NOT_AS_EXPECTED: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, struct.error)
 """Python's exceptions at a malformed request, where Java would throw its own."""
 
@@ -89,7 +94,11 @@ def handle(node: BrokerNode, request: Request) -> RemotingCommand | None:
         return refused
     if code in READS and node.is_up and node.broker.message_store.is_behind:
         node.run_threads()
-    handler = HANDLERS.get(code)
+    handler, release = HANDLERS.get(code), release_numbers(node.start.release)
+    if code == RequestCode.LITE_PULL_MESSAGE and release < _LITE_PULL_SINCE:
+        handler = None
+        if release < _SAYS_SO_SINCE:
+            return None
     if handler is None:
         remark = f" request type {code} not supported"
         return request.answer(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark)

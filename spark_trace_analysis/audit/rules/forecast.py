@@ -6,6 +6,12 @@ nothing behind that one is visited either. Any other half is discarded once it h
 else put back to the end of the queue with one check more, behind all that came meanwhile; its producer is asked unless
 the half is still immune, so that checks are counted for which nobody was asked (A09). The next round begins
 ``transactionCheckInterval`` after the end of the one before (``TransactionalMessageCheckService#run``).
+
+A round that has seen the whole queue goes on into the copies that it has written itself, and ends at the first of them
+that may still be checked. It asks for the count before it asks whether a copy is its own. So a last copy may be
+discarded milliseconds after its last check, or by the next round: by how many halves are left, whether they are
+answered, and whether its queue entry, which comes about a millisecond behind it, is there by then
+(``DefaultMessageStore.ReputMessageService``). The middle of both rounds is foretold.
 """
 
 from __future__ import annotations
@@ -26,12 +32,14 @@ _AT_A_TIME: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class PendingHalves:
-    """The copies of halves that the next round visits, a column each; times in milliseconds by the broker's clock.
+    """The copies of halves that the next rounds visit, a column each; times in milliseconds by the broker's clock.
 
     Attributes
     ----------
     born
         By the producer's clock, which the broker takes for its own here.
+    stored
+        When this copy was.
     checks
         TRANSACTION_CHECK_TIMES; 0 where it has none.
     immunity_ms
@@ -40,10 +48,11 @@ class PendingHalves:
 
     queue_offset: Numbers
     born: Numbers
+    stored: Numbers
     checks: Numbers
     immunity_ms: Numbers
 
-    def part(self, numbers: slice | Numbers) -> PendingHalves:
+    def part(self, numbers: slice | Numbers | Flags) -> PendingHalves:
         """Some of them."""
         return PendingHalves(*(getattr(self, one.name)[numbers] for one in fields(self)))
 
@@ -57,10 +66,21 @@ class PendingHalves:
 
 
 class CheckRounds(NamedTuple):
-    """The rounds to come: one that was, or will be, and how far they lie apart, in milliseconds."""
+    """The rounds to come, in milliseconds.
+
+    Attributes
+    ----------
+    one_at
+        When one began; or, where none has been seen, the broker.
+    interval_ms
+        How far the beginnings of two rounds lie apart.
+    is_seen
+        Whether it was a round, and not the start of the broker.
+    """
 
     one_at: int
     interval_ms: int
+    is_seen: bool = True
 
     @overload
     def first_from(self, moment: int) -> int: ...
@@ -75,6 +95,10 @@ class CheckRounds(NamedTuple):
         121000
         """
         return moment + (self.one_at - moment) % self.interval_ms
+
+    def is_underway(self, now: int) -> bool:
+        """Whether the round that was seen may go on still."""
+        return self.is_seen and self.one_at <= now < self.one_at + self.interval_ms
 
 
 class Forecast(NamedTuple):
@@ -96,6 +120,9 @@ class Forecast(NamedTuple):
 class Forecasts:
     """What comes of the pending halves of one queue, all of which must be given, in any order.
 
+    A half that a round before `now` should have visited, and has not, is taken to be visited at `now`: that round is
+    underway, or late. It may sleep a second where it has read op messages (``SLEEP_WHILE_NO_OP``, 5.1.0).
+
     Attributes
     ----------
     discarded_at
@@ -105,27 +132,38 @@ class Forecasts:
     def __init__(
         self, halves: PendingHalves, rounds: CheckRounds, *, now: int, timeout_ms: int, check_max: int
     ) -> None:
-        self._halves, self._rounds, self._timeout_ms, self._check_max = halves, rounds, timeout_ms, check_max
-        reached = np.where(halves.block(check_max), halves.born + timeout_ms, now)  # before that, a round ends at it
-        self._blocked_until = int(reached.max(initial=now))
+        self._halves, self._now, self._timeout_ms, self._check_max = halves, now, timeout_ms, check_max
         order = np.argsort(halves.queue_offset)
-        reached[order] = np.maximum.accumulate(np.maximum(reached[order], now))
-        self._reached = reached
-        self.discarded_at = order  # whose room is used again
-        for begin in range(0, len(reached), _AT_A_TIME):
+        ends_of_youth = np.where(halves.block(check_max), halves.born + timeout_ms, 0)  # before, a round ends at it
+        reached = np.maximum.accumulate(ends_of_youth[order]) if len(order) else order
+        behind = np.maximum(np.maximum(reached, rounds.one_at + 1), halves.stored[order] + 1)
+        if (rounds.first_from(behind) <= now).any():
+            rounds = CheckRounds(now, rounds.interval_ms)
+        self._rounds = rounds
+        self._blocked_until = int(ends_of_youth.max(initial=0)) or rounds.one_at
+        self._reached = ends_of_youth  # whose room is used again, as that of the order is
+        self._reached[order] = np.maximum(reached, rounds.one_at)
+        self.discarded_at = order
+        for begin in range(0, len(order), _AT_A_TIME):
             here = slice(begin, begin + _AT_A_TIME)
             self.discarded_at[here] = self.of(here).discarded_at
 
     def of(self, numbers: slice | Numbers) -> Forecast:
         """What comes of some of them."""
-        halves, rounds = self._halves.part(numbers), self._rounds
-        due = halves.born + halves.age_of_checks(self._timeout_ms)
-        left = np.maximum(self._check_max - halves.checks, 0)
-        first = rounds.first_from(self._reached[numbers])
+        halves, rounds, now = self._halves.part(numbers), self._rounds, self._now
+        reached, every = self._reached[numbers], rounds.interval_ms
+        is_underway = rounds.is_underway(now)
+        is_own = is_underway & (halves.stored >= rounds.one_at)
+        is_visited_now = is_underway & (reached <= rounds.one_at) & ~is_own
+        first = np.where(is_visited_now, now, rounds.first_from(np.maximum(reached, now + 1)))
         # by the second round all others stand before its copy
-        second = rounds.first_from(np.maximum(first + rounds.interval_ms, self._blocked_until))
-        discarded = np.where(left > 0, second + (left - 1) * rounds.interval_ms, first)
+        second = rounds.first_from(np.maximum(first + 1, self._blocked_until))
+        left = np.maximum(self._check_max - halves.checks, 0)
+        discarded = np.where(left > 0, second + (left - 1) * every, first)
+        due = halves.born + halves.age_of_checks(self._timeout_ms)
         asked = np.where(due <= first, first, rounds.first_from(np.maximum(second, due)))
-        times = np.maximum((discarded - np.maximum(asked, second)) // rounds.interval_ms, 0)
-        times += (left > 0) & (asked == first)
-        return Forecast(np.where(times > 0, asked, NOTHING), times, discarded)
+        times = np.maximum((discarded - np.maximum(asked, second)) // every, 0) + ((left > 0) & (asked == first))
+        last_copy = np.select(
+            [left == 1, left > 1, is_own], [first, discarded - every, np.full(len(first), now)], discarded
+        )
+        return Forecast(np.where(times > 0, asked, NOTHING), times, (last_copy + discarded) // 2)

@@ -81,6 +81,19 @@ def test_queues_come_one_after_the_other_byte_by_byte_as_they_were_stored_and_en
     ]  # fmt: skip
 
 
+def test_a_slave_that_lets_nobody_pull_is_read_by_the_entries_of_its_queues(tmp_path: Path) -> None:
+    with broker(tmp_path) as running, OneProducer(running.address) as producer:
+        for number in range(40):
+            producer.send_message(f"K{number}")
+        stretches = [QueueStretch(HALF_TOPIC, 0, 3, 39)]
+        pulled, found = (
+            [(each.stretch, each.body) for each in QueueReader(producer, lets_pull=lets_pull).read(stretches)]
+            for lets_pull in (True, False)
+        )
+    assert found == pulled
+    assert [(each.begin, each.end) for each, _ in found] == [(3, 35), (35, 39)]
+
+
 def test_nothing_of_it_is_recorded_by_the_broker(tmp_path: Path) -> None:
     with broker(tmp_path) as running, OneProducer(running.address) as producer:
         producer.half("K1")
@@ -175,6 +188,14 @@ def test_with_a_key_pulls_are_of_the_kind_whose_permission_brokers_look_at() -> 
         BrokerChannel(replace(address, credentials=Credentials("a", "s"))) as channel,
     ):
         assert offsets(QueueReader(channel).read([QueueStretch(TOPIC, 0, 0, 40)])) == list(range(40))
+    assert [(asked.code, asked.fields["sysFlag"]) for asked in queue.asked] == [(RequestCode.PULL_MESSAGE, "4")] * 2
+
+
+def test_a_broker_before_5_gets_no_lite_pull_which_an_old_one_would_leave_without_an_answer() -> None:
+    queue = OneQueue(40)
+    with scripted_broker(queue) as address, BrokerChannel(address) as channel:
+        reader = QueueReader(channel, is_before_5=True)
+        assert offsets(reader.read([QueueStretch(TOPIC, 0, 0, 40)])) == list(range(40))
     assert [(asked.code, asked.fields["sysFlag"]) for asked in queue.asked] == [(RequestCode.PULL_MESSAGE, "4")] * 2
 
 

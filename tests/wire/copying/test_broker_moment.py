@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reference.format.commit_log import CommitLog
+from reference.format.consumer_offsets import saved_offsets
+from reference.format.store_paths import store_paths
+from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.audit_store import audit_store
 from tests.wire.copying.test_partial_copies import judged
 from tests.wire.copying.traffic import OTHER, traffic
@@ -15,6 +18,7 @@ from tests.wire.one_broker import broker
 from tests.wire.one_producer import TOPIC, OneProducer
 from wire.client.channel import Address, BrokerChannel
 from wire.copying.broker_moment import BrokerMoment, real_topic
+from wire.remoting.codes import RequestCode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +74,20 @@ def test_a_copy_of_a_broker_that_writes_all_the_time_is_the_log_of_one_moment(tm
         wanted = [one for at, one in whole.items() if at < log.partial.end and one.topic in log.partial.topics]
         assert list(log.read()) == wanted
         assert wanted
+
+
+def test_the_offsets_of_all_half_queues_are_read(tmp_path: Path) -> None:
+    with broker(tmp_path) as running, OneProducer(running.address) as one:
+        running.controller.topic(HALF_TOPIC, queues=3)
+        running.controller.topic(TOPIC)
+        one.half("open")
+        running.controller.push_clock(61_000)
+        for topic, offset in ((HALF_TOPIC, 7), (OP_TOPIC, 5)):
+            fields = {"consumerGroup": CHECK_GROUP, "topic": topic, "queueId": 2, "commitOffset": offset}
+            one.ask(RequestCode.UPDATE_CONSUMER_OFFSET, fields)
+        saved = saved_offsets(store_paths(copied(running, tmp_path / "copy")))
+    found = {topic: [saved.get(topic, queue_id) or 0 for queue_id in range(4)] for topic in (HALF_TOPIC, OP_TOPIC)}
+    assert found == {HALF_TOPIC: [2, 0, 7, 0], OP_TOPIC: [0, 0, 5, 0]}
 
 
 def test_the_topic_of_a_half_is_found_in_its_bytes() -> None:

@@ -1,0 +1,1 @@
+"""``halfcheck audit --broker`` of real brokers against the audit of their stores; its forecasts against what came."""

@@ -1,0 +1,80 @@
+"""``docs/generated/audited-brokers.md``: what audits over the network and offline have said of the same moments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from document.markdown import markdown
+from document.parts import Heading, Paragraph, Part, prose, tabulated
+from files.writing import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from real_brokers.audit.seen import SeenRun
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "generated" / "audited-brokers.md"
+
+_HEAD: Final = """\
+# Real brokers, audited over the network
+
+`make audit-real` leads real brokers through scenarios and audits each at three moments of its run and at the end:
+[over the network](../audit.md#a-running-broker), and offline, from its folder. That writes this page, too. At a moment
+the broker is stopped behind the reading (SIGSTOP) and its folder is copied; the log of that copy is cut where the
+reading ended, and the check service's offsets are those that were read. At the end the broker is shut down, and its
+whole folder is audited with the offsets that it has saved.
+
+Compared are the rows of all transactions, field by field with their histories, the counts, the damage, and the
+specification's verdict. The number of records is not: a network gives those of the topics of transactions only.
+
+A forecast is the time of a pending half's next check, or of its discard, as a moment gave it. It is held against what
+the store shows at the end, unless the half was answered before or the broker was killed. Rounds come every 3 s here,
+and not every 30 or 60.
+"""
+
+
+def write_page(seen: Mapping[str, SeenRun], page: Path = PAGE) -> None:
+    """Write the page; it appears whole or not at all."""
+    write_whole(page, markdown(list(_parts(list(seen.values())))))
+
+
+def _parts(seen: list[SeenRun]) -> Iterator[Part]:
+    yield from prose(_HEAD)
+    held, missed = sum(one.checks + one.discards for one in seen), sum(len(one.misses) for one in seen)
+    yield Paragraph(
+        f"In all {sum(one.compared for one in seen):,} rows of {len(seen)} runs were compared, and "
+        f"{sum(len(one.differences) for one in seen):,} things differ. {held:,} forecasts of "
+        f"{sum(one.halves for one in seen):,} halves were held, and {held - missed:,} came within one check interval."
+    )
+    yield tabulated(
+        "release", "scenario", "rows compared", "differences", "halves", "checks", "discards", "missed",
+        "farthest check", "farthest discard",
+        rows=[
+            (
+                one.release, f"`{one.scenario}`", f"{one.compared:,}", str(len(one.differences)), str(one.halves),
+                str(one.checks), str(one.discards), str(len(one.misses)),
+                _intervals(one.checks, one.farthest_check), _intervals(one.discards, one.farthest_discard),
+            )
+            for one in seen
+        ],
+    )  # fmt: skip
+    yield Paragraph(
+        "Halves are those of which some forecast was held. The last two columns are in check intervals: how far off "
+        "the one was that was farthest off."
+    )
+    differing = [(one, each) for one in seen for each in one.differences]
+    if differing:
+        yield Heading("What differs")
+        yield tabulated(
+            "run", "moment", "what", "over the network", "offline",
+            rows=[(one.name, *each) for one, each in differing],
+        )  # fmt: skip
+    missed_ones = [(one.name, each) for one in seen for each in one.misses]
+    if missed_ones:
+        yield Heading("What was missed")
+        yield tabulated("run", "forecast", rows=missed_ones)
+
+
+def _intervals(held: int, farthest: float) -> str:
+    return f"{farthest:.2f}" if held else "–"

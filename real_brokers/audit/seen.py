@@ -1,0 +1,47 @@
+"""What the audits of one run have shown, and the file in which it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from model_check.defects.findings import FindingsFile
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRun:
+    """One scenario led through a broker of one release, audited over the network and offline."""
+
+    release: str
+    scenario: str
+    moments: tuple[tuple[str, int, int], ...]
+    """When each was, how many transactions were compared, and how many of them were pending."""
+    differences: tuple[tuple[str, str, str, str], ...]
+    """The moment, what differs, and what the network and the store say of it."""
+    halves: int
+    """The halves of which some forecast could be held against what came."""
+    checks: int
+    discards: int
+    """How many times of a next check and of a discard were held against what came."""
+    farthest_check: float
+    farthest_discard: float
+    """How many check intervals the one that was farthest off was off; 0 if none was held."""
+    misses: tuple[str, ...]
+    """Each that was more than one interval off."""
+
+    @property
+    def name(self) -> str:
+        """Of the release and the scenario."""
+        return f"{self.release} {self.scenario}"
+
+    @property
+    def compared(self) -> int:
+        """How many rows were compared in all."""
+        return sum(transactions for _, transactions, _ in self.moments)
+
+
+RUNS_SEEN: Final = FindingsFile(
+    SeenRun, Path(__file__).with_name("seen.toml"), "what audits of real brokers have shown", "make audit-real"
+)
+"""By :attr:`SeenRun.name`."""
