@@ -68,6 +68,9 @@ class PartialCopy:
         Those that were read as a whole.
     starts
         Offsets at which records begin, some MB of records apart.
+    ends
+        Topic, queue id and end of each half and op queue at that moment, where records of settled transactions were
+        left out, too; empty otherwise.
     """
 
     broker: str
@@ -78,6 +81,7 @@ class PartialCopy:
     read_at_ms: int
     topics: tuple[str, ...]
     starts: tuple[int, ...] = ()
+    ends: tuple[tuple[str, int, int], ...] = ()
 
     @classmethod
     def read(cls, store: Path) -> Self | None:
@@ -87,11 +91,16 @@ class PartialCopy:
             return None
         try:
             content = parse_json(read_bytes(path, TABLE_BYTES))
-            values = {one.name: content[one.name] for one in fields(cls)}
+            values = {one.name: content[one.name] for one in fields(cls) if one.name in content or one.name != "ends"}
         except (ValueError, KeyError, TypeError) as error:
             message = f"{path} can't be understood ({error}): read the broker again"
             raise BrokenConfigError(message) from None
-        return cls(**values | {name: tuple(values[name]) for name in ("topics", "starts")})
+        ends = tuple((str(topic), int(queue), int(end)) for topic, queue, end in values.get("ends", ()))
+        return cls(**values | {name: tuple(values[name]) for name in ("topics", "starts")} | {"ends": ends})
+
+    def ends_of(self, topic: str) -> dict[int, int]:
+        """Queue id to the end of the queue, of the half or the op topic, where they are told."""
+        return {queue: end for of, queue, end in self.ends if of == topic}
 
     def to_json(self) -> dict[str, object]:
         """The content of its file."""
