@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 TOLD_STATES: Final = (
     TransactionState.LOST, TransactionState.DOUBLED, TransactionState.PARKED, TransactionState.UNKNOWN,
 )  # fmt: skip
-"""The states of which each transaction is told once."""
+"""The states of which each transaction is told once; an unknown one where two looks in a row find it so."""
 
 
 class NewsKind(StrEnum):

@@ -62,6 +62,8 @@ class Watch:
     hanging_ms: int
     version: str | None = None
     _counters: Counters = field(default_factory=Counters)
+    _unknown_before: set[int] = field(default_factory=set)
+    _unknown: set[int] = field(default_factory=set)
 
     def look(self) -> Look:
         """Look once; what was found counts only if all of it did.
@@ -73,6 +75,7 @@ class Watch:
         """
         began = time.perf_counter()
         self._counters = Counters(**self.memory.get("counters", {}))
+        self._unknown_before, self._unknown = set(self.memory.get("unknown", ())), set()
         with self.source.look() as reading, temporary_folder() as folder, self.memory.look():
             news: list[News] = []
             since = self._since(reading, news)
@@ -86,6 +89,7 @@ class Watch:
             look = self._told(reading, moment, since, rows, news, began)
             self.memory.set("read_so_far", moment.read_so_far.to_json())
             self.memory.set("counters", asdict(self._counters))
+            self.memory.set("unknown", sorted(self._unknown))
         return look
 
     def _since(self, reading: Reading, news: list[News]) -> ReadSoFar:
@@ -104,6 +108,7 @@ class Watch:
         why = f"the record that was read last, at {since.end} of its log, is no longer there: all is read again"
         news.append(News(self.source.name, since.read_at_ms, NewsKind.BEGUN_ANEW, why=why))
         self.memory.forget_all()
+        self._counters.settled.clear()
         return ReadSoFar()
 
     def _take(self, at: int, raw: bytes, named: set[int]) -> None:
@@ -228,7 +233,9 @@ class Watch:
         marked = [flag for flag, is_asked in zip(flags, is_grave | is_hanging | is_headless, strict=True) if is_asked]
         for row, key, (hangs, has_no_half) in zip(chosen.as_rows(), chosen.hashes(), marked, strict=True):
             states = (row.state, *row.also)
-            whats: list[TransactionState | NewsKind] = [one for one in TOLD_STATES if one in states]
+            whats: list[TransactionState | NewsKind] = [
+                one for one in TOLD_STATES if one in states and not self._may_pass(one, key)
+            ]
             whats += [NewsKind.HANGING] * bool(hangs) + [NewsKind.UNREMEMBERED] * bool(has_no_half)
             before = now = self.memory.told(key)
             for what in whats:
@@ -242,6 +249,13 @@ class Watch:
             if now and not before:
                 for found in row.resembles:
                     _add(self._counters.findings, found)
+
+    def _may_pass(self, state: TransactionState, key: int) -> bool:
+        """Whether a state may be over soon: as a round goes on, halves that it has put back lie before its offset."""
+        if state is not TransactionState.UNKNOWN:
+            return False
+        self._unknown.add(key)
+        return key not in self._unknown_before
 
     def _settle(self, judged: JudgedRows) -> None:
         """Remember settled transactions by the places of their records alone."""
