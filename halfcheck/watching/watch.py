@@ -21,13 +21,15 @@ from halfcheck.watching.judged_rows import OF_HALF_QUEUE, JudgedRows, row_groups
 from halfcheck.watching.memory import half_place
 from halfcheck.watching.news import AGES_S, TOLD_STATES, Ages, Counters, Look, News, NewsKind
 from halfcheck.watching.sources import mark_of
-from halfcheck.whole_store import audited
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
 from reference.format.frame import read_frame
+from reference.format.store_paths import store_paths
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.rules.rounds import shown_rounds
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import DELIVERED
+from spark_trace_analysis.audit.staged_audit import StagedAuditOptions, audit_in_stages
+from spark_trace_analysis.audit.stages.stage_runner import Threads
 from spark_trace_analysis.records.transaction_record import concerns_a_transaction, parse_op_body
 from wire.copying.moment import ReadSoFar, write_open_copy
 from wire.remoting.messages import decode_records
@@ -149,7 +151,8 @@ class Watch:
         store.mkdir(parents=True)
         write_open_copy(moment, store, self.memory.records(), self.memory.get("begin"))
         version = self.version or moment.release or self.memory.get("version")
-        audit = audited(store, version, rows, limit=0)
+        options = StagedAuditOptions(version=version, limit=0, out=rows)
+        audit = audit_in_stages(Threads(), store_paths(store).absolute(), options)
         if audit.version is not None and "-" not in audit.version:
             self.memory.set("version", audit.version)
         return rows

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import random
+import shutil
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
 from conformance.golden_stores import golden_store, golden_stores
+from halfcheck.watching.judged_rows import JudgedRows, row_groups, shared_places
+from halfcheck.watching.memory import half_place
 from halfcheck.watching.news import TOLD_STATES, Look
 from halfcheck.watching.sources import BrokerSource, GrowingStore
 from reference.format.store_paths import store_paths
+from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.audit.columns.row_tables import table_of
 from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.rules.transaction_row import HistoryEvent, TransactionRow
 from tests.halfcheck.watching.watched import SETTINGS, Looking
 from tests.sampled import sampled
 from tests.wire.copying.traffic import COMMIT, OTHER, ROLLBACK, ordinary
@@ -54,6 +62,37 @@ def test_a_second_look_at_a_store_that_stands_still_finds_the_same(tmp_path: Pat
     first, second = looking.look(), looking.look()
     assert first.counts == second.counts == audit_store(store).counts
     assert second.news == ()
+
+
+def test_what_the_check_service_has_not_passed_is_not_settled(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    shutil.copytree(golden_store("5.3.3", "mixed").path, store)
+    saved = store / "config" / "consumerOffset.json"
+    looking = Looking(tmp_path / "memory", GrowingStore(store_paths(store)))
+    looks = []
+    for half, op in ((0, 0), (0, 17), (466, 17)):
+        table = {f"{HALF_TOPIC}@{CHECK_GROUP}": {"0": half}, f"{OP_TOPIC}@{CHECK_GROUP}": {"0": op}}
+        saved.write_text(json.dumps({"offsetTable": table}), encoding="utf-8")
+        looks.append(looking.look())
+        assert looks[-1].counts == audit_store(store).counts
+    assert [look.remembered for look in looks] == [0, 0, 200]
+    assert looks[0].counts != looks[1].counts
+
+
+def test_two_halves_at_one_place_are_known(tmp_path: Path) -> None:
+    def row(key: str, offset: int) -> TransactionRow:
+        event = HistoryEvent("half", offset, 1, 0, offset)
+        return TransactionRow(
+            key, "g", "t", TransactionState.ROLLED_BACK, (), 0, 0, 0, (offset,), (), (), history=(event,)
+        )
+
+    for number, offsets in enumerate(((5, 6), (6, 7))):
+        table = table_of([row(f"{number}{offset}", offset) for offset in offsets])
+        pq.write_table(table, tmp_path / f"transactions-{number}.parquet")
+    shared = shared_places(tmp_path)
+    assert shared.tolist() == [half_place(0, 6)]
+    there = [JudgedRows.of(rows).stands_at(shared).tolist() for rows in row_groups(tmp_path)]
+    assert there == [[False, True], [True, False]]
 
 
 @pytest.mark.parametrize(("profile", "seed"), [("4.5.1", 1), ("5.5.1", 4)])

@@ -124,8 +124,8 @@ def test_rounds_that_stop_are_told_once_and_that_they_go_on(tmp_path: Path) -> N
 
 
 def test_another_log_is_read_from_its_beginning_and_nothing_is_told_twice(tmp_path: Path) -> None:
-    sources = []
-    for name in ("one", "other"):
+    sources: list[tuple[list[tuple[str, str]], int, int]] = []
+    for name in ("one", "two"):
         (tmp_path / name).mkdir()
         with broker(tmp_path / name, "5.3.3", conf=SETTINGS) as running, OneProducer(running.address) as one:
             running.controller.topic(TOPIC)
@@ -139,7 +139,7 @@ def test_another_log_is_read_from_its_beginning_and_nothing_is_told_twice(tmp_pa
                 look = watching.Watch(source, memory, 10**9).look()
             sources.append((told(look), look.counts["doubled"], look.remembered))
     assert sources[0] == (sorted((unique_key(key), "doubled") for key in ("same", "one")), 2, 2)
-    others = ["other", *(f"other{number}" for number in range(5))]
+    others = ["two", *(f"two{number}" for number in range(5))]
     assert sources[1] == ([("", "begun_anew"), *sorted((unique_key(key), "doubled") for key in others)], 7, 7)
 
 
