@@ -88,9 +88,9 @@ class Watched:
 def commit_twice(address: Address, over: threading.Event, pause_s: float) -> None:
     """Commit each half twice, as a producer does that repeats an END_TRANSACTION (A13)."""
     with BrokerChannel(address) as channel:
-        heartbeat(channel, "twice@1", _GROUP)
         number = 0
         while not over.wait(pause_s):
+            heartbeat(channel, "twice@1", _GROUP)  # without one for two minutes, a broker closes the connection
             half = send_half(channel, _GROUP, _TOPIC, f"{number:032X}", b"twice")
             end_transaction(channel, _GROUP, half, COMMIT)
             end_transaction(channel, _GROUP, half, COMMIT)
