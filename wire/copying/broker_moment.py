@@ -8,9 +8,14 @@ are asked for first, so that the log holds all that they speak of.
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from files.content import parse_json
+from files.reading import TABLE_BYTES, read_bytes
+from files.writing import write_whole
 from reference.format.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR, REAL_TOPIC
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from wire.client.broker_facts import runtime_info, topic_queues
@@ -18,8 +23,9 @@ from wire.client.entries import LogStretch
 from wire.client.queries import broker_answers, check_offset, end_of_queue, offset_at
 from wire.client.queue_reader import QUEUE_OFFSET, QueueReader
 from wire.client.stored_messages import QueueStretch
-from wire.copying.copy_writer import CopyWriter
+from wire.copying.copy_writer import CopyWriter, UnwritableCopyError
 from wire.copying.moment import Moment, ReadSoFar, write_facts_of
+from wire.errors import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +42,9 @@ DEFAULT_FILE_BYTES: Final = 1 << 30
 
 _REAL_TOPIC: Final = f"{REAL_TOPIC}{NAME_VALUE_SEPARATOR}".encode()
 _END: Final = PROPERTY_SEPARATOR.encode()
+_READING: Final = "reading.json"
+"""Beside what was read so far where a reading was cut short."""
+
 _BEFORE_MS: Final = 60_000
 """A topic that a half names for the first time is read from so long before the last reading on: clocks differ."""
 
@@ -61,13 +70,14 @@ class BrokerMoment:
     on_progress: Callable[[int], None] | None = None
     since: ReadSoFar = field(default_factory=ReadSoFar)
     _next: dict[Queue, int] = field(default_factory=dict)
+    _done: dict[Queue, int] = field(default_factory=dict)
     _queues: dict[str, int] = field(default_factory=dict)
     _topics: set[str] = field(default_factory=set)
     _bytes: int = 0
     _end: int = 0
 
     def copy(self, folder: Path) -> PartialCopy:
-        """Write the copy into a folder that is there and empty.
+        """Write the copy into a folder that is there: empty, or one in which this was cut short, to go on from there.
 
         Raises
         ------
@@ -76,11 +86,33 @@ class BrokerMoment:
         UnwritableCopyError, UnwritableFileError
             The copy can't be written.
         """
+        self.since = self._paused(folder)
         file_bytes = _file_bytes(broker_answers(self.channel).settings)
         with CopyWriter(folder, runtime_info(self.channel).log_begin, file_bytes) as writer:
-            moment = self.read(writer.put)
+            try:
+                moment = self.read(writer.put)
+            except UnwritableCopyError:
+                raise
+            except (WireError, KeyboardInterrupt):
+                writer.pause()
+                so_far = ReadSoFar(self._done, frozenset(self._topics), self._end)
+                write_whole(folder / _READING, json.dumps([str(self.channel.address), so_far.to_json()]))
+                raise
             starts = writer.finish(moment.end)
+        (folder / _READING).unlink(missing_ok=True)
         return write_facts_of(moment, folder, starts)
+
+    def _paused(self, folder: Path) -> ReadSoFar:
+        """Where a reading of the same broker into this folder was cut short; its beginning otherwise."""
+        path = folder / _READING
+        if path.is_file():
+            address, values = parse_json(read_bytes(path, TABLE_BYTES))
+            so_far = ReadSoFar.of(values)
+            if address == str(self.channel.address) and runtime_info(self.channel).log_end >= so_far.end:
+                return so_far
+        for left in folder.iterdir():
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        return ReadSoFar()
 
     def read(self, put: Put) -> Moment:
         """Give the messages of all queues up to the moment, in no order, one twice now and then; errors as above."""
@@ -89,6 +121,7 @@ class BrokerMoment:
         info = runtime_info(self.channel)
         self._queues = topic_queues(self.channel)
         self._next = dict(self.since.queues)
+        self._done = dict(self.since.queues)
         self._topics = {HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC, *self.since.topics}
         self._end = self.since.end
         file_bytes = _file_bytes(answers.settings)
@@ -140,6 +173,7 @@ class BrokerMoment:
                 self._end = max(self._end, at + len(raw))
                 if topic == HALF_TOPIC:
                     self._topics.add(real_topic(raw))
+            self._done[queue] = messages.stretch.end
             self._count(len(messages.body))
 
     def _first_of(self, queue: Queue) -> int:
