@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients client-access example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients client-access example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -188,6 +188,9 @@ bench-wire: setup ## transactions a second through a broker on the wire, by Java
 
 soak-wire: setup ## an hour of Java clients against a broker on the wire, and whether it grew; writes benchmarks/wire/SOAK.md (ARGS="MINUTES RATE PROFILE", ARGS=grpc for gRPC clients; wants Maven)
 	$(BIN)/python -m benchmarks.wire.soak $(ARGS)
+
+soak-watch: setup ## watch a real broker beside its Java load for an hour; writes benchmarks/watch/RESULTS.md (ARGS="MINUTES RATE RELEASE"; wants Maven, and prometheus to be read)
+	@$(BIN)/python -m benchmarks.watch $(ARGS)
 
 bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the report; writes benchmarks/spark/RESULTS.md and WORLDS.md (ARGS="TRACES ..." or worlds)
 	$(BIN)/python -m benchmarks.spark $(ARGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Final
 
@@ -10,6 +11,19 @@ _MINUTE_MS: Final = 60 * _SECOND_MS
 _HOUR_MS: Final = 60 * _MINUTE_MS
 _DAY_MS: Final = 24 * _HOUR_MS
 _UNITS: Final = ((_DAY_MS, "days"), (_HOUR_MS, "h"), (_MINUTE_MS, "min"))
+_SHORT: Final = {"s": _SECOND_MS, "m": _MINUTE_MS, "h": _HOUR_MS, "d": _DAY_MS, "w": 7 * _DAY_MS}
+
+
+def read_duration(text: str) -> int | None:
+    """A length of time as options take it, in milliseconds; None if it is none.
+
+    Examples
+    --------
+    >>> read_duration("30s"), read_duration("2h"), read_duration("1 d"), read_duration("90")
+    (30000, 7200000, 86400000, None)
+    """
+    found = re.fullmatch(r"(\d{1,9})\s*([smhdw])", text.strip().lower())
+    return None if found is None else int(found[1]) * _SHORT[found[2]]
 
 
 def duration(milliseconds: int) -> str:

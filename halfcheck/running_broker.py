@@ -27,6 +27,7 @@ from wire.client.byte_rate import USUAL_BYTES_PER_S, ByteRate
 from wire.client.channel import BrokerChannel
 from wire.client.queries import check_offset, end_of_queue
 from wire.copying.broker_moment import BrokerMoment
+from wire.errors import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -96,14 +97,29 @@ def copied(
     if into is not None and into.exists():
         message = f"--copy {into} exists already; give a new folder"
         raise typer.BadParameter(message)
-    near = None if into is None else into.parent
-    with TemporaryDirectory(prefix="halfcheck-", dir=near) as temporary, BrokerChannel(address) as channel:
-        folder = Path(temporary) / "store"
-        folder.mkdir()
+    with _unfinished(into) as folder, BrokerChannel(address) as channel:
         with progress_bar(f"reading {address}", "DownloadColumn", "TransferSpeedColumn") as update:
             on_progress = None if update is None else lambda done: update(completed=done)
-            copy = BrokerMoment(channel, ByteRate(bytes_per_s), on_progress).copy(folder)
+            try:
+                copy = BrokerMoment(channel, ByteRate(bytes_per_s), on_progress).copy(folder)
+            except WireError as error:
+                if into is None:
+                    raise
+                message = f"{error}; what was read so far is kept: the same command goes on from there"
+                raise type(error)(message) from None
         yield channel, folder if into is None else named(folder, into), copy
+
+
+@contextmanager
+def _unfinished(into: Path | None) -> Iterator[Path]:
+    """The folder of a copy that is being read: beside its name, where what was read stays if it is cut short."""
+    if into is None:
+        with TemporaryDirectory(prefix="halfcheck-") as temporary:
+            yield Path(temporary)
+        return
+    folder = into.with_name(f".{into.name}.unfinished")
+    folder.mkdir(parents=True, exist_ok=True)
+    yield folder
 
 
 def audited_broker(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from document.console import show, wide_console
+from files.durations import duration, read_duration
 from files.writing import what_is_no_file
 from halfcheck.errors import ExitCode
 from halfcheck.options import (
@@ -86,7 +87,33 @@ class AuditOptions:
         Path | None,
         typer.Option(metavar="DIR", help="With --broker: keep what was read in this new directory, a partial store."),
     ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False
+    watch: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Look again and again, so often: 30s. Prints what is new.")
+    ] = None
+    lasts: Annotated[
+        str | None, typer.Option("--for", metavar="DURATION", help="With --watch: end after so long; else with Ctrl-C.")
+    ] = None
+    hanging: Annotated[
+        str, typer.Option(metavar="DURATION", help="With --watch: tell what is pending for longer than that.")
+    ] = "10m"
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65_535, help="With --watch: serve OpenMetrics on this port of 127.0.0.1; 0: a free one."
+        ),
+    ] = None
+    state_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--memory", metavar="DIR", help="With --watch: where it keeps what it knows, to go on from; else the cache."
+        ),
+    ] = None
+    remember: Annotated[
+        int, typer.Option(min=1, metavar="COUNT", help="With --watch: so many settled transactions are known again.")
+    ] = 1_000_000
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table; of a watch, a line each.")] = (
+        False
+    )
     everything: Annotated[
         bool, typer.Option("--all", help="List the plainly delivered and rolled back transactions too.")
     ] = False
@@ -138,6 +165,9 @@ def command(options: AuditOptions) -> ExitCode:
     --broker asks a running broker instead, and only reads. Then it also says when each pending half is checked next and
     discarded, and whether a producer of its group is connected.
 
+    --watch looks again and again, at a broker or at a store that grows, reads only what is new, and tells each
+    transaction once that is doubled, parked, lost or unknown, or hangs. It goes on from where the last watch ended.
+
     --topic, --group, --state, --since and --transaction leave what is listed, and what --csv, --resend and --fail-on
     take; --out always has all rows.
 
@@ -152,6 +182,7 @@ def command(options: AuditOptions) -> ExitCode:
     halfcheck audit /home/rocketmq/store --state lost,parked --csv rows.csv --resend resend.csv
     halfcheck audit /home/rocketmq/store --transaction order-4711
     halfcheck audit --broker 10.0.0.5:10911
+    halfcheck audit --broker 10.0.0.5:10911 --watch 30s --metrics-port 9877
     halfcheck audit --namesrv 10.0.0.4:9876 --cluster orders --acl-file conf/tools.yml --json
     halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
     """
@@ -165,6 +196,8 @@ def command(options: AuditOptions) -> ExitCode:
     failing = Failing.of(options.fail_on)
     if options.version is not None:
         profile_for(options.version)
+    if options.watch is not None:
+        return _watched(options, failing)
     if options.broker is not None or options.namesrv is not None:
         return _of_brokers(options, selection, failing)
     if options.store_dir is None or options.copy is not None or options.cluster is not None:
@@ -208,6 +241,53 @@ def command(options: AuditOptions) -> ExitCode:
         more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
         typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
     return failing.exit_code(audit)
+
+
+def _watched(options: AuditOptions, failing: Failing) -> ExitCode:
+    """Look at brokers or a store until the watch ends; the exit code is that of the states that were told."""
+    from conformance.golden_stores import golden_path
+    from halfcheck.watching.command import WatchOptions, watch
+    from halfcheck.watching.sources import BrokerSource, GrowingStore
+    from reference.format.store_paths import store_paths
+
+    for option, given in (
+        ("--copy", options.copy), ("--master", options.master), ("--conf", options.conf), ("--work", options.work),
+        ("--out", options.out), ("--csv", options.csv), ("--resend", options.resend), ("--report", options.report),
+        ("--topic", options.topics), ("--group", options.groups), ("--state", options.states),
+        ("--since", options.since), ("--transaction", options.keys),
+    ):  # fmt: skip
+        if given:
+            message = f"{option}: a watch tells what is new of all transactions; leave out {option}, or --watch"
+            raise typer.BadParameter(message)
+    sources: list[BrokerSource | GrowingStore]
+    if options.store_dir is None:
+        sources = [BrokerSource(address, options.rate * 1e6) for address in _addresses(options)]
+    else:
+        store = golden_path(options.store_dir)
+        sources = [
+            GrowingStore(store_paths(store, broker_conf=options.broker_conf, log_folders=options.commit_log or ()))
+        ]
+    wanted = WatchOptions(
+        interval_ms=_duration("--watch", options.watch or "", least_ms=1_000),
+        lasts_ms=None if options.lasts is None else _duration("--for", options.lasts),
+        hanging_ms=_duration("--hanging", options.hanging),
+        folder=options.state_dir,
+        remembered=options.remember,
+        metrics_port=options.metrics_port,
+        version=options.version,
+        as_json=options.as_json,
+    )
+    told = watch(sources, wanted)
+    return ExitCode.SAFETY_VIOLATED if set(failing.states) & set(told) else ExitCode.OK
+
+
+def _duration(option: str, text: str, least_ms: int = 0) -> int:
+    found = read_duration(text)
+    if found is None or found < least_ms:
+        least = f", {duration(least_ms)} at least" if least_ms else ""
+        message = f"{option} {text!r}: expected a length of time such as 30s, 5m or 2h{least}"
+        raise typer.BadParameter(message)
+    return found
 
 
 def _of_brokers(options: AuditOptions, selection: Selection, failing: Failing) -> ExitCode:

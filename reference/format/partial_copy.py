@@ -82,6 +82,9 @@ class PartialCopy:
         Offsets at which records begin, some MB of records apart.
     role
         What the broker was for transactions.
+    ends
+        Topic, queue id and end of each half and op queue at that moment, where records of settled transactions were
+        left out, too; empty otherwise.
     """
 
     broker: str
@@ -93,6 +96,7 @@ class PartialCopy:
     topics: tuple[str, ...]
     starts: tuple[int, ...] = ()
     role: str = RoleForHalves.MASTER
+    ends: tuple[tuple[str, int, int], ...] = ()
 
     @classmethod
     def read(cls, store: Path) -> Self | None:
@@ -102,12 +106,17 @@ class PartialCopy:
             return None
         try:
             content = parse_json(read_bytes(path, TABLE_BYTES))
-            values = {"role": RoleForHalves.MASTER, **content}
+            values = {"role": RoleForHalves.MASTER, "ends": (), **content}
             values = {one.name: values[one.name] for one in fields(cls)}
         except (ValueError, KeyError, TypeError) as error:
             message = f"{path} can't be understood ({error}): read the broker again"
             raise BrokenConfigError(message) from None
-        return cls(**values | {name: tuple(values[name]) for name in ("topics", "starts")})
+        ends = tuple((str(topic), int(queue), int(end)) for topic, queue, end in values.get("ends", ()))
+        return cls(**values | {name: tuple(values[name]) for name in ("topics", "starts")} | {"ends": ends})
+
+    def ends_of(self, topic: str) -> dict[int, int]:
+        """Queue id to the end of the queue, of the half or the op topic, where they are told."""
+        return {queue: end for of, queue, end in self.ends if of == topic}
 
     def to_json(self) -> dict[str, object]:
         """The content of its file."""

@@ -22,7 +22,7 @@ from spark_trace_analysis.audit.rules.history import link_put_backs, passed_by_r
 from spark_trace_analysis.audit.rules.transaction_row import row_of
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spark_trace_analysis.records.rocksdb_halves import require_halves_in_the_log
-from spark_trace_analysis.records.transaction_record import concerns_a_transaction
+from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -83,6 +83,9 @@ class _LogPass:
         self.log = store.log
         self.facts = LogFacts()
         self.grouping = Grouping(store.timeout_ms)
+        if store.log.partial is not None:
+            self.grouping.half_end |= store.log.partial.ends_of(HALF_TOPIC)
+            self.grouping.op_end |= store.log.partial.ends_of(OP_TOPIC)
         self.consistency = Consistency(store.log.start, store.log.is_gone)
         self.trace = StoreTrace(store.timeout_ms)
         self.corrupt: list[CorruptRegion] = []

@@ -231,6 +231,8 @@ class OpenedStore:
             reason = f"a record is damaged: {damage}"
         elif self.log.start:
             reason = f"the commit log begins at {self.log.start}: what was before is gone"
+        elif self.log.partial is not None and self.log.partial.ends:
+            reason = "the records of settled transactions were left out"
         elif facts.events > most:
             reason = f"it holds {facts.events} records, more than {most}; halfcheck diff takes the time"
         elif (trace := trace_of()).unfit:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from files.durations import read_duration
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.errors import BadOptionError
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = ["unique_key", "keys", "group", "topic", "state", "also", "last_at"]
 """The columns of a row by which a selection decides."""
-
-_UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,9 +127,9 @@ def since(text: str, now: datetime) -> int:
     >>> since("2h", now) == since("2026-03-01T10:00:00Z", now) == since("2026-03-01 11:00+01:00", now)
     True
     """
-    ago = re.fullmatch(r"(\d{1,9})\s*([smhdw])", text.strip().lower())
-    if ago is not None:
-        return int(now.timestamp() * 1_000) - int(ago[1]) * _UNITS_MS[ago[2]]
+    ago_ms = read_duration(text)
+    if ago_ms is not None:
+        return int(now.timestamp() * 1_000) - ago_ms
     try:
         since_ms = int(datetime.fromisoformat(text.strip()).timestamp() * 1_000)
     except (ValueError, OverflowError) as error:

@@ -27,7 +27,8 @@ GROUP: Final = "TOOLS_CONSUMER"
 
 _LITE_FLAG: Final = 16
 """``PullSysFlag#FLAG_LITE_PULL_MESSAGE``, by which the Java client chooses LITE_PULL_MESSAGE."""
-_QUEUE_OFFSET: Final = slice(20, 28)
+QUEUE_OFFSET: Final = slice(20, 28)
+"""Where a stored message says its place in its queue."""
 _NO_LITE_PULL: Final = (ResponseCode.REQUEST_CODE_NOT_SUPPORTED, ResponseCode.NO_PERMISSION)
 _TRIES: Final = 10
 _PAUSE_S: Final = 0.3
@@ -221,5 +222,5 @@ def _said(answer: RemotingCommand) -> str:
 
 def _before(body: bytes, end: int) -> bytes:
     """The messages of a body before a queue offset: a broker that passes over deleted ones may give more."""
-    kept = (record for _, record in stored_records(body) if int.from_bytes(record[_QUEUE_OFFSET]) < end)
+    kept = (record for _, record in stored_records(body) if int.from_bytes(record[QUEUE_OFFSET]) < end)
     return b"".join(kept)

@@ -9,31 +9,35 @@ are asked for first, so that the log holds all that they speak of.
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from files.content import parse_json
+from files.reading import TABLE_BYTES, read_bytes
 from files.writing import write_whole
-from reference.format import consumer_offsets
-from reference.format.partial_copy import NAME, PartialCopy, RoleForHalves
+from reference.format.partial_copy import RoleForHalves
 from reference.format.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR, REAL_TOPIC
-from reference.format.system_topics import CHECK_GROUP, DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from spec.releases.broker_defaults import release_numbers
 from wire.client.broker_facts import runtime_info, topic_queues
 from wire.client.entries import LogStretch
-from wire.client.queries import broker_answers, check_offset, end_of_queue
-from wire.client.queue_reader import QueueReader
+from wire.client.queries import broker_answers, check_offset, end_of_queue, offset_at
+from wire.client.queue_reader import QUEUE_OFFSET, QueueReader
 from wire.client.stored_messages import QueueStretch
-from wire.copying.copy_writer import CopyWriter
+from wire.copying.copy_writer import CopyWriter, UnwritableCopyError
+from wire.copying.moment import Moment, ReadSoFar, write_facts_of
+from wire.errors import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from reference.format.java_properties import Setting
+    from reference.format.partial_copy import PartialCopy
     from wire.client.byte_rate import ByteRate
     from wire.client.channel import BrokerChannel
-
-    Queue = tuple[str, int]
+    from wire.copying.moment import Put, Queue
 
 DEFAULT_FILE_BYTES: Final = 1 << 30
 """``mappedFileSizeCommitLog`` where the broker does not tell its settings."""
@@ -41,8 +45,11 @@ DEFAULT_FILE_BYTES: Final = 1 << 30
 _GENERATION_OF_LITE_PULLS: Final = 5
 _REAL_TOPIC: Final = f"{REAL_TOPIC}{NAME_VALUE_SEPARATOR}".encode()
 _END: Final = PROPERTY_SEPARATOR.encode()
-_OF_PATHS: Final = ("storePath", "readOnlyCommitLogStorePaths", "enableDLegerCommitLog", "storeType", "configManager")
-"""How settings begin that say where a whole store has its files, and of what kind they are."""
+_READING: Final = "reading.json"
+"""Beside what was read so far where a reading was cut short."""
+
+_BEFORE_MS: Final = 60_000
+"""A topic that a half names for the first time is read from so long before the last reading on: clocks differ."""
 
 
 @dataclass(slots=True)
@@ -57,18 +64,23 @@ class BrokerMoment:
         What it takes from the broker at most.
     on_progress
         Is called now and then with the bytes that were read.
+    since
+        Where the last reading ended; all is read without it.
     """
 
     channel: BrokerChannel
     rate: ByteRate | None = None
     on_progress: Callable[[int], None] | None = None
-    _ends: dict[Queue, int] = field(default_factory=dict)
+    since: ReadSoFar = field(default_factory=ReadSoFar)
+    _next: dict[Queue, int] = field(default_factory=dict)
+    _done: dict[Queue, int] = field(default_factory=dict)
     _queues: dict[str, int] = field(default_factory=dict)
     _topics: set[str] = field(default_factory=set)
     _bytes: int = 0
+    _end: int = 0
 
     def copy(self, folder: Path) -> PartialCopy:
-        """Write the copy into a folder that is there and empty.
+        """Write the copy into a folder that is there: empty, or one in which this was cut short, to go on from there.
 
         Raises
         ------
@@ -77,39 +89,68 @@ class BrokerMoment:
         UnwritableCopyError, UnwritableFileError
             The copy can't be written.
         """
+        self.since = self._paused(folder)
+        file_bytes = _file_bytes(broker_answers(self.channel).settings)
+        with CopyWriter(folder, runtime_info(self.channel).log_begin, file_bytes) as writer:
+            try:
+                moment = self.read(writer.put)
+            except UnwritableCopyError:
+                raise
+            except (WireError, KeyboardInterrupt):
+                writer.pause()
+                so_far = ReadSoFar(self._done, frozenset(self._topics), self._end)
+                write_whole(folder / _READING, json.dumps([str(self.channel.address), so_far.to_json()]))
+                raise
+            starts = writer.finish(moment.end)
+        (folder / _READING).unlink(missing_ok=True)
+        return write_facts_of(moment, folder, starts)
+
+    def _paused(self, folder: Path) -> ReadSoFar:
+        """Where a reading of the same broker into this folder was cut short; its beginning otherwise."""
+        path = folder / _READING
+        if path.is_file():
+            address, values = parse_json(read_bytes(path, TABLE_BYTES))
+            so_far = ReadSoFar.of(values)
+            if address == str(self.channel.address) and runtime_info(self.channel).log_end >= so_far.end:
+                return so_far
+        for left in folder.iterdir():
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        return ReadSoFar()
+
+    def read(self, put: Put) -> Moment:
+        """Give the messages of all queues up to the moment, in no order, one twice now and then; errors as above."""
         answers = broker_answers(self.channel)
         self._queues = topic_queues(self.channel)
         self._queues[OP_TOPIC] = max(self._queues.get(OP_TOPIC, 1), self._queues.get(HALF_TOPIC, 1))
         offsets = {topic: self._saved(topic) for topic in (HALF_TOPIC, OP_TOPIC)}
         info = runtime_info(self.channel)
-        self._topics = {HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC}
+        self._next = dict(self.since.queues)
+        self._done = dict(self.since.queues)
+        self._topics = {HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC, *self.since.topics}
+        self._end = self.since.end
         file_bytes = _file_bytes(answers.settings)
         is_before_5 = answers.release is not None and release_numbers(answers.release)[0] < _GENERATION_OF_LITE_PULLS
-        log = LogStretch(info.log_begin, file_bytes)
+        log = LogStretch(max(info.log_begin, self._end), file_bytes)
         role, lets_pull = _role(answers.settings or (), is_active=info.is_active)
         reader = QueueReader(self.channel, self.rate, log=log, lets_pull=lets_pull, is_before_5=is_before_5)
-        with CopyWriter(folder, info.log_begin, file_bytes) as writer:
-            self._read(reader, writer, None)
-            end = writer.end
-            moment = runtime_info(self.channel)
-            self._read(reader, writer, end)
-            starts = writer.finish(end)
-        _write_settings(folder, answers.settings or ())
-        table = {f"{topic}@{CHECK_GROUP}": of_queues for topic, of_queues in offsets.items() if of_queues}
-        _write_json(folder / consumer_offsets.NAME, {"offsetTable": table})
-        copied = PartialCopy(
+        self._read(reader, put, None)
+        end = self._end
+        now = runtime_info(self.channel)
+        self._read(reader, put, end)
+        ends = {topic: self._ends_of(topic) for topic in (HALF_TOPIC, OP_TOPIC)}
+        return Moment(
             broker=str(self.channel.address),
             release=answers.release,
+            settings=answers.settings or (),
+            file_bytes=file_bytes,
             begin=info.log_begin,
-            end=end,
-            booted_at_ms=moment.booted_at_ms,
-            read_at_ms=moment.now_ms,
-            topics=tuple(sorted(self._topics)),
-            starts=starts,
+            offsets=offsets,
+            ends=ends,
+            booted_at_ms=now.booted_at_ms,
+            read_at_ms=now.now_ms,
+            read_so_far=ReadSoFar(self._next, frozenset(self._topics), end, now.now_ms),
             role=role,
         )
-        _write_json(folder / NAME, copied.to_json())
-        return copied
 
     def _saved(self, topic: str) -> dict[int, int]:
         """By half queue, whose op queue has the same id (``TransactionalMessageServiceImpl#getOpQueue``)."""
@@ -117,27 +158,39 @@ class BrokerMoment:
         found = ((queue_id, check_offset(self.channel, topic, queue_id)) for queue_id in queues)
         return {queue_id: offset for queue_id, offset in found if offset is not None}
 
-    def _read(self, reader: QueueReader, writer: CopyWriter, end: int | None) -> None:
+    def _ends_of(self, topic: str) -> dict[int, int]:
+        return {queue: end for (of, queue), end in self._next.items() if of == topic}
+
+    def _read(self, reader: QueueReader, put: Put, end: int | None) -> None:
         """Read all queues from where they were read to; topics that halves name meanwhile, too."""
         done: set[str] = set()
         while left := sorted(self._topics - done):
             for topic in left:
                 for queue_id in range(self._queues.get(topic, 1)):
-                    self._read_queue(reader, writer, (topic, queue_id), end)
+                    self._read_queue(reader, put, (topic, queue_id), end)
             done.update(left)
 
-    def _read_queue(self, reader: QueueReader, writer: CopyWriter, queue: Queue, end: int | None) -> None:
+    def _read_queue(self, reader: QueueReader, put: Put, queue: Queue, end: int | None) -> None:
         topic, queue_id = queue
-        begin = self._ends.get(queue, 0)
-        self._ends[queue] = behind = max(begin, end_of_queue(self.channel, topic, queue_id))
+        begin = self._next[queue] if queue in self._next else self._first_of(queue)
+        self._next[queue] = behind = max(begin, end_of_queue(self.channel, topic, queue_id))
         for messages in reader.read([QueueStretch(topic, queue_id, begin, behind)]):
             for at, raw in messages.records():
                 if end is not None and at >= end:
+                    self._next[queue] = int.from_bytes(raw[QUEUE_OFFSET])
                     return
-                writer.put(at, raw)
+                put(at, raw)
+                self._end = max(self._end, at + len(raw))
                 if topic == HALF_TOPIC:
                     self._topics.add(real_topic(raw))
+            self._done[queue] = messages.stretch.end
             self._count(len(messages.body))
+
+    def _first_of(self, queue: Queue) -> int:
+        """Where a queue is read from: of a topic that no half has named before, nothing earlier is a delivery."""
+        if not self.since.end:
+            return 0
+        return offset_at(self.channel, *queue, self.since.read_at_ms - _BEFORE_MS)
 
     def _count(self, size: int) -> None:
         before, self._bytes = self._bytes, self._bytes + size
@@ -167,14 +220,3 @@ def _role(settings: Sequence[Setting], *, is_active: bool | None) -> tuple[RoleF
 def _file_bytes(settings: tuple[Setting, ...] | None) -> int:
     sizes = [one.value for one in settings or () if one.key in ("mappedFileSizeCommitLog", "mapedFileSizeCommitLog")]
     return next((int(size) for size in sizes if size.isdecimal() and int(size)), DEFAULT_FILE_BYTES)
-
-
-def _write_settings(folder: Path, settings: tuple[Setting, ...]) -> None:
-    lines = [f"{one.key}={one.value}" for one in settings if not one.key.startswith(_OF_PATHS)]
-    if lines:
-        write_whole(folder / "broker.conf", "\n".join([*lines, ""]))
-
-
-def _write_json(path: Path, content: object) -> None:
-    path.parent.mkdir(exist_ok=True)
-    write_whole(path, json.dumps(content))

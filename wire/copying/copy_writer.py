@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
+from files.reading import read_bytes
+from files.writing import write_whole
 from reference.format.partial_copy import gap_head
 from wire.errors import WireError
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 START_BYTES: Final = 8 << 20
 """About so many bytes of records lie between two starts that a copy names."""
+
+
+_PLACES: Final = "places-so-far"
 
 
 class UnwritableCopyError(WireError):
@@ -35,10 +40,13 @@ class CopyWriter:
         The commit log offset from which on the broker has its log.
     file_bytes
         ``mappedFileSizeCommitLog``: no message reaches from one file into the next.
+
+    A folder in which another writer has paused is gone on with.
     """
 
     def __init__(self, folder: Path, begin: int, file_bytes: int) -> None:
         self._folder = folder / "commitlog"
+        self._places = folder / _PLACES
         self._file_bytes = file_bytes
         self._begin = begin - begin % file_bytes
         self._offsets = array("q")
@@ -47,8 +55,14 @@ class CopyWriter:
         self._closing = ExitStack()
         self.end = 0
         """Behind the message that stands last."""
-        self._folder.mkdir(parents=True)
-        self._file_of(self._begin)
+        if self._places.is_file():
+            places = np.frombuffer(read_bytes(self._places), np.int64)
+            self._offsets.frombytes(places[::2].tobytes())
+            self._sizes.extend(places[1::2].tolist())
+            self.end = int((places[::2] + places[1::2]).max(initial=0))
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for start in (self._begin, *(int(path.name) for path in self._folder.iterdir())):
+            self._file_of(start)
 
     def __enter__(self) -> Self:
         return self
@@ -71,6 +85,12 @@ class CopyWriter:
         self._sizes.append(len(raw))
         self.end = max(self.end, offset + len(raw))
 
+    def pause(self) -> None:
+        """Note what was put, for a writer that goes on."""
+        places = np.empty(2 * len(self._offsets), np.int64)
+        places[::2], places[1::2] = self._offsets, self._sizes
+        write_whole(self._places, places.tobytes())
+
     def finish(self, end: int) -> tuple[int, ...]:
         """Fill what is between the messages, and drop those from an offset on; gives where some of them start.
 
@@ -87,6 +107,7 @@ class CopyWriter:
             self._fill(start, offsets[of_file], ends[of_file], brim)
         written = np.cumsum(sizes[is_kept]) // START_BYTES
         firsts = np.flatnonzero(np.diff(written, prepend=0) > 0)
+        self._places.unlink(missing_ok=True)
         return tuple(offsets[firsts].tolist())
 
     def _fill(self, start: int, offsets: np.ndarray, ends: np.ndarray, brim: int | None) -> None:
@@ -105,8 +126,9 @@ class CopyWriter:
 
     def _file_of(self, start: int) -> int:
         if start not in self._files:
+            path = self._folder / f"{start:020d}"
             try:
-                file = self._closing.enter_context((self._folder / f"{start:020d}").open("wb"))
+                file = self._closing.enter_context(path.open("r+b" if path.exists() else "wb"))
             except OSError as error:
                 raise self._unwritable(error) from None
             self._files[start] = file.fileno()

@@ -15,6 +15,7 @@ from spark_trace_analysis.audit.columns.stage_files import facts_at, read_findin
 from spark_trace_analysis.audit.rules.circumstances import LogFacts
 from spark_trace_analysis.audit.rules.consistency import FEW, lone_host
 from spark_trace_analysis.audit.rules.damage import DamageFinding, Rank, at_record, found, order_of
+from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,6 +66,9 @@ class WholeLog(LogFacts):
 def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> WholeLog:
     """Go through the facts of all splits in the order of the log."""
     whole = WholeLog()
+    if log.partial is not None:
+        whole.half_end |= log.partial.ends_of(HALF_TOPIC)
+        whole.op_end |= log.partial.ends_of(OP_TOPIC)
     hosts: dict[str, list[int]] = {}
     ordered = unordered = 0
     last_dispatched = -1

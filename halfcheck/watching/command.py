@@ -1,0 +1,162 @@
+"""``halfcheck audit --watch``: looks again and again, until it is told to stop or its time is over."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from document.console import show
+from document.parts import Paragraph
+from document.words import counted
+from files.errors import UnwritableFileError
+from halfcheck.printing.watching import look_in_words, news_in_words
+from halfcheck.watching.memory import USUAL_REMEMBERED, WatchMemory
+from halfcheck.watching.metrics import WatchMetrics, served
+from halfcheck.watching.news import News, NewsKind
+from halfcheck.watching.watch import Watch
+from model_check.cache_folder import cache_folder
+from reference.format.errors import StoreError
+from spark_trace_analysis.audit.rules.state import TransactionState
+from wire.errors import WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from halfcheck.watching.news import Look
+    from halfcheck.watching.sources import Source
+
+_A_KIND: Final = 10
+"""So many news of one kind are printed of one look."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchOptions:
+    """The options of a watch; times in milliseconds.
+
+    Attributes
+    ----------
+    lasts_ms
+        How long it watches; None until it is stopped.
+    folder
+        Where the memory of each source is kept; below the cache folder without one.
+    """
+
+    interval_ms: int
+    lasts_ms: int | None = None
+    hanging_ms: int = 600_000
+    folder: Path | None = None
+    remembered: int = USUAL_REMEMBERED
+    metrics_port: int | None = None
+    version: str | None = None
+    as_json: bool = False
+
+
+def watch(sources: Sequence[Source], options: WatchOptions) -> Collection[TransactionState]:
+    """Watch until it ends, or Ctrl-C; gives the states that were told.
+
+    A source that can't be read at the first look is an error; later, it is told, and asked again at the next look.
+    """
+    folder = options.folder or cache_folder() / "watch"
+    metrics = WatchMetrics(source.name for source in sources)
+    told: set[TransactionState] = set()
+    with ExitStack() as stack:
+        watches = [
+            Watch(
+                source,
+                stack.enter_context(
+                    WatchMemory(folder / f"{_file_name(source.name)}.sqlite", source.name, options.remembered)
+                ),
+                options.hanging_ms,
+                options.version,
+            )
+            for source in sources
+        ]
+        port = stack.enter_context(served(metrics, options.metrics_port))
+        if port is not None:
+            typer.echo(f"halfcheck: metrics: http://127.0.0.1:{port}/metrics", err=True)
+        round_of_looks = _Looks(watches, options, metrics, told)
+        began = time.monotonic()
+        number = 0
+        try:
+            while True:
+                round_of_looks.all(is_first=number == 0)
+                number += 1
+                next_at = began + number * options.interval_ms / 1_000
+                if options.lasts_ms is not None and next_at > began + options.lasts_ms / 1_000:
+                    break
+                late = time.monotonic() - next_at
+                if late > 0:  # a look took longer than the interval: the looks that were missed are left out
+                    number += int(late / (options.interval_ms / 1_000))
+                time.sleep(max(-late, 0))
+        except KeyboardInterrupt:
+            typer.echo(
+                f"halfcheck: stopped after {counted(number, 'look')}; the next watch goes on from here", err=True
+            )
+    return told
+
+
+@dataclass(slots=True)
+class _Looks:
+    """Looks at each source in turn, and says what was found."""
+
+    watches: Sequence[Watch]
+    options: WatchOptions
+    metrics: WatchMetrics
+    told: set[TransactionState]
+
+    def all(self, *, is_first: bool) -> None:
+        for watch in self.watches:
+            name = watch.source.name
+            try:
+                look = watch.look()
+            except UnwritableFileError:
+                raise
+            except (WireError, StoreError, OSError) as error:
+                if is_first:
+                    raise
+                if self.metrics.is_reachable(name):
+                    self._say([News(name, time.time_ns() // 1_000_000, NewsKind.UNREACHABLE, why=str(error))])
+                self.metrics.miss(name)
+                continue
+            back = [] if is_first or self.metrics.is_reachable(name) else [News(name, look.at_ms, NewsKind.REACHABLE)]
+            self.metrics.take(look)
+            self._say([*back, *look.news])
+            self._say_counts(look)
+
+    def _say(self, news: Sequence[News]) -> None:
+        self.told.update(one.what for one in news if isinstance(one.what, TransactionState))
+        if self.options.as_json:
+            for one in news:
+                print(json.dumps(one.to_json(), ensure_ascii=False), flush=True)
+            return
+        counts = Counter(one.what for one in news)
+        for what, count in counts.items():
+            of_kind = [one for one in news if one.what == what]
+            show(news_in_words(one) for one in of_kind[:_A_KIND])
+            if count > _A_KIND:
+                show([Paragraph(f"and {count - _A_KIND} more {what} (--json lists all)")])
+
+    def _say_counts(self, look: Look) -> None:
+        if self.options.as_json:
+            print(json.dumps(look.to_json(), ensure_ascii=False), flush=True)
+        else:
+            show([look_in_words(look)])
+
+
+def _file_name(source: str) -> str:
+    """A name for the file of a source.
+
+    Examples
+    --------
+    >>> _file_name("10.0.0.5:10911"), _file_name("/data/store")
+    ('10.0.0.5_10911', '_data_store')
+    """
+    return re.sub(r"[^\w.-]+", "_", source)
