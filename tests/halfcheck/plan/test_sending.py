@@ -66,6 +66,7 @@ def test_each_kind_of_request_is_carried_out_recorded_and_read_back(tmp_path: Pa
     states = {row.unique_key: (row.state.value, row.deliveries) for row in audit.transactions}
     assert [states[key] for key in (PARKED, LOST, PENDING)] == [("parked", 1), ("delivered", 1), ("rolled_back", 0)]
     assert not audit.damage
+    assert "an operator has resumed a discarded half" in audit.trace.sentence()
 
 
 def test_without_a_decision_nothing_is_sent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

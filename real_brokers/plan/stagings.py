@@ -1,0 +1,269 @@
+"""What is staged on each broker: each kind of request, and once each guarantee that a plan says it may break."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from real_brokers.plan.stage import LONG_BATCH, SUCCESS
+from wire.client.transactions import COMMIT, ROLLBACK
+from wire.remoting.codes import RequestCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from real_brokers.plan.stage import PlanStage
+    from wire.remoting.command import RemotingCommand
+
+Facts = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """What was staged.
+
+    Attributes
+    ----------
+    title
+        The decision, and the clause and faults as ``risks.toml`` has them; or what else it is.
+    story
+        What happened, in a sentence.
+    seen
+        Whether it went so.
+    """
+
+    title: str
+    story: str
+    seen: bool
+    facts: Facts
+
+
+WRITES: Final = {"RESUME_CHECK_HALF_MESSAGE", "END_TRANSACTION"}
+
+
+def stagings(stage: PlanStage) -> Iterator[Staged]:
+    """All of them, on one broker: those that want a short op batch first, and its ends at the end."""
+    stage.park("parked", "late", "undone", "twice")
+    yield from _kinds(stage)
+    yield from _resumed(stage)
+    yield from _ended(stage)
+    yield from _overtaken(stage)
+    stage.set(LONG_BATCH)
+    yield from _unsaved(stage)
+    yield from _across_a_start(stage, "crash", "died", stage.broker.kill)
+    yield from _across_a_start(stage, "graceful_stop", "was stopped in order", stage.broker.restart)
+
+
+def _kinds(stage: PlanStage) -> Iterator[Staged]:
+    stage.pass_a_round()
+    stage.lose("lost")
+    stage.send("pending", "unwanted")
+    stage.relay.requests.clear()
+    before = stage.log_end
+    stage.plan({"parked": "resume", "lost": "commit", "pending": "commit", "unwanted": "rollback"})
+    after, asked = stage.log_end, dict(stage.relay.requests)
+    yield Staged(
+        "plan",
+        "A parked, a lost and two pending halves are planned for, and nothing is sent.",
+        before == after and not WRITES & set(asked),
+        {
+            "commitLogMaxOffset before and after": f"{before} and {after}",
+            "requests that passed the relay": ", ".join(f"{count} {name}" for name, count in sorted(asked.items())),
+        },
+    )
+    stage.relay.requests.clear()
+    stage.command("--yes")
+    sent = stage.sent()
+    written = {name: stage.relay.requests[name] for name in sorted(WRITES)}
+    half = stage.check_of("parked")
+    stage.answer(half, COMMIT)
+    delivered = {key: stage.deliveries(key) for key in ("parked", "lost", "pending", "unwanted")}
+    yield Staged(
+        "send",
+        "Each kind of request is sent by --yes: a resume of the parked half, whose check is then answered with a "
+        "commit, a commit of the lost and of a pending half, a rollback of the other one.",
+        delivered == {"parked": 1, "lost": 1, "pending": 1, "unwanted": 0}
+        and all(one["code"] == SUCCESS and one["seen"] for one in sent.values())
+        and written == {"END_TRANSACTION": 3, "RESUME_CHECK_HALF_MESSAGE": 1},
+        {
+            "requests that write": ", ".join(f"{count} {name}" for name, count in written.items()),
+            **{f"read back of {key}": one["seen"] for key, one in sent.items()},
+            "deliveries": ", ".join(f"{key} {count}" for key, count in delivered.items()),
+        },
+    )
+
+
+def _resumed(stage: PlanStage) -> Iterator[Staged]:
+    planned = stage.plan({"late": "resume", "undone": "resume", "twice": "resume"})
+    stage.send_plan()
+    late, undone = stage.end("late", COMMIT), stage.end("undone", ROLLBACK)
+    again = stage.resume_again(planned["twice"])
+    first = stage.copies("twice")
+    stage.answer(stage.check_of("late"), COMMIT)
+    asked = stage.check_of("undone")
+    stage.check_of("twice")
+    stage.check_of("twice")
+    count, copies = stage.deliveries("late"), stage.copies("twice")
+    yield Staged(
+        "resume S1.resumed_half resume_discarded",
+        "A commit of the discarded half comes late, and the check of the resumed one is answered with a commit, too.",
+        (late, count) == (SUCCESS, 2),
+        {"answer to the late commit": str(late), "deliveries": str(count), "in the discard topic": _in(stage, "late")},
+    )
+    yield Staged(
+        "resume S9.second_half resume_discarded",
+        "A late rollback of the discarded half is answered SUCCESS, and its producer is asked once more.",
+        undone == SUCCESS,
+        {"answer to the late rollback": str(undone), "half that the check names": str(asked.queue_offset)},
+    )
+    yield Staged(
+        "resume R1.too_many_copies resume_discarded",
+        "The same half is resumed a second time: both copies are checked.",
+        again == SUCCESS and copies > 2 + 1,
+        {
+            "copies in the half queue": f"{first} once it is resumed twice, {copies} behind a round, "
+            "transactionCheckMax is 1",
+            "checks that follow": "2",
+        },
+    )
+
+
+def _ended(stage: PlanStage) -> Iterator[Staged]:
+    stage.pass_a_round()
+    stage.send("undecided", "committed", "withdrawn")
+    stage.plan({"undecided": "commit", "committed": "commit", "withdrawn": "rollback"})
+    stage.send_plan()
+    count = stage.deliveries("undecided")
+    yield Staged(
+        "commit S3.not_decided wrong_end",
+        "A half is committed whose producer never said anything.",
+        count == 1,
+        {"deliveries": str(count)},
+    )
+    code, count = stage.end("committed", COMMIT), stage.deliveries("committed")
+    yield Staged(
+        "commit S1.doubled_request wrong_end",
+        "Its producer's own commit comes besides.",
+        (code, count) == (SUCCESS, 2),
+        {"answer to the producer's commit": str(code), "deliveries": str(count)},
+    )
+    code, count = stage.end("withdrawn", COMMIT), stage.deliveries("withdrawn")
+    yield Staged(
+        "rollback S2.commit_after_rollback wrong_end",
+        "Its producer commits what was rolled back.",
+        (code, count) == (SUCCESS, 1),
+        {"answer to the producer's commit": str(code), "deliveries": str(count)},
+    )
+
+
+def _overtaken(stage: PlanStage) -> Iterator[Staged]:
+    """Something happens while END_TRANSACTION is on its way, behind the last look at the queues."""
+    stage.pass_a_round()
+    stage.send("overtaken")
+    stage.plan({"overtaken": "commit"})
+    _while_under_way(stage, lambda: stage.answer(stage.check_of("overtaken"), COMMIT))
+    count = stage.deliveries("overtaken")
+    yield Staged(
+        "commit S1.after_a_check wrong_end",
+        "END_TRANSACTION is under way for so long that a round puts the half back, and the check of the copy is "
+        "answered with a commit.",
+        count == 2,
+        {"deliveries": str(count)},
+    )
+    stage.send("aged")
+    stage.wait_for(lambda: stage.copies("aged") > 1, "a round")
+    stage.plan({"aged": "commit"})
+    _while_under_way(stage, lambda: stage.wait_for(lambda: stage.discards("aged"), "a discard"))
+    count = stage.deliveries("aged")
+    yield Staged(
+        "commit S2.commit_after_discard quiet",
+        "END_TRANSACTION is under way for so long that a round discards the half.",
+        count == 1 and stage.discards("aged") == 1,
+        {"deliveries": str(count), "in the discard topic": _in(stage, "aged")},
+    )
+    stage.pass_a_round()
+    stage.send("unlucky")
+    stage.plan({"unlucky": "rollback"})
+    _while_under_way(stage, lambda: stage.end("unlucky", COMMIT))
+    code, count = stage.sent()["unlucky"]["code"], stage.deliveries("unlucky")
+    yield Staged(
+        "rollback S2.rollback_after_commit wrong_end",
+        "Its producer's commit is carried out while the rollback is under way.",
+        (code, count) == (SUCCESS, 1),
+        {"answer to the rollback": str(code), "deliveries": str(count)},
+    )
+
+
+def _unsaved(stage: PlanStage) -> Iterator[Staged]:
+    """Op messages are written up to 20 s late."""
+    stage.pass_a_round()
+    stage.send("revoked", "hasty")
+    stage.plan({"revoked": "commit", "hasty": "commit"})
+    code = stage.end("revoked", ROLLBACK)
+    stage.send_plan(lambda: _answered(stage, "hasty"))
+    count = stage.deliveries("revoked")
+    yield Staged(
+        "commit S2.commit_after_rollback wrong_end",
+        "Its producer's rollback is answered SUCCESS, and its op message is not stored yet when the queues are read.",
+        (code, count) == (SUCCESS, 1),
+        {"answer to the producer's rollback": str(code), "deliveries": str(count)},
+    )
+    count = stage.deliveries("hasty")
+    yield Staged(
+        "commit S1.late_op quiet",
+        "A round begins before the op message of the commit is stored, and the check is answered with a commit.",
+        count == 2,
+        {"deliveries": str(count)},
+    )
+
+
+def _across_a_start(stage: PlanStage, fault: str, how: str, start_again: Callable[[], None]) -> Iterator[Staged]:
+    """The broker ends and starts again before it has written the op messages."""
+    committed, rolled_back = f"{fault}-c", f"{fault}-r"
+    stage.pass_a_round()
+    stage.send(committed, rolled_back)
+    stage.plan({committed: "commit", rolled_back: "rollback"})
+
+    def restart() -> None:
+        start_again()
+        stage.connect()
+
+    stage.send_plan(restart)
+    codes = {key: one["code"] for key, one in stage.sent().items()}
+    stage.answer(stage.check_of(committed), COMMIT)
+    asked = stage.check_of(rolled_back)
+    stage.answer(asked, ROLLBACK)
+    count = stage.deliveries(committed)
+    yield Staged(
+        f"commit S1.lost_op {fault}",
+        f"The broker {how} before the op message of the commit was stored, and the check that follows is answered with "
+        "a commit.",
+        (codes[committed], count) == (SUCCESS, 2),
+        {"answer": str(codes[committed]), "deliveries": str(count)},
+    )
+    yield Staged(
+        f"rollback S10.op_entry_dies_with_the_process {fault}",
+        f"The broker {how} before the op message of the rollback was stored: its producer is asked again.",
+        codes[rolled_back] == SUCCESS,
+        {"answer": str(codes[rolled_back]), "half that the check names": str(asked.queue_offset)},
+    )
+
+
+def _answered(stage: PlanStage, key: str) -> None:
+    stage.answer(stage.check_of(key), COMMIT)
+
+
+def _while_under_way(stage: PlanStage, happens: Callable[[], object]) -> None:
+    """Send what is decided; something happens between a request and its arrival."""
+
+    def hold(command: RemotingCommand) -> None:
+        if command.code == RequestCode.END_TRANSACTION:
+            happens()
+
+    stage.relay.before = hold
+    stage.send_plan()
+    stage.relay.before = lambda _: None
+
+
+def _in(stage: PlanStage, key: str) -> str:
+    return str(stage.discards(key))
