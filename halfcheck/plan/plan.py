@@ -11,7 +11,7 @@ from files.content import parse_json
 from files.errors import BadContentError
 from files.reading import TABLE_BYTES, read_bytes
 from files.writing import write_whole
-from halfcheck.errors import ExitCode
+from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.plan.risks import Decision
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _DECIDED: Final = "decision"
 _DIGEST: Final = "digest"
 
 
-class PlanError(Exception):
+class PlanError(CommandLineError):
     """A plan can't be read, or is not sent; the message is one line that names what is wrong and what to do."""
 
     exit_code: int = ExitCode.BAD_CONTENT

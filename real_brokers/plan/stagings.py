@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from real_brokers.plan.stage import LONG_BATCH, SUCCESS
+from real_brokers.plan.stage import LONG_BATCH, SETTINGS, SUCCESS
 from wire.client.transactions import COMMIT, ROLLBACK
 from wire.remoting.codes import RequestCode
 
@@ -38,6 +38,7 @@ class Staged:
     facts: Facts
 
 
+_TRIES: Final = 3
 WRITES: Final = {"RESUME_CHECK_HALF_MESSAGE", "END_TRANSACTION"}
 
 
@@ -103,7 +104,7 @@ def _resumed(stage: PlanStage) -> Iterator[Staged]:
     asked = stage.check_of("undone")
     stage.check_of("twice")
     stage.check_of("twice")
-    count, copies = stage.deliveries("late"), stage.copies("twice")
+    count, copies, most = stage.deliveries("late"), stage.copies("twice"), int(SETTINGS["transactionCheckMax"])
     yield Staged(
         "resume S1.resumed_half resume_discarded",
         "A commit of the discarded half comes late, and the check of the resumed one is answered with a commit, too.",
@@ -119,10 +120,10 @@ def _resumed(stage: PlanStage) -> Iterator[Staged]:
     yield Staged(
         "resume R1.too_many_copies resume_discarded",
         "The same half is resumed a second time: both copies are checked.",
-        again == SUCCESS and copies > 2 + 1,
+        again == SUCCESS and copies > most + 1,
         {
-            "copies in the half queue": f"{first} once it is resumed twice, {copies} behind a round, "
-            "transactionCheckMax is 1",
+            "copies in the half queue": f"{first} once it is resumed twice, {copies} behind a round; "
+            f"transactionCheckMax is {most}",
             "checks that follow": "2",
         },
     )
@@ -173,7 +174,13 @@ def _overtaken(stage: PlanStage) -> Iterator[Staged]:
     stage.send("aged")
     stage.wait_for(lambda: stage.copies("aged") > 1, "a round")
     stage.plan({"aged": "commit"})
-    _while_under_way(stage, lambda: stage.wait_for(lambda: stage.discards("aged"), "a discard"))
+
+    def grow_old() -> None:
+        stage.broker.change({"transactionCheckMax": "1"})
+        stage.wait_for(lambda: stage.discards("aged"), "a discard")
+
+    _while_under_way(stage, grow_old)
+    stage.broker.change({"transactionCheckMax": SETTINGS["transactionCheckMax"]})
     count = stage.deliveries("aged")
     yield Staged(
         "commit S2.commit_after_discard quiet",
@@ -195,7 +202,7 @@ def _overtaken(stage: PlanStage) -> Iterator[Staged]:
 
 
 def _unsaved(stage: PlanStage) -> Iterator[Staged]:
-    """Op messages are written up to 20 s late."""
+    """Op messages are written up to a minute late."""
     stage.pass_a_round()
     stage.send("revoked", "hasty")
     stage.plan({"revoked": "commit", "hasty": "commit"})
@@ -218,17 +225,19 @@ def _unsaved(stage: PlanStage) -> Iterator[Staged]:
 
 
 def _across_a_start(stage: PlanStage, fault: str, how: str, start_again: Callable[[], None]) -> Iterator[Staged]:
-    """The broker ends and starts again before it has written the op messages."""
-    committed, rolled_back = f"{fault}-c", f"{fault}-r"
-    stage.pass_a_round()
-    stage.send(committed, rolled_back)
-    stage.plan({committed: "commit", rolled_back: "rollback"})
+    """The broker ends and starts again before it has written the op messages; once more if it was too quick."""
+    for number in range(_TRIES):
+        committed, rolled_back = f"{fault}-c{number}", f"{fault}-r{number}"
+        stage.pass_a_round()
+        stage.send(committed, rolled_back)
+        stage.plan({committed: "commit", rolled_back: "rollback"})
 
-    def restart() -> None:
-        start_again()
-        stage.connect()
+        def restart() -> None:
+            start_again()
+            stage.connect()
 
-    stage.send_plan(restart)
+        if stage.send_plan(restart) is None:
+            break
     codes = {key: one["code"] for key, one in stage.sent().items()}
     stage.answer(stage.check_of(committed), COMMIT)
     asked = stage.check_of(rolled_back)
