@@ -196,7 +196,9 @@ def _of_row(row: TransactionRow, situation: _Situation) -> PlannedRequest | With
 
 
 def _of_pending(row: TransactionRow, situation: _Situation) -> PlannedRequest | Withheld:
-    pending = situation.pending[row.group, row.unique_key]
+    pending = situation.pending.get((row.group, row.unique_key))
+    if pending is None:
+        return _withheld(row, "when it is checked next was not asked (--limit)")
     if pending.age_ms <= pending.immunity_ms:
         return _withheld(row, "it is younger than its immunity: its producer ends it")
     offsets = situation.offsets
