@@ -66,6 +66,9 @@ def test_a_clause_that_a_fault_does_not_break_has_no_counterexample() -> None:
     clauses = clauses_by_name()
     assert counterexample_of(clauses["S1.immune_half"], RESUME, Profile.of("5.3.3")) is None
     assert counterexample_of(clauses["S1.resumed_half"], RESUME, Profile.of("5.3.3+settles_once")) is None
+    flag, quiet = clauses["S6.flag_of_a_copy"], Environment()
+    assert counterexample_of(flag, quiet, Profile.of("5.3.3")) is not None
+    assert counterexample_of(flag, quiet, Profile.of("5.3.3+keeps_flag")) is None
 
 
 def test_what_must_be_made_sure_is_said_once() -> None:
