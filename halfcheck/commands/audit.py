@@ -340,11 +340,20 @@ def _sent(options: AuditOptions, addresses: Sequence[Address]) -> ExitCode:
     if options.plan is None:
         message = "--yes: give --plan FILE, the plan that was shown"
         raise typer.BadParameter(message)
+    for option, given in (
+        ("--topic", options.topics), ("--group", options.groups), ("--state", options.states),
+        ("--since", options.since), ("--transaction", options.keys), ("--version", options.version),
+        ("--copy", options.copy), ("--csv", options.csv), ("--resend", options.resend), ("--report", options.report),
+        ("--fail-on", options.fail_on),
+    ):  # fmt: skip
+        if given:
+            message = f"{option} {given} is for an audit; --plan FILE --yes sends all that is decided in FILE"
+            raise typer.BadParameter(message)
     sent = send_plan(options.plan, addresses[0])
     if options.as_json:
         print_json(sent.plan.to_json())
     else:
-        show(sent_in_words(sent.plan, sent.numbers, sent.stopped))
+        show(sent_in_words(sent.plan, sent.numbers))
     if sent.stopped:
         typer.echo(f"halfcheck: {options.plan}: {sent.stopped}", err=True)
     return ExitCode.BAD_CONTENT if sent.stopped else ExitCode.OK

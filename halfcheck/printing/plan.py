@@ -52,8 +52,8 @@ def request_in_words(one: PlannedRequest) -> str:
     return f"{one.request} ({one.code}) {named}"
 
 
-def sent_in_words(plan: BrokerPlan, numbers: Sequence[int], stopped: str) -> Iterator[Part]:
-    """What was sent of a plan, what came of it, and why it went no further."""
+def sent_in_words(plan: BrokerPlan, numbers: Sequence[int]) -> Iterator[Part]:
+    """What was sent of a plan, and what came of it."""
     requests = {one.number: one for one in plan.requests}
     for number in numbers:
         one = requests[number]
@@ -67,8 +67,6 @@ def sent_in_words(plan: BrokerPlan, numbers: Sequence[int], stopped: str) -> Ite
     undecided = sum(one.decision is None for one in plan.open)
     left = len(plan.decided)
     yield Paragraph(f"{counted(done, 'request')} carried out, {left} left, {undecided} without a decision")
-    if stopped:
-        yield Paragraph(f"stopped: {stopped}", Tone.BAD)
 
 
 def _decision(one: PlannedRequest) -> str:

@@ -25,7 +25,7 @@ counts the requests, sends what is decided with `--yes`, and reads it back; that
 guarantee that a plan says a decision may break is broken once: the clause and the faults are those that the plan
 names, [what may be done](../audit.md#what-may-be-done) says how. Settings:
 {", ".join(f"`{name}={value}`" for name, value in SETTINGS.items())}, and `transactionOpBatchInterval` of 200 ms, or of
-60 s where they are not to be stored yet.
+60 s where an op message is to wait; across a start of the broker `transactionCheckMax` is 30.
 """
 
 

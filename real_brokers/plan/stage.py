@@ -36,6 +36,8 @@ Found = TypeVar("Found")
 GROUP: Final = "plan"
 TOPIC: Final = "Planned"
 LONG_BATCH: Final = {"transactionOpBatchInterval": "60000"}
+MANY_CHECKS: Final = {"transactionCheckMax": "30"}
+"""A broker that starts has rounds long before its producer is back."""
 SETTINGS: Final = {
     "transactionTimeOut": "1000", "transactionCheckInterval": "8000", "transactionCheckMax": "2",
 }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from real_brokers.plan.stage import LONG_BATCH, SETTINGS, SUCCESS
+from real_brokers.plan.stage import LONG_BATCH, MANY_CHECKS, SETTINGS, SUCCESS
 from wire.client.transactions import COMMIT, ROLLBACK
 from wire.remoting.codes import RequestCode
 
@@ -49,7 +49,7 @@ def stagings(stage: PlanStage) -> Iterator[Staged]:
     yield from _resumed(stage)
     yield from _ended(stage)
     yield from _overtaken(stage)
-    stage.set(LONG_BATCH)
+    stage.set(LONG_BATCH | MANY_CHECKS)
     yield from _unsaved(stage)
     yield from _across_a_start(stage, "crash", "died", stage.broker.kill)
     yield from _across_a_start(stage, "graceful_stop", "was stopped in order", stage.broker.restart)

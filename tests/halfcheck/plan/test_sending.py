@@ -240,6 +240,7 @@ def test_the_options_go_with_a_running_broker_and_with_each_other(
         ["--broker", "127.0.0.1:1", "--yes"],
         ["--broker", "127.0.0.1:1,127.0.0.1:2", "--plan", "plan.json"],
         ["--broker", "127.0.0.1:1", "--plan", str(tmp_path)],
+        ["--broker", "127.0.0.1:1", "--plan", "plan.json", "--yes", "--topic", "Orders"],
     ):
         assert app.run(["audit", *words]) == ExitCode.BAD_OPTION
         assert "--plan" in one_line(capsys)
