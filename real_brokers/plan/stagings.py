@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from model_check.world import Environment
 from real_brokers.plan.stage import LONG_BATCH, MANY_CHECKS, SETTINGS, SUCCESS
 from wire.client.transactions import COMMIT, ROLLBACK
 from wire.remoting.codes import RequestCode
@@ -19,7 +20,7 @@ Facts = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class StagedPlan:
     """What was staged.
 
     Attributes
@@ -42,7 +43,7 @@ _TRIES: Final = 3
 WRITES: Final = {"RESUME_CHECK_HALF_MESSAGE", "END_TRANSACTION"}
 
 
-def stagings(stage: PlanStage) -> Iterator[Staged]:
+def stagings(stage: PlanStage) -> Iterator[StagedPlan]:
     """All of them, on one broker: those that want a short op batch first, and its ends at the end."""
     stage.park("parked", "late", "undone", "twice")
     yield from _kinds(stage)
@@ -51,11 +52,13 @@ def stagings(stage: PlanStage) -> Iterator[Staged]:
     yield from _overtaken(stage)
     stage.set(LONG_BATCH | MANY_CHECKS)
     yield from _unsaved(stage)
-    yield from _across_a_start(stage, "crash", "died", stage.broker.kill)
-    yield from _across_a_start(stage, "graceful_stop", "was stopped in order", stage.broker.restart)
+    yield from _across_a_start(stage, "died", stage.broker.kill, faults=Environment.of(["crash"]))
+    yield from _across_a_start(
+        stage, "was stopped in order", stage.broker.restart, faults=Environment.of(["graceful_stop"])
+    )
 
 
-def _kinds(stage: PlanStage) -> Iterator[Staged]:
+def _kinds(stage: PlanStage) -> Iterator[StagedPlan]:
     stage.pass_a_round()
     stage.lose("lost")
     stage.send("pending", "unwanted")
@@ -63,7 +66,7 @@ def _kinds(stage: PlanStage) -> Iterator[Staged]:
     before = stage.log_end
     stage.plan({"parked": "resume", "lost": "commit", "pending": "commit", "unwanted": "rollback"})
     after, asked = stage.log_end, dict(stage.relay.requests)
-    yield Staged(
+    yield StagedPlan(
         "plan",
         "A parked, a lost and two pending halves are planned for, and nothing is sent.",
         before == after and not WRITES & set(asked),
@@ -79,7 +82,7 @@ def _kinds(stage: PlanStage) -> Iterator[Staged]:
     half = stage.check_of("parked")
     stage.answer(half, COMMIT)
     delivered = {key: stage.deliveries(key) for key in ("parked", "lost", "pending", "unwanted")}
-    yield Staged(
+    yield StagedPlan(
         "send",
         "Each kind of request is sent by --yes: a resume of the parked half, whose check is then answered with a "
         "commit, a commit of the lost and of a pending half, a rollback of the other one.",
@@ -94,7 +97,7 @@ def _kinds(stage: PlanStage) -> Iterator[Staged]:
     )
 
 
-def _resumed(stage: PlanStage) -> Iterator[Staged]:
+def _resumed(stage: PlanStage) -> Iterator[StagedPlan]:
     planned = stage.plan({"late": "resume", "undone": "resume", "twice": "resume"})
     stage.send_plan()
     late, undone = stage.end("late", COMMIT), stage.end("undone", ROLLBACK)
@@ -105,19 +108,19 @@ def _resumed(stage: PlanStage) -> Iterator[Staged]:
     stage.check_of("twice")
     stage.check_of("twice")
     count, copies, most = stage.deliveries("late"), stage.copies("twice"), int(SETTINGS["transactionCheckMax"])
-    yield Staged(
+    yield StagedPlan(
         "resume S1.resumed_half resume_discarded",
         "A commit of the discarded half comes late, and the check of the resumed one is answered with a commit, too.",
         (late, count) == (SUCCESS, 2),
         {"answer to the late commit": str(late), "deliveries": str(count), "in the discard topic": _in(stage, "late")},
     )
-    yield Staged(
+    yield StagedPlan(
         "resume S9.second_half resume_discarded",
         "A late rollback of the discarded half is answered SUCCESS, and its producer is asked once more.",
         undone == SUCCESS,
         {"answer to the late rollback": str(undone), "half that the check names": str(asked.queue_offset)},
     )
-    yield Staged(
+    yield StagedPlan(
         "resume R1.too_many_copies resume_discarded",
         "The same half is resumed a second time: both copies are checked.",
         again == SUCCESS and copies > most + 1,
@@ -129,27 +132,27 @@ def _resumed(stage: PlanStage) -> Iterator[Staged]:
     )
 
 
-def _ended(stage: PlanStage) -> Iterator[Staged]:
+def _ended(stage: PlanStage) -> Iterator[StagedPlan]:
     stage.pass_a_round()
     stage.send("undecided", "committed", "withdrawn")
     stage.plan({"undecided": "commit", "committed": "commit", "withdrawn": "rollback"})
     stage.send_plan()
     count = stage.deliveries("undecided")
-    yield Staged(
+    yield StagedPlan(
         "commit S3.not_decided wrong_end",
         "A half is committed whose producer never said anything.",
         count == 1,
         {"deliveries": str(count)},
     )
     code, count = stage.end("committed", COMMIT), stage.deliveries("committed")
-    yield Staged(
+    yield StagedPlan(
         "commit S1.doubled_request wrong_end",
         "Its producer's own commit comes besides.",
         (code, count) == (SUCCESS, 2),
         {"answer to the producer's commit": str(code), "deliveries": str(count)},
     )
     code, count = stage.end("withdrawn", COMMIT), stage.deliveries("withdrawn")
-    yield Staged(
+    yield StagedPlan(
         "rollback S2.commit_after_rollback wrong_end",
         "Its producer commits what was rolled back.",
         (code, count) == (SUCCESS, 1),
@@ -157,14 +160,14 @@ def _ended(stage: PlanStage) -> Iterator[Staged]:
     )
 
 
-def _overtaken(stage: PlanStage) -> Iterator[Staged]:
+def _overtaken(stage: PlanStage) -> Iterator[StagedPlan]:
     """Something happens while END_TRANSACTION is on its way, behind the last look at the queues."""
     stage.pass_a_round()
     stage.send("overtaken")
     stage.plan({"overtaken": "commit"})
     _while_under_way(stage, lambda: stage.answer(stage.check_of("overtaken"), COMMIT))
     count = stage.deliveries("overtaken")
-    yield Staged(
+    yield StagedPlan(
         "commit S1.after_a_check wrong_end",
         "END_TRANSACTION is under way for so long that a round puts the half back, and the check of the copy is "
         "answered with a commit.",
@@ -182,7 +185,7 @@ def _overtaken(stage: PlanStage) -> Iterator[Staged]:
     _while_under_way(stage, grow_old)
     stage.broker.change({"transactionCheckMax": SETTINGS["transactionCheckMax"]})
     count = stage.deliveries("aged")
-    yield Staged(
+    yield StagedPlan(
         "commit S2.commit_after_discard quiet",
         "END_TRANSACTION is under way for so long that a round discards the half.",
         count == 1 and stage.discards("aged") == 1,
@@ -193,7 +196,7 @@ def _overtaken(stage: PlanStage) -> Iterator[Staged]:
     stage.plan({"unlucky": "rollback"})
     _while_under_way(stage, lambda: stage.end("unlucky", COMMIT))
     code, count = stage.sent()["unlucky"]["code"], stage.deliveries("unlucky")
-    yield Staged(
+    yield StagedPlan(
         "rollback S2.rollback_after_commit wrong_end",
         "Its producer's commit is carried out while the rollback is under way.",
         (code, count) == (SUCCESS, 1),
@@ -201,7 +204,7 @@ def _overtaken(stage: PlanStage) -> Iterator[Staged]:
     )
 
 
-def _unsaved(stage: PlanStage) -> Iterator[Staged]:
+def _unsaved(stage: PlanStage) -> Iterator[StagedPlan]:
     """Op messages are written up to a minute late."""
     stage.pass_a_round()
     stage.send("revoked", "hasty")
@@ -209,14 +212,14 @@ def _unsaved(stage: PlanStage) -> Iterator[Staged]:
     code = stage.end("revoked", ROLLBACK)
     stage.send_plan(lambda: _answered(stage, "hasty"))
     count = stage.deliveries("revoked")
-    yield Staged(
+    yield StagedPlan(
         "commit S2.commit_after_rollback wrong_end",
         "Its producer's rollback is answered SUCCESS, and its op message is not stored yet when the queues are read.",
         (code, count) == (SUCCESS, 1),
         {"answer to the producer's rollback": str(code), "deliveries": str(count)},
     )
     count = stage.deliveries("hasty")
-    yield Staged(
+    yield StagedPlan(
         "commit S1.late_op quiet",
         "A round begins before the op message of the commit is stored, and the check is answered with a commit.",
         count == 2,
@@ -224,10 +227,12 @@ def _unsaved(stage: PlanStage) -> Iterator[Staged]:
     )
 
 
-def _across_a_start(stage: PlanStage, fault: str, how: str, start_again: Callable[[], None]) -> Iterator[Staged]:
+def _across_a_start(
+    stage: PlanStage, how: str, start_again: Callable[[], None], *, faults: Environment
+) -> Iterator[StagedPlan]:
     """The broker ends and starts again before it has written the op messages; once more if it was too quick."""
     for number in range(_TRIES):
-        committed, rolled_back = f"{fault}-c{number}", f"{fault}-r{number}"
+        committed, rolled_back = f"{faults.name}-c{number}", f"{faults.name}-r{number}"
         stage.pass_a_round()
         stage.send(committed, rolled_back)
         stage.plan({committed: "commit", rolled_back: "rollback"})
@@ -243,15 +248,15 @@ def _across_a_start(stage: PlanStage, fault: str, how: str, start_again: Callabl
     asked = stage.check_of(rolled_back)
     stage.answer(asked, ROLLBACK)
     count = stage.deliveries(committed)
-    yield Staged(
-        f"commit S1.lost_op {fault}",
+    yield StagedPlan(
+        f"commit S1.lost_op {faults.name}",
         f"The broker {how} before the op message of the commit was stored, and the check that follows is answered with "
         "a commit.",
         (codes[committed], count) == (SUCCESS, 2),
         {"answer": str(codes[committed]), "deliveries": str(count)},
     )
-    yield Staged(
-        f"rollback S10.op_entry_dies_with_the_process {fault}",
+    yield StagedPlan(
+        f"rollback S10.op_entry_dies_with_the_process {faults.name}",
         f"The broker {how} before the op message of the rollback was stored: its producer is asked again.",
         codes[rolled_back] == SUCCESS,
         {"answer": str(codes[rolled_back]), "half that the check names": str(asked.queue_offset)},
