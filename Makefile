@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients client-access example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients client-access plan-real example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-audit bench-real-classes arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -101,6 +101,9 @@ probe-rust: setup ## build rocketmq-rust, probe it, and stage what it does diffe
 
 client-access: setup ## read messages from real brokers of 4.9.7 and 5.3.3 with access control and TLS, and be refused by them (ARGS="5.5.0" for another; wants Maven)
 	@$(BIN)/python -m real_brokers.access $(ARGS)
+
+plan-real: setup ## plan for halves of real brokers of 5.3.3 and 5.5.1, send it, and break each guarantee that it may break; writes docs/generated/plans-on-real-brokers.md (ARGS="5.4.0" for another; wants Maven)
+	@$(BIN)/python -m real_brokers.plan $(ARGS)
 
 behind-proxy: setup ## look for defects with real clients behind a real proxy; writes docs/generated/behind-a-proxy.md (ARGS=restarted_proxy for one; wants Maven)
 	@$(BIN)/python -m real_brokers.proxy $(ARGS)

@@ -266,9 +266,9 @@ def page(minutes: int, rate: float, release: str, samples: Sequence[Sample], lat
     return f"""# A watch beside a broker at work
 
 Written by `make soak-watch ARGS="{minutes} {rate:.0f} {release}"`. {computer()} Broker, clients and watch share
-it. A real {release} with transactionTimeOut=3000, transactionCheckInterval=5000, transactionCheckMax=5; its Java client
-sends {rate:,.0f} transactions a second: of 1,000, 100 are rolled back, 50 committed by the answer to their check, one is
-never answered. Every 5 seconds a transaction is committed twice. `halfcheck audit --broker --watch {INTERVAL_S}s`.
+it. A real {release} with transactionTimeOut=3000, transactionCheckInterval=5000, transactionCheckMax=5; its Java
+client sends {rate:,.0f} transactions a second: of 1,000, 100 are rolled back, 50 committed by the answer to their
+check, one is never answered. Every 5 seconds one is committed twice. `halfcheck audit --broker --watch {INTERVAL_S}s`.
 
 **{verdict}**: own memory of the watch {first / _MIB:.0f} MiB in the second quarter, {last / _MIB:.0f} MiB in the last,
 with {sum(samples[-1].look["counts"].values()):,} transactions; **{len(late)} told late, or wrongly**.

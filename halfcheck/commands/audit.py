@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -26,8 +28,10 @@ from halfcheck.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from halfcheck.plan.plan import BrokerPlan
+    from halfcheck.running_broker import BrokerAudit
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.rules.state import TransactionState
     from spark_trace_analysis.audit.selection import Selection
@@ -67,7 +71,7 @@ class AuditOptions:
     broker: Annotated[
         str | None,
         typer.Option(
-            metavar="HOST:PORT,…", help="Running brokers instead, which are read over the network, never written to."
+            metavar="HOST:PORT,…", help="Running brokers instead, which are read over the network, and only read."
         ),
     ] = None
     namesrv: Annotated[
@@ -111,6 +115,16 @@ class AuditOptions:
     remember: Annotated[
         int, typer.Option(min=1, metavar="COUNT", help="With --watch: so many settled transactions are known again.")
     ] = 1_000_000
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --broker: write a plan of what may be done about parked, lost and pending halves.",
+        ),
+    ] = None
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --plan: send what is decided in FILE, one by one; nothing is audited.")
+    ] = False
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table; of a watch, a line each.")] = (
         False
     )
@@ -168,6 +182,10 @@ def command(options: AuditOptions) -> ExitCode:
     --watch looks again and again, at a broker or at a store that grows, reads only what is new, and tells each
     transaction once that is doubled, parked, lost or unknown, or hangs. It goes on from where the last watch ended.
 
+    --plan FILE writes what may be done besides: RESUME_CHECK_HALF_MESSAGE of parked halves, END_TRANSACTION of lost and
+    pending ones, with what must be made sure before, and which guarantees each may break. Nothing is sent. Decide in
+    the file; --plan FILE --yes sends what is decided, and writes each answer into it.
+
     --topic, --group, --state, --since and --transaction leave what is listed, and what --csv, --resend and --fail-on
     take; --out always has all rows.
 
@@ -183,6 +201,8 @@ def command(options: AuditOptions) -> ExitCode:
     halfcheck audit /home/rocketmq/store --transaction order-4711
     halfcheck audit --broker 10.0.0.5:10911
     halfcheck audit --broker 10.0.0.5:10911 --watch 30s --metrics-port 9877
+    halfcheck audit --broker 10.0.0.5:10911 --plan plan.json
+    halfcheck audit --broker 10.0.0.5:10911 --plan plan.json --yes
     halfcheck audit --namesrv 10.0.0.4:9876 --cluster orders --acl-file conf/tools.yml --json
     halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
     """
@@ -200,9 +220,11 @@ def command(options: AuditOptions) -> ExitCode:
         return _watched(options, failing)
     if options.broker is not None or options.namesrv is not None:
         return _of_brokers(options, selection, failing)
-    if options.store_dir is None or options.copy is not None or options.cluster is not None:
+    of_brokers = options.copy, options.cluster, options.plan, options.yes or None
+    if options.store_dir is None or any(given is not None for given in of_brokers):
         message = (
-            "give STORE_DIR, or --broker HOST:PORT or --namesrv HOST:PORT (and --copy and --cluster with those alone)"
+            "give STORE_DIR, or --broker HOST:PORT or --namesrv HOST:PORT (and --copy, --plan, --yes and --cluster "
+            "with those alone)"
         )
         raise typer.BadParameter(message)
     store_dir = golden_path(options.store_dir)
@@ -251,7 +273,8 @@ def _watched(options: AuditOptions, failing: Failing) -> ExitCode:
     from reference.format.store_paths import store_paths
 
     for option, given in (
-        ("--copy", options.copy), ("--master", options.master), ("--conf", options.conf), ("--work", options.work),
+        ("--copy", options.copy), ("--plan", options.plan), ("--yes", options.yes), ("--master", options.master),
+        ("--conf", options.conf), ("--work", options.work),
         ("--out", options.out), ("--csv", options.csv), ("--resend", options.resend), ("--report", options.report),
         ("--topic", options.topics), ("--group", options.groups), ("--state", options.states),
         ("--since", options.since), ("--transaction", options.keys),
@@ -308,22 +331,30 @@ def _of_brokers(options: AuditOptions, selection: Selection, failing: Failing) -
         ("--csv", options.csv),
         ("--resend", options.resend),
         ("--report", options.report),
+        ("--plan", options.plan),
     ):
         if path is not None and len(addresses) > 1:
             message = f"{option} {path}: it is for one broker, and {len(addresses)} are asked; give one by --broker"
             raise typer.BadParameter(message)
+    if options.yes:
+        return _sent(options, addresses)
     files = RowFiles(csv_path=options.csv, resend_path=options.resend, selection=selection)
+    earlier = None if options.plan is None else _earlier_plan(options.plan, addresses[0])
     code, values = ExitCode.OK, []
     for address in addresses:
-        found = audited_broker(
-            address,
-            options.copy,
-            options.version,
-            files,
-            bytes_per_s=options.rate * 1e6,
-            everything=options.everything,
-            limit=options.limit,
-        )
+        with _copy_for(options) as copy:
+            found = audited_broker(
+                address,
+                copy,
+                options.version,
+                files,
+                bytes_per_s=options.rate * 1e6,
+                everything=options.everything,
+                limit=options.limit,
+            )
+            plan = (
+                None if copy is None or options.plan is None else _planned(options.plan, earlier, address, found, copy)
+            )
         if options.report is not None:
             from html_report.audit_page import write_audit_page
 
@@ -334,10 +365,79 @@ def _of_brokers(options: AuditOptions, selection: Selection, failing: Failing) -
             from halfcheck.printing.running_broker import broker_in_words
 
             show(broker_in_words(found, wide_console().width, everything=options.everything, limit=options.limit))
+            if plan is not None and options.plan is not None:
+                from halfcheck.printing.plan import plan_in_words
+
+                show(plan_in_words(plan, options.plan, options.limit))
         code = code or failing.exit_code(found.audit)
     if options.as_json:
         print_json(values[0] if len(values) == 1 else {"brokers": values})
     return code
+
+
+@contextmanager
+def _copy_for(options: AuditOptions) -> Iterator[Path | None]:
+    """Where the copy of a broker is kept: where --copy says, or for a plan until it is made; nowhere otherwise."""
+    if options.copy is not None or options.plan is None:
+        yield options.copy
+        return
+    with TemporaryDirectory(prefix="halfcheck-") as folder:
+        yield Path(folder) / "copy"
+
+
+def _earlier_plan(file: Path, address: Address) -> BrokerPlan | None:
+    """The plan whose place a new one takes, and which lends it its decisions; None if there is none."""
+    from halfcheck.plan.plan import read_plan
+
+    _require_new_or_a_file("--plan", file)
+    if not file.exists():
+        return None
+    earlier = read_plan(file)
+    if earlier.broker != str(address):
+        message = f"--plan {file} is a plan for {earlier.broker}; give another file for {address}"
+        raise typer.BadParameter(message)
+    return earlier
+
+
+def _planned(file: Path, earlier: BrokerPlan | None, address: Address, found: BrokerAudit, copy: Path) -> BrokerPlan:
+    """The plan, written."""
+    from halfcheck.plan.plan import carried_over, write_plan
+    from halfcheck.plan.planning import plan_for
+    from wire.client.channel import BrokerChannel
+
+    with BrokerChannel(address) as channel:
+        plan = plan_for(found, copy, channel)
+    if earlier is not None:
+        plan = carried_over(plan, earlier)
+    write_plan(file, plan)
+    return plan
+
+
+def _sent(options: AuditOptions, addresses: Sequence[Address]) -> ExitCode:
+    """What is decided in a plan's file, sent."""
+    from halfcheck.plan.sending import send_plan
+    from halfcheck.printing.plan import sent_in_words
+
+    if options.plan is None:
+        message = "--yes: give --plan FILE, the plan that was shown"
+        raise typer.BadParameter(message)
+    for option, given in (
+        ("--topic", options.topics), ("--group", options.groups), ("--state", options.states),
+        ("--since", options.since), ("--transaction", options.keys), ("--version", options.version),
+        ("--copy", options.copy), ("--csv", options.csv), ("--resend", options.resend), ("--report", options.report),
+        ("--fail-on", options.fail_on),
+    ):  # fmt: skip
+        if given:
+            message = f"{option} {given} is for an audit; --plan FILE --yes sends all that is decided in FILE"
+            raise typer.BadParameter(message)
+    sent = send_plan(options.plan, addresses[0])
+    if options.as_json:
+        print_json(sent.plan.to_json())
+    else:
+        show(sent_in_words(sent.plan, sent.numbers))
+    if sent.stopped:
+        typer.echo(f"halfcheck: {options.plan}: {sent.stopped}", err=True)
+    return ExitCode.BAD_CONTENT if sent.stopped else ExitCode.OK
 
 
 def _addresses(options: AuditOptions) -> list[Address]:

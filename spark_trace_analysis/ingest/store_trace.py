@@ -55,6 +55,7 @@ class StoreTrace:
         self._timeout_ms = timeout_ms
         self._numbers: dict[Hashable, int] = {}
         self._half_at: dict[int, int] = {}
+        self._discarded: set[int] = set()
 
     def add(self, record: LogRecord, kind: RecordKind) -> None:
         """Take in one record; those of other topics leave no event."""
@@ -102,6 +103,7 @@ class StoreTrace:
                 born=record.born_timestamp,
             )
         if kind is RecordKind.DISCARDED:
+            self._discarded.add(transaction)
             return ObservedEvent(
                 kind=EventKind.DISCARDED,
                 time=record.store_timestamp,
@@ -114,6 +116,8 @@ class StoreTrace:
     def _half(self, record: LogRecord, kind: RecordKind, transaction: int) -> ObservedEvent:
         values = record.properties
         self._half_at[record.physical_offset] = record.queue_offset
+        if transaction in self._discarded and check_times(record) == 0:
+            self.unfit.append(f"an operator has resumed a discarded half: that at {record.physical_offset}")
         immunity = immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms)
         return ObservedEvent(
             kind=EventKind.HALF_STORED if kind is RecordKind.FIRST_HALF else EventKind.PUT_BACK,

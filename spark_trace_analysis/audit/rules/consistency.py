@@ -132,7 +132,7 @@ def wrong_links(history: History, log_start: int, is_gone: Callable[[int], bool]
     if log_start:
         return
     for copy in history.copies[1:]:
-        if copy.check_times is not None and copy.parent is None:
+        if copy.check_times is not None and copy.parent is None and not history.was_resumed(copy):
             reason = f"its check count is {copy.check_times}, but no copy with the one before it was put back"
             yield copy.commit_log_offset, reason
 

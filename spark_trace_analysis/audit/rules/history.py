@@ -147,6 +147,14 @@ class History:
                 return copy
         return None
 
+    def was_resumed(self, copy: HalfCopy) -> bool:
+        """Whether an operator has put a copy back that was discarded (``AdminBrokerProcessor#resumeCheckHalfMessage``).
+
+        Its checks begin anew.
+        """
+        discarded = (discard.commit_log_offset for discard in self.discards)
+        return copy.check_times == 0 and any(at < copy.commit_log_offset for at in discarded)
+
     def deliveries_from(self, copy: HalfCopy) -> list[Delivery]:
         """The messages that were committed from one copy."""
         return [delivery for delivery in self.deliveries if delivery.prepared_offset == copy.commit_log_offset]

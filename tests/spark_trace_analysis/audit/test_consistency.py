@@ -67,6 +67,22 @@ def test_a_record_that_disagrees_with_its_siblings_is_named(tmp_path: Path) -> N
     assert region.reason == "the property KEYS is 'order-2', in the transaction's other records it is 'order-1'"
 
 
+def test_a_half_that_an_operator_has_resumed_is_no_damage(tmp_path: Path) -> None:
+    """RESUME_CHECK_HALF_MESSAGE puts a discarded half back with no check counted; without a discard nobody does."""
+    for is_discarded in (True, False):
+        writer = StoreWriter()
+        last = writer.put_back(writer.half())
+        if is_discarded:
+            writer.discard(last)
+        last.properties["TRANSACTION_CHECK_TIMES"] = "-1"
+        place = len(writer.log)
+        writer.commit(writer.put_back(last))
+        audit = assert_both(writer.write(tmp_path / f"{is_discarded}"), **FEW)
+        assert [region.offset for region in audit.corrupt] == ([] if is_discarded else [place])
+        (row,) = audit.transactions
+        assert (row.state == "parked", row.deliveries) == (is_discarded, 1)
+
+
 def test_a_commit_from_a_place_where_no_half_stands_is_named(tmp_path: Path) -> None:
     writer = StoreWriter()
     writer.put("T", b"first", {"WAIT": "true"})
