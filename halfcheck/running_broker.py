@@ -213,7 +213,7 @@ class _Pending:
             timeout_ms=self._timeout_ms,
             check_max=conf.or_default("transactionCheckMax", version),
         )
-        order = np.argsort(self._found.discarded_at, kind="stable")
+        order = np.lexsort((pending.halves.queue_offset, self._found.discarded_at))
         self.order = order if pending.is_selected.all() else order[pending.is_selected[order]]
         """The numbers of those that are asked for, the one that is discarded first before the others."""
         groups = np.unique(pending.group[pending.is_selected])

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 from jsonschema import Draft202012Validator
 
-from halfcheck import app
+from halfcheck import app, whole_store
 from halfcheck.errors import ExitCode
 from halfcheck.running_broker import audited_broker
 from reference.format.commit_log import CommitLog
 from reference.format.properties import CHECK_TIMES
+from spark_trace_analysis.audit import staged_audit
 from spark_trace_analysis.audit.audit import SCHEMA
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.row_files import RowFiles
+from spark_trace_analysis.audit.selection import Selection
 from tests.wire.one_broker import broker
 from tests.wire.one_producer import TOPIC, OneProducer, unique_key
 from wire.client.channel import Address
@@ -105,6 +107,33 @@ def test_the_command_prints_what_is_pending_and_keeps_a_copy_that_is_audited_aga
     assert app.run(["audit", str(copy), "--json", "--version", "5.5.1"]) == ExitCode.OK
     again = json.loads(capsys.readouterr().out)
     assert [again[name] for name in ("transactions", "counts")] == [found[name] for name in ("transactions", "counts")]
+
+
+def test_what_is_pending_in_a_large_store_is_told_by_columns_as_in_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with broker(tmp_path, "5.3.3", conf=SETTINGS) as running, OneProducer(running.address) as one:
+        running.controller.topic(TOPIC)
+        for number in range(40):
+            one.half(f"k{number}", **({"CHECK_IMMUNITY_TIME_IN_SECONDS": "50"} if number % 5 == 0 else {}))
+            running.controller.push_clock(1_500)
+        running.controller.push_clock(OP_BATCH_MS)
+        address = Address.of(running.address)
+        small = audited_broker(address, None, None, RowFiles())
+        selected = RowFiles(selection=Selection(keys=tuple(unique_key(f"k{number}") for number in (3, 20, 37))))
+        few = audited_broker(address, None, None, selected)
+        monkeypatch.setattr(whole_store, "_SMALL_BYTES", 0)
+        monkeypatch.setattr(staged_audit, "SMALL_SPLIT_BYTES", 4_000)
+        monkeypatch.setattr(staged_audit, "SMALL_BUCKET_BYTES", 6_000)
+        large = audited_broker(address, None, None, RowFiles(), limit=7)
+    assert len(small.rounds) > 1
+    assert len(small.pending) == small.pending_total == large.pending_total == 40
+    assert {one.immunity_ms for one in small.pending} == {30_000, 50_000}
+    assert (large.pending, large.rounds, large.unasked) == (small.pending[:7], small.rounds, small.unasked)
+    assert [(group.pending, len(group.keys)) for group in large.unasked] == [(40, 3)]
+    chosen = {row.unique_key for row in few.audit.transactions}
+    assert list(few.pending) == [one for one in small.pending if one.row.unique_key in chosen]
+    assert len(chosen) == few.pending_total == 3
 
 
 def test_what_can_not_be_read_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
