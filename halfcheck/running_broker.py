@@ -140,21 +140,22 @@ class BrokerAudit:
 
 
 @contextmanager
-def copied(
-    address: Address, into: Path | None, bytes_per_s: float
-) -> Iterator[tuple[BrokerChannel, Path, PartialCopy]]:
-    """A connection, and a partial copy of the broker's store; without a folder to keep it in, it is gone afterwards."""
+def copied(address: Address, into: Path | None, bytes_per_s: float) -> Iterator[tuple[Path, PartialCopy]]:
+    """A partial copy of a broker's store, and what it says of itself; without a folder it is gone afterwards."""
     if into is not None and into.exists():
         message = f"--copy {into} exists already; give a new folder"
         raise typer.BadParameter(message)
     near = None if into is None else into.parent
-    with TemporaryDirectory(prefix="halfcheck-", dir=near) as temporary, BrokerChannel(address) as channel:
+    with TemporaryDirectory(prefix="halfcheck-", dir=near) as temporary:
         folder = Path(temporary) / "store"
         folder.mkdir()
-        with progress_bar(f"reading {address}", "DownloadColumn", "TransferSpeedColumn") as update:
+        with (
+            BrokerChannel(address) as channel,
+            progress_bar(f"reading {address}", "DownloadColumn", "TransferSpeedColumn") as update,
+        ):
             on_progress = None if update is None else lambda done: update(completed=done)
             copy = BrokerMoment(channel, ByteRate(bytes_per_s), on_progress).copy(folder)
-        yield channel, folder if into is None else named(folder, into), copy
+        yield folder if into is None else named(folder, into), copy
 
 
 def audited_broker(
@@ -168,7 +169,7 @@ def audited_broker(
     limit: int = 1_000,
 ) -> BrokerAudit:
     """Read a broker and judge what was read; `WireError` where it can't be read, `StoreError` as of any store."""
-    with copied(address, into, bytes_per_s) as (channel, folder, copy), TemporaryDirectory(prefix="halfcheck-") as out:
+    with copied(address, into, bytes_per_s) as (folder, copy), TemporaryDirectory(prefix="halfcheck-") as out:
         written = Path(out) / "rows"
         audit = audited(
             folder, version or copy.release, written, everything=everything, limit=limit, row_files=row_files
@@ -177,17 +178,19 @@ def audited_broker(
         conf = BrokerConf() if conf_path is None else read_broker_conf(conf_path)
         rows = AuditRows(written)
         rounds = shown_rounds(rows.times_of_rounds(), conf.or_default("transactionCheckInterval", audit.version))
-        pending = _Pending(channel, rows, conf, audit.version, row_files.selection, rounds, copy)
-        return BrokerAudit(
-            replace(audit, store=copy.broker, trace=replace(audit.trace, broker_conf=None)),
-            copy,
-            tuple(pending.first(None if everything else limit)),
-            len(pending.order),
-            tuple(pending.unasked()),
-            _left(channel, HALF_TOPIC),
-            _left(channel, OP_TOPIC),
-            tuple(rounds[-_ROUNDS:]),
-        )
+        # Anew: a broker closes what is idle for two minutes (serverChannelMaxIdleTimeSeconds).
+        with BrokerChannel(address) as channel:
+            pending = _Pending(channel, rows, conf, audit.version, row_files.selection, rounds, copy)
+            return BrokerAudit(
+                replace(audit, store=copy.broker, trace=replace(audit.trace, broker_conf=None)),
+                copy,
+                tuple(pending.first(None if everything else limit)),
+                len(pending.order),
+                tuple(pending.unasked()),
+                _left(channel, HALF_TOPIC),
+                _left(channel, OP_TOPIC),
+                tuple(rounds[-_ROUNDS:]),
+            )
 
 
 class _Pending:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import random
 import socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from halfcheck import app, whole_store
+from halfcheck import app, running_broker, whole_store
 from halfcheck.errors import ExitCode
 from halfcheck.running_broker import audited_broker
 from reference.format.commit_log import CommitLog
@@ -22,12 +22,13 @@ from spark_trace_analysis.audit.row_files import RowFiles
 from spark_trace_analysis.audit.selection import Selection
 from tests.wire.one_broker import broker
 from tests.wire.one_producer import TOPIC, OneProducer, unique_key
-from wire.client.channel import Address
+from wire.client.channel import Address, BrokerChannel
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from halfcheck.running_broker import PendingTransaction
+    from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
 INTERVAL_MS = 20_000
@@ -107,6 +108,30 @@ def test_the_command_prints_what_is_pending_and_keeps_a_copy_that_is_audited_aga
     assert app.run(["audit", str(copy), "--json", "--version", "5.5.1"]) == ExitCode.OK
     again = json.loads(capsys.readouterr().out)
     assert [again[name] for name in ("transactions", "counts")] == [found[name] for name in ("transactions", "counts")]
+
+
+def test_a_connection_that_a_broker_closes_while_its_store_is_judged_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channels: list[BrokerChannel] = []
+
+    class Noted(BrokerChannel):
+        def __init__(self, address: Address) -> None:
+            super().__init__(address)
+            channels.append(self)
+
+    def closed_meanwhile(*arguments: Any, **options: Any) -> Audit:
+        for channel in channels:
+            channel.close()
+        return whole_store.audited(*arguments, **options)
+
+    monkeypatch.setattr(running_broker, "BrokerChannel", Noted)
+    monkeypatch.setattr(running_broker, "audited", closed_meanwhile)
+    with broker(tmp_path) as running, OneProducer(running.address) as one:
+        one.heartbeat()
+        one.half("open")
+        found = audited_broker(Address.of(running.address), None, None, RowFiles())
+    assert [len(each.producers) for each in found.pending] == [1]
 
 
 def test_what_is_pending_in_a_large_store_is_told_by_columns_as_in_a_small_one(
