@@ -123,7 +123,8 @@ class PendingTransactions:
             timeout_ms=self._timeout_ms,
             check_max=conf.or_default("transactionCheckMax", version),
         )
-        order = np.argsort(self._found.discarded_at, kind="stable")
+        first_copies = np.searchsorted(pending.owner, np.arange(len(pending.place)))
+        order = np.lexsort((pending.halves.queue_offset[first_copies], self._found.discarded_at))
         self.order = order if pending.is_selected.all() else order[pending.is_selected[order]]
         groups = np.unique(pending.group[pending.is_selected])
         self._producers = {int(group): connected_producers(channel, pending.groups[group]) for group in groups}

@@ -90,15 +90,16 @@ class BrokerAudit:
 
 
 @contextmanager
-def copied(
-    address: Address, into: Path | None, bytes_per_s: float
-) -> Iterator[tuple[BrokerChannel, Path, PartialCopy]]:
-    """A connection, and a partial copy of the broker's store; without a folder to keep it in, it is gone afterwards."""
+def copied(address: Address, into: Path | None, bytes_per_s: float) -> Iterator[tuple[Path, PartialCopy]]:
+    """A partial copy of a broker's store, and what it says of itself; without a folder it is gone afterwards."""
     if into is not None and into.exists():
         message = f"--copy {into} exists already; give a new folder"
         raise typer.BadParameter(message)
-    with _unfinished(into) as folder, BrokerChannel(address) as channel:
-        with progress_bar(f"reading {address}", "DownloadColumn", "TransferSpeedColumn") as update:
+    with _unfinished(into) as folder:
+        with (
+            BrokerChannel(address) as channel,
+            progress_bar(f"reading {address}", "DownloadColumn", "TransferSpeedColumn") as update,
+        ):
             on_progress = None if update is None else lambda done: update(completed=done)
             try:
                 copy = BrokerMoment(channel, ByteRate(bytes_per_s), on_progress).copy(folder)
@@ -107,7 +108,7 @@ def copied(
                     raise
                 message = f"{error}; what was read so far is kept: the same command goes on from there"
                 raise type(error)(message) from None
-        yield channel, folder if into is None else named(folder, into), copy
+        yield folder if into is None else named(folder, into), copy
 
 
 @contextmanager
@@ -133,7 +134,7 @@ def audited_broker(
     limit: int = 1_000,
 ) -> BrokerAudit:
     """Read a broker and judge what was read; `WireError` where it can't be read, `StoreError` as of any store."""
-    with copied(address, into, bytes_per_s) as (channel, folder, read), TemporaryDirectory(prefix="halfcheck-") as out:
+    with copied(address, into, bytes_per_s) as (folder, read), TemporaryDirectory(prefix="halfcheck-") as out:
         written = Path(out) / "rows"
         audit = audited(
             folder, version or read.release, written, everything=everything, limit=limit, row_files=row_files
@@ -145,25 +146,27 @@ def audited_broker(
         # Its clock is told to the second, its records are stamped to the millisecond.
         copy = replace(read, read_at_ms=max(read.read_at_ms, rows.last_time()))
         saved = saved_offsets(store_paths(folder))
-        queues = topic_queues(channel)
-        when = WhenOpen(
-            CommitLog.open(folder),
-            rounds,
-            {queue_id: saved.get(HALF_TOPIC, queue_id) or 0 for queue_id in range(queues.get(HALF_TOPIC, 1))},
-            copy.booted_at_ms or 0,
-        )
-        pending = PendingTransactions(channel, rows, conf, audit.version, row_files.selection, when, copy)
         settings = None if conf_path is None else f"{copy.broker} (GET_BROKER_CONFIG)"
-        return BrokerAudit(
-            replace(audit, store=copy.broker, trace=replace(audit.trace, broker_conf=settings)),
-            copy,
-            tuple(pending.first(None if everything else limit)),
-            len(pending.order),
-            tuple(pending.unasked()),
-            _left(channel, HALF_TOPIC, queues),
-            _left(channel, OP_TOPIC, queues),
-            tuple(rounds[-LAST_ROUNDS:]),
-        )
+        # Anew: a broker closes what is idle for two minutes (serverChannelMaxIdleTimeSeconds).
+        with BrokerChannel(address) as channel:
+            queues = topic_queues(channel)
+            when = WhenOpen(
+                CommitLog.open(folder),
+                rounds,
+                {queue_id: saved.get(HALF_TOPIC, queue_id) or 0 for queue_id in range(queues.get(HALF_TOPIC, 1))},
+                copy.booted_at_ms or 0,
+            )
+            pending = PendingTransactions(channel, rows, conf, audit.version, row_files.selection, when, copy)
+            return BrokerAudit(
+                replace(audit, store=copy.broker, trace=replace(audit.trace, broker_conf=settings)),
+                copy,
+                tuple(pending.first(None if everything else limit)),
+                len(pending.order),
+                tuple(pending.unasked()),
+                _left(channel, HALF_TOPIC, queues),
+                _left(channel, OP_TOPIC, queues),
+                tuple(rounds[-LAST_ROUNDS:]),
+            )
 
 
 def _left(channel: BrokerChannel, topic: str, queues: Mapping[str, int]) -> int:

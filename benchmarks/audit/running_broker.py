@@ -141,8 +141,9 @@ def _idle() -> Iterator[None]:
 @contextmanager
 def _auditing(address: str) -> Iterator[None]:
     """Audits of a broker, one after the other, until the block ends."""
-    again = f"renice -n 19 $$ > /dev/null; while true; do {sys.executable} -m halfcheck audit --broker {address} --json --limit 1; done"
-    with subprocess.Popen(["/bin/sh", "-c", again], stdout=subprocess.DEVNULL, start_new_session=True) as process:
+    audits = f"while true; do {sys.executable} -m halfcheck audit --broker {address} --json --limit 1; done"
+    command = ["/bin/sh", "-c", f"renice -n 19 $$ > /dev/null; {audits}"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as process:
         try:
             yield
         finally:

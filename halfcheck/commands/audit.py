@@ -160,11 +160,11 @@ class AuditOptions:
     report: Annotated[Path | None, typer.Option(help="A file for a page with the counts and the gravest rows.")] = None
     master: Annotated[
         str | None,
-        typer.Option(help="The Spark master. If not given, a store below 64 MB needs no Spark, others all cores here."),
+        typer.Option(help="The Spark master. If neither it nor --conf is given, threads of this process do the work."),
     ] = None
     conf: Conf = None
     work: Annotated[
-        Path | None, typer.Option(help="Where Spark's tasks keep their files; a killed audit goes on from there.")
+        Path | None, typer.Option(help="Where tasks keep their files; a killed audit goes on from there.")
     ] = None
 
 

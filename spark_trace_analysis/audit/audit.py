@@ -61,7 +61,7 @@ class Audit:
     notes
         Remarks without which the table would be misread.
     tasks_found
-        How many tasks were found finished by an earlier audit that was cut short; none in one process.
+        How many tasks were found finished by an earlier audit that was cut short; none where it goes record by record.
     selection, asked_for
         The selection, and the number of its transactions; `counts` and `plain` are of the whole store.
     received_checks

@@ -72,7 +72,7 @@ def writing_audit(audit: Audit, out: Path) -> Iterator[Path]:
 
 
 def write_audit(audit: Audit, out: Path) -> None:
-    """Write an audit that was made in one process."""
+    """Write an audit that was made record by record."""
     with writing_audit(audit, out) as unfinished:
         table = table_of(audit.transactions)
         pq.write_table(table, unfinished / "transactions-00000.parquet", compression="zstd")

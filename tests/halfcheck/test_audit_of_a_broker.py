@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 import random
 import socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from halfcheck import app
+from halfcheck import app, running_broker, whole_store
 from halfcheck.errors import ExitCode
 from halfcheck.running_broker import audited_broker
 from reference.format.commit_log import CommitLog
 from reference.format.properties import CHECK_TIMES
+from spark_trace_analysis.audit import staged_audit
 from spark_trace_analysis.audit.audit import SCHEMA
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.row_files import RowFiles
+from spark_trace_analysis.audit.selection import Selection
 from tests.wire.one_broker import broker
 from tests.wire.one_producer import TOPIC, OneProducer, unique_key
-from wire.client.channel import Address
+from wire.client.channel import Address, BrokerChannel
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.requests.handlers import HANDLERS
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from halfcheck.pending_transactions import PendingTransaction
+    from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
 INTERVAL_MS = 20_000
@@ -133,6 +136,57 @@ def test_of_a_slave_nothing_is_foretold_and_who_checks_is_said(
     assert [pending[name] for name in ("next_check_at", "checks_left", "discarded_at")] == [None] * 3
     assert ("It is a slave: its master checks" in words) == (role == "slave")
     assert ("It is a slave that acts for its master" in words) == (role == "acting slave")
+
+
+def test_a_connection_that_a_broker_closes_while_its_store_is_judged_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channels: list[BrokerChannel] = []
+
+    class Noted(BrokerChannel):
+        def __init__(self, address: Address) -> None:
+            super().__init__(address)
+            channels.append(self)
+
+    def closed_meanwhile(*arguments: Any, **options: Any) -> Audit:
+        for channel in channels:
+            channel.close()
+        return whole_store.audited(*arguments, **options)
+
+    monkeypatch.setattr(running_broker, "BrokerChannel", Noted)
+    monkeypatch.setattr(running_broker, "audited", closed_meanwhile)
+    with broker(tmp_path) as running, OneProducer(running.address) as one:
+        one.heartbeat()
+        one.half("open")
+        found = audited_broker(Address.of(running.address), None, None, RowFiles())
+    assert [len(each.producers) for each in found.pending] == [1]
+
+
+def test_what_is_pending_in_a_large_store_is_told_by_columns_as_in_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with broker(tmp_path, "5.3.3", conf=SETTINGS) as running, OneProducer(running.address) as one:
+        running.controller.topic(TOPIC)
+        for number in range(40):
+            one.half(f"k{number}", **({"CHECK_IMMUNITY_TIME_IN_SECONDS": "50"} if number % 5 == 0 else {}))
+            running.controller.push_clock(1_500)
+        running.controller.push_clock(OP_BATCH_MS)
+        address = Address.of(running.address)
+        small = audited_broker(address, None, None, RowFiles())
+        selected = RowFiles(selection=Selection(keys=tuple(unique_key(f"k{number}") for number in (3, 20, 37))))
+        few = audited_broker(address, None, None, selected)
+        monkeypatch.setattr(whole_store, "_SMALL_BYTES", 0)
+        monkeypatch.setattr(staged_audit, "SMALL_SPLIT_BYTES", 4_000)
+        monkeypatch.setattr(staged_audit, "SMALL_BUCKET_BYTES", 6_000)
+        large = audited_broker(address, None, None, RowFiles(), limit=7)
+    assert len(small.rounds) > 1
+    assert len(small.pending) == small.pending_total == large.pending_total == 40
+    assert {one.immunity_ms for one in small.pending} == {30_000, 50_000}
+    assert (large.pending, large.rounds, large.unasked) == (small.pending[:7], small.rounds, small.unasked)
+    assert [(group.pending, len(group.keys)) for group in large.unasked] == [(40, 3)]
+    chosen = {row.unique_key for row in few.audit.transactions}
+    assert list(few.pending) == [one for one in small.pending if one.row.unique_key in chosen]
+    assert len(chosen) == few.pending_total == 3
 
 
 def test_what_can_not_be_read_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

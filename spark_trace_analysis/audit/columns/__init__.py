@@ -1,1 +1,1 @@
-"""Records and transactions of a split or bucket as columns, for the audit by Spark, and the files that hold them."""
+"""Records and transactions of a split or bucket as columns, for an audit in stages, and the files that hold them."""

@@ -1,1 +1,1 @@
-"""The tasks of an audit on Spark, and the driver's work between them."""
+"""The tasks of an audit in stages, who runs them, and the work between the stages."""

@@ -1,7 +1,7 @@
 """The third stage of an audit: each task takes some transactions, puts their records together and judges each.
 
 Straight histories, the large majority, are judged from columns (``columns/straight_histories.py``).
-Every other one is built as objects and judged by the same rules as in one process.
+Every other one is built as objects and judged by the same rules as in an audit record by record.
 """
 
 from __future__ import annotations

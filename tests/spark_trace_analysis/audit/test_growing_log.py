@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import mmap
+import struct
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reference.format import commit_log_file
 from reference.format.commit_log import CommitLog
+from reference.format.consume_queue import ENTRY_BYTES, ConsumeQueue
 from spark_trace_analysis.audit import staged_audit
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.moving_store import tail_of
@@ -171,3 +175,38 @@ def test_the_end_of_a_log_is_behind_its_last_whole_record(tmp_path: Path) -> Non
         assert tail.rest == bytes(writer.log[ends[-2] : ends[-2] + torn_bytes]).rstrip(b"\0")
     cut_to(store, bytes(writer.log), is_full_size=True)
     assert tail_of(CommitLog.open(store)) == (str(store / LOG), ends[-1], b"")
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 7, 64, 4_096])
+def test_the_end_of_a_log_is_found_wherever_the_pieces_end_that_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece_bytes: int
+) -> None:
+    writer, ends = written(4)
+    store = writer.write(tmp_path / "s")
+    monkeypatch.setattr(commit_log_file, "_CHUNK_BYTES", piece_bytes)
+    assert tail_of(CommitLog.open(store)).end == ends[-1]
+    file = CommitLog.open(store).files[0]
+    magics = [start + 4 for start in [0, *ends[:-1]]]
+    assert [at for at in file.magics_from_the_end() if at in magics] == magics[::-1]
+    cut_to(store, bytes(writer.log[: ends[-1] - 1]), is_full_size=False)
+    assert tail_of(CommitLog.open(store)).end == ends[-2]
+
+
+def test_the_end_of_a_queue_is_looked_for_from_the_end_of_what_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "T" / "0" / f"{0:020d}"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(struct.pack(">qiq", 100, 200, 7) * 3)
+    with path.open("r+b") as stream:
+        stream.truncate(6_000_000)
+    sizes = []
+    read = ConsumeQueue.read
+
+    def noted(queue: ConsumeQueue, at: int, size: int) -> bytes:
+        sizes.append(size)
+        return read(queue, at, size)
+
+    monkeypatch.setattr(ConsumeQueue, "read", noted)
+    assert ConsumeQueue.open(path.parent).end == 3
+    assert sum(sizes) <= mmap.PAGESIZE + ENTRY_BYTES
