@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from real_brokers.rocketmq.scenarios import RealScenario
 
 SETTINGS: Final = {"transactionCheckInterval": "3000"}
-"""A round that reads op messages sleeps a second behind them (``SLEEP_WHILE_NO_OP``, 5.1.0): little beside the 30 s of a
-broker and beside these 3, but another interval beside the one second of the golden stores."""
+"""A round that reads op messages sleeps a second behind them (``SLEEP_WHILE_NO_OP``, 5.1.0): little beside the 30 s of
+a broker and beside these 3, but another interval beside the one second of the golden stores."""
 
 SCENARIOS: Final = {
     **{name: scenario_called(name) for name in ("five", "late", "immunity", "crash2")},
