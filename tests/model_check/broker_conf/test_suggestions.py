@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,6 +30,7 @@ OVERSLEPT, FLAG, NO_COMMIT = (
 )
 QUIET = Environment()
 TINY = load_instance("tiny")
+NANO = load_instance(str(Path(__file__).parents[1] / "instances" / "nano.toml"))
 
 
 def changes(configuration: Configuration) -> dict[str, str]:
@@ -145,7 +147,7 @@ def test_a_change_that_leaves_open_what_holds_without_it_mends_nothing_safely(mo
         rows = [Unknown(NO_COMMIT, "") if row.clause == NO_COMMIT else row for row in answer.finding.rows]
         return replace(answer, finding=replace(answer.finding, rows=tuple(rows)))
 
-    asked, bases = (NO_COMMIT, *ASKED), (TINY, load_instance("deep"))
+    asked, bases = (NO_COMMIT, *ASKED), (TINY, NANO)
     plain = judge_configuration(QUICK, QUIET, bases, clauses=asked, engine=CPYTHON)
     assert [row.clause for row in plain.holding] == [NO_COMMIT]
     (change,) = (one for one in changes_of(QUICK, QUIET) if str(one) == "transactionTimeOut=10000")

@@ -65,7 +65,9 @@ def kill_at(states: int, folder: Path, *options: object) -> None:
         pytest.param(("--engine", "fingerprints"), (400_000,), WORLD, id="fingerprints", marks=pytest.mark.sweep),
         pytest.param(("--memory", "32M"), (400_000,), WORLD, id="spilled", marks=pytest.mark.sweep),
         pytest.param((), KILLED_AT, WORLD, id="exact, four times", marks=pytest.mark.sweep),
-        pytest.param(("--engine", "fingerprints"), KILLED_AT[::3], WORLD, id="fingerprints, twice", marks=pytest.mark.sweep),
+        pytest.param(
+            ("--engine", "fingerprints"), KILLED_AT[::3], WORLD, id="fingerprints, twice", marks=pytest.mark.sweep
+        ),
         pytest.param(("--memory", "32M"), KILLED_AT[::3], WORLD, id="spilled, twice", marks=pytest.mark.sweep),
     ],
 )
