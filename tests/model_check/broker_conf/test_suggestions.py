@@ -20,6 +20,7 @@ from model_check.world import Environment
 
 if TYPE_CHECKING:
     from model_check.broker_conf.answer import ConfAnswer
+    from spec.constants import Instance
 
 pytestmark = pytest.mark.untraced
 
@@ -140,10 +141,16 @@ def test_what_the_time_does_not_suffice_for_is_named() -> None:
 
 def test_a_change_that_leaves_open_what_holds_without_it_mends_nothing_safely(monkeypatch: pytest.MonkeyPatch) -> None:
     searched = []
+    answers: dict[Instance, ConfAnswer] = {}
+
+    def once(*asked: Any, **question: Any) -> ConfAnswer:
+        if asked[2] not in answers:
+            answers[asked[2]] = search_size(*asked, **question)
+        return answers[asked[2]]
 
     def with_open(*asked: Any, **question: Any) -> ConfAnswer:
         searched.append(asked[2])
-        answer = search_size(*asked, **question)
+        answer = once(*asked, **question)
         rows = [Unknown(NO_COMMIT, "") if row.clause == NO_COMMIT else row for row in answer.finding.rows]
         return replace(answer, finding=replace(answer.finding, rows=tuple(rows)))
 
@@ -152,8 +159,7 @@ def test_a_change_that_leaves_open_what_holds_without_it_mends_nothing_safely(mo
     assert [row.clause for row in plain.holding] == [NO_COMMIT]
     (change,) = (one for one in changes_of(QUICK, QUIET) if str(one) == "transactionTimeOut=10000")
     for is_open in (False, True):
-        if is_open:
-            monkeypatch.setattr("model_check.broker_conf.suggestions.search_size", with_open)
+        monkeypatch.setattr("model_check.broker_conf.suggestions.search_size", with_open if is_open else once)
         found = suggest(plain, clauses=asked, changes=[change], engine=CPYTHON)
         (one,) = found.found
         assert (one.mends, one.breaks, one.is_safe) == ((OVERSLEPT,), (), not is_open)
