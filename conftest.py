@@ -69,7 +69,7 @@ SECONDS_A_TEST = 0.1
 
 
 class OneWorkerForAnInstance(LoadScopeScheduling):  # type: ignore[misc]
-    """Tests of a folder that need the same compiled instance run on one worker, where what they search is searched once.
+    """Tests of a folder that need the same compiled instance run on one worker, where each world is searched once.
 
     Others go by their file. The instance is known by the parameters in the test's name; its code is compiled by the
     first worker that wants it, and found on disk by the others. (The markers of `--dist loadgroup` do not reach the
@@ -92,7 +92,7 @@ def longest(groups: Mapping[str, Sized]) -> str:
 
 
 def group_of(nodeid: str) -> str:
-    """The tests that one worker takes together: of a Spark session, the page, an instance in a folder, else of a file."""
+    """The tests that one worker takes together: of a Spark session, the page, an instance in a folder, or a file."""
     file, _, parameters = nodeid.partition("[")
     if file.startswith(NEEDS_JAVA):
         return ONE_JAVA
