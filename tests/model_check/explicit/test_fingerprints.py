@@ -70,7 +70,7 @@ def test_the_probability_grows_with_states_and_shrinks_with_bits() -> None:
         for bits in (20, 40, 64)
     }
     few, many = crashing("tiny").distinct, crashing("small", 64).distinct
-    assert told["tiny", 20] > 0.999
+    assert told["small", 20] > 0.999
     assert told["tiny", 40] == pytest.approx(few**2 / 2**41, rel=1e-3)
     assert told["small", 40] == pytest.approx(many**2 / 2**41, rel=0.03)
     assert told["small", 64] < 1e-8
