@@ -151,7 +151,8 @@ def told(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     asked = json.dumps([shlex.split(command) for command in COMMANDS])
     code, out, err = run(installed, tmp_path_factory.mktemp("told"), "python", "-c", ALL_COMMANDS, given=asked)
     assert code == 0, err
-    return {command: tuple(json.loads(line)) for command, line in zip(COMMANDS, out.splitlines(), strict=True)}
+    answers = map(json.loads, out.splitlines())
+    return {command: (code, told, said) for command, (code, told, said) in zip(COMMANDS, answers, strict=True)}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
