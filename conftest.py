@@ -58,6 +58,9 @@ ONE_PAGE = "tests/html_report/"
 SHOWS_THE_PAGE = (ONE_PAGE, "tests/quality/test_no_page_contradicts_the_table.py")
 """The page of these tests is filled once: all schedules of the table of verdicts are replayed for it."""
 
+FOLDERS = 3
+"""So many parts of a path name the folder in which tests share an instance; all tests of `tiny` are a fifth of all."""
+
 SECONDS = Path(__file__).parent / "benchmarks" / "tests" / "seconds.toml"
 """What `make bench-tests` measured, by group of tests that one worker takes."""
 
@@ -66,9 +69,10 @@ SECONDS_A_TEST = 0.1
 
 
 class OneWorkerForAnInstance(LoadScopeScheduling):  # type: ignore[misc]
-    """Tests that need the same compiled instance run on one worker, where it is compiled once; others go by their file.
+    """Tests of a folder that need the same compiled instance run on one worker, where each world is searched once.
 
-    The instance is known by the parameters in the test's name. (The markers of `--dist loadgroup` do not reach the
+    Others go by their file. The instance is known by the parameters in the test's name; its code is compiled by the
+    first worker that wants it, and found on disk by the others. (The markers of `--dist loadgroup` do not reach the
     scheduler of pytest-xdist 3.8 under pytest 9.2.)
 
     The longest group goes first, so that no worker waits for the other one's in the end.
@@ -88,14 +92,16 @@ def longest(groups: Mapping[str, Sized]) -> str:
 
 
 def group_of(nodeid: str) -> str:
-    """The tests that one worker takes together: of a Spark session, the page, a compiled instance, else of a file."""
+    """The tests that one worker takes together: of a Spark session, the page, an instance in a folder, or a file."""
     file, _, parameters = nodeid.partition("[")
     if file.startswith(NEEDS_JAVA):
         return ONE_JAVA
     if file.startswith(SHOWS_THE_PAGE):
         return ONE_PAGE
     named = set(re.split(r"[-\]]", parameters))
-    return next((name for name in COMPILED if name in named), file.split("::")[0])
+    path = file.split("::")[0]
+    instance = next((name for name in COMPILED if name in named), None)
+    return path if instance is None else f"{instance} {'/'.join(path.split('/')[:FOLDERS])}"
 
 
 MEASURED: dict[str, float] = tomllib.loads(SECONDS.read_text())

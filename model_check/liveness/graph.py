@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +59,17 @@ def _predicates(responses: Sequence[Response]) -> tuple[Property, ...]:
     return tuple(predicate for one in responses for predicate in (one.giving, one.wanting) if predicate is not None)
 
 
+def _answered(machine: Machine, responses: Sequence[Response]) -> tuple[Response, ...]:
+    """Those whose predicates are compiled: all of the machine, so that one code serves each choice of them."""
+    return machine.responses if set(responses) <= set(machine.responses) else tuple(responses)
+
+
+@cache
+def _observed(machine: Machine, responses: tuple[Response, ...]) -> Machine:
+    """The machine with the predicates as witnesses."""
+    return replace(machine, clauses=(), witnesses=_predicates(responses))
+
+
 def _by_response(responses: Sequence[Response], truths: npt.NDArray[np.bool_]) -> tuple[dict[Response, Flags], ...]:
     """Given and wanted of each response; `truths` has a row a predicate."""
     given: dict[Response, Flags] = {}
@@ -90,9 +101,9 @@ def all_states(
 
     `EvaluationError` when a step leaves a declared range.
     """
-    asked = replace(machine, clauses=(), witnesses=_predicates(responses))
+    observed = _observed(machine, _answered(machine, responses))
     found = explore(
-        asked, constants, threads=1, most_states=most_states, report=report, resources=Resources(spill=False)
+        observed, constants, threads=1, most_states=most_states, report=report, resources=Resources(spill=False)
     )
     if not found.store.has_numbers:
         message = "the states of this instance are too small to be numbered: ask the engine cpython"
@@ -104,7 +115,9 @@ def graph_of(found: Exploration, machine: Machine, responses: Sequence[Response]
     """The graph of the states found: each is expanded once more, and its successors are looked up."""
     starts, targets, labels = _rows(found)
     levels = np.repeat(np.arange(len(found.sizes), dtype=np.int32), found.sizes)
-    given, wanted = _by_response(responses, _truths(found))
+    given, wanted = (
+        {one: flags[one] for one in responses} for flags in _by_response(_answered(machine, responses), _truths(found))
+    )
     edge = np.zeros(len(levels), dtype=np.bool_)
     for name in machine.queues:
         edge |= found.at_full_queue(name)

@@ -17,6 +17,7 @@ from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.selection import Selection
 from spark_trace_analysis.records.version import Writer
 from tests.html_report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
+from tests.sampled import sampled
 from tests.spark_trace_analysis.audit.both_audits import NO_TRACE
 
 LOG = f"commitlog/{0:020d}"
@@ -135,8 +136,8 @@ def test_all_is_printed(desk: Page) -> None:
     assert not desk.locator(".filter").is_visible()
 
 
-@pytest.mark.parametrize(("name", "viewport"), [("desk", DESK), ("phone", PHONE)])
-@pytest.mark.parametrize("scheme", ["light", "dark", "print"])
+@pytest.mark.parametrize(("name", "viewport"), sampled([("desk", DESK), ("phone", PHONE)], 2))
+@pytest.mark.parametrize("scheme", sampled(["light", "dark", "print"], 2))
 def test_screenshots_are_kept(browser: Browser, address: str, name: str, viewport: ViewportSize, scheme: str) -> None:
     for page in opened_page(browser, address, viewport):
         if scheme == "print":

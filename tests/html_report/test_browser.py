@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.html_report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
 from tests.html_report.sample_page import TABLE, verdicts
+from tests.sampled import sampled
 
 SCREENS = 6
 """How many the page has at most on a desk before anything is unfolded."""
@@ -26,7 +27,7 @@ def by_id(page: Page, name: str) -> Locator:
     return page.locator(f"[id='{name}']")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", sampled(["light", "dark"], 2))
 @pytest.mark.parametrize(("name", "viewport"), [("desk", DESK), ("phone", PHONE)])
 def test_all_guarantees_and_versions_are_on_the_first_screen(
     browser: Browser, address: str, name: str, viewport: ViewportSize, scheme: Literal["light", "dark"]
@@ -247,7 +248,7 @@ def test_words_can_be_read_and_controls_have_names(desk: Page, scheme: str) -> N
     assert controls.evaluate_all(f"parts => ({nameless})(parts).length") == 0
 
 
-@pytest.mark.parametrize(("name", "viewport"), [("desk", DESK), ("phone", PHONE)])
+@pytest.mark.parametrize(("name", "viewport"), sampled([("desk", DESK), ("phone", PHONE)], 2))
 def test_screenshots_are_kept(browser: Browser, address: str, name: str, viewport: ViewportSize) -> None:
     for page in opened_page(browser, f"{address}#S1.immune_half-4.9.7", viewport):
         clause = by_id(page, "S1.immune_half-4.9.7")

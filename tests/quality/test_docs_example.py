@@ -77,6 +77,7 @@ def test_the_stored_test_is_green(tmp_path: Path) -> None:
     assert "1 passed" in told.stdout
 
 
+@pytest.mark.sweep
 def test_tlc_finds_the_violation_in_the_stored_module_in_15_steps(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE / "tla", tmp_path / "tla")
     told = run_tlc(tmp_path / "tla", "TransactionalMessages")

@@ -109,7 +109,7 @@ def test_the_emitter_agrees_with_cpython() -> None:
 @pytest.mark.parametrize(
     "mutant",
     sampled(
-        [drop_an_assignment, forget_a_conjunct, take_less_for_less_or_equal, age_nothing, write_at_the_first_place], 2
+        [drop_an_assignment, forget_a_conjunct, take_less_for_less_or_equal, age_nothing, write_at_the_first_place], 4
     ),
     ids=lambda mutant: mutant.__name__,
 )
@@ -122,7 +122,7 @@ def test_a_broken_emitter_is_seen(
 
 @pytest.mark.parametrize(
     "field",
-    sampled(["check_times", "local", "names", "cursor", "end"], 2),
+    sampled(["check_times", "local", "names", "cursor", "end"], 3),
 )
 def test_a_field_that_is_packed_one_bit_too_narrow_is_seen(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = packing.pack_machine
@@ -208,7 +208,7 @@ MUTANTS = [
 
 @pytest.mark.parametrize(
     ("module", "name", "old", "new"),
-    sampled(MUTANTS, 2),
+    sampled(MUTANTS, 3),
 )
 def test_a_changed_action_changes_the_pinned_numbers(module: ModuleType, name: str, old: str, new: str) -> None:
     assert numbers_with(module, name, old, new) != QUIET_4_9_7

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("test", "group"),
     [
-        ("tests/defects/test_a02.py::test_the_jump[trio-4.5.1-1]", "trio"),
+        ("tests/defects/test_a02.py::test_the_jump[trio-4.5.1-1]", "trio tests/defects/test_a02.py"),
+        ("tests/model_check/explicit/test_paths.py::test_it[tiny-1]", "tiny tests/model_check/explicit"),
         ("tests/defects/test_a15.py::test_what_it_is", "tests/defects/test_a15.py"),
         ("tests/spark_trace_analysis/judge/test_both_ways.py::test_it[tiny]", ONE_JAVA),
         ("tests/halfcheck/verify/test_verify.py::test_it", ONE_JAVA),

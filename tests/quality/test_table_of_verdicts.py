@@ -31,6 +31,7 @@ from model_check.world import NO_FAULTS, Environment, Profile, World
 from spec.constants import FAULTS
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.sampled import sampled as each_nth
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,7 +84,7 @@ def test_fewer_faults_break_no_more(profile: str) -> None:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("profile", distinct(PROFILES))
+@pytest.mark.parametrize("profile", each_nth(distinct(PROFILES), 3))
 @pytest.mark.parametrize("instance", ["tiny"])
 def test_every_entry_of_tiny_with_one_fault_is_what_the_searches_give(
     profile: str, instance: str, tmp_path: Path

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,8 +73,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment / "bin" / "halfcheck"
 
 
-def run(installed: Path, folder: Path, *words: str) -> tuple[int, str, str]:
-    """One command in an empty folder, with nothing of the checkout on its path."""
+def run(installed: Path, folder: Path, *words: str, given: str = "") -> tuple[int, str, str]:
+    """One command in an empty folder, with nothing of the checkout on its path, which reads what is given."""
     wanted = {"PATH", "JAVA_HOME", "TMPDIR", "PYTHONPYCACHEPREFIX", "HALFCHECK_COMPILE"}
     environment = {name: value for name, value in os.environ.items() if name in wanted}
     environment |= {"HOME": str(folder), "HALFCHECK_CACHE": str(cache_folder())}
@@ -81,7 +82,7 @@ def run(installed: Path, folder: Path, *words: str) -> tuple[int, str, str]:
     if words[0] == "python":
         program = [installed.with_name("python"), *words[1:]]
     finished = subprocess.run(
-        program, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+        program, cwd=folder, env=environment, input=given, capture_output=True, text=True, check=False, timeout=300
     )
     return finished.returncode, finished.stdout, finished.stderr
 
@@ -109,34 +110,63 @@ def test_the_wheel_carries_nothing_that_starts_foreign_brokers(wheel: Path) -> N
     assert [name for name in programs if not name.startswith("conformance/java/src/halfcheck/")] == []
 
 
-@pytest.mark.parametrize(
-    ("command", "exit_code", "said"),
-    [
-        ("--version", 0, "halfcheck 0."),
-        (
-            "check --instance tiny --property S1.immune_half --itf b01.itf.json --svg b01.svg --pytest test_b01.py",
-            12,
-            "S1.immune_half",
-        ),
-        ("instances medium", 0, "bits in"),
-        ("defects A04", 0, "found in the reference broker"),
-        ("coverage --help", 0, "--page"),
-        (f"replay --instance tiny --steps '{STEPS}'", 0, "no property is violated"),
-        ("fuzz --help", 0, "--mutants"),
-        ("export --tla tla --instance tiny", 0, "TransactionalMessages.tla"),
-        ("simulate --trace 3 --instance tiny --steps 5", 0, "steps: "),
-        ("audit conformance/golden/5.3.3/immunity", 0, "1 doubled, 6 delivered"),
-        ("diff conformance/golden/5.3.3/immunity spec:5.3.3+heeds_settled_originals", 12, "put_back transaction=1"),
-        ("diff reference conformance/golden/5.3.3/late", 0, "identical"),
-        ("diff reference:conformance/golden/5.3.3/five spec:4.9.7", 12, "refused by the specification of 4.9.7"),
-        ("python -m reference.scenarios five-outcomes --out told", 0, ""),
-    ],
-)
+COMMANDS = {
+    "--version": (0, "halfcheck 0."),
+    "check --instance tiny --property S1.immune_half --itf b01.itf.json --svg b01.svg --pytest test_b01.py": (
+        12,
+        "S1.immune_half",
+    ),
+    "instances medium": (0, "bits in"),
+    "defects A04": (0, "found in the reference broker"),
+    "coverage --help": (0, "--page"),
+    f"replay --instance tiny --steps '{STEPS}'": (0, "no property is violated"),
+    "fuzz --help": (0, "--mutants"),
+    "export --tla tla --instance tiny": (0, "TransactionalMessages.tla"),
+    "simulate --trace 3 --instance tiny --steps 5": (0, "steps: "),
+    "audit conformance/golden/5.3.3/immunity": (0, "1 doubled, 6 delivered"),
+    "diff conformance/golden/5.3.3/immunity spec:5.3.3+heeds_settled_originals": (12, "put_back transaction=1"),
+    "diff reference conformance/golden/5.3.3/late": (0, "identical"),
+    "diff reference:conformance/golden/5.3.3/five spec:4.9.7": (12, "refused by the specification of 4.9.7"),
+}
+"""What the README has people type, with its exit code and a part of its answer."""
+
+ALL_COMMANDS = """
+import io, json, os, sys
+from contextlib import redirect_stderr, redirect_stdout
+from halfcheck.app import run
+for number, words in enumerate(json.load(sys.stdin)):
+    os.makedirs(str(number))
+    os.chdir(str(number))
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run(words)
+    os.chdir("..")
+    print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def told(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str, str]]:
+    """Exit code, output and errors of each command; one Python carries them out, each in an empty folder."""
+    asked = json.dumps([shlex.split(command) for command in COMMANDS])
+    code, out, err = run(installed, tmp_path_factory.mktemp("told"), "python", "-c", ALL_COMMANDS, given=asked)
+    assert code == 0, err
+    answers = map(json.loads, out.splitlines())
+    return {command: (code, told, said) for command, (code, told, said) in zip(COMMANDS, answers, strict=True)}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_readme_runs_where_there_is_no_checkout(
-    installed: Path, tmp_path: Path, command: str, exit_code: int, said: str
+    told: dict[str, tuple[int, str, str]], command: str
 ) -> None:
-    code, out, err = run(installed, tmp_path, *shlex.split(command))
+    exit_code, said = COMMANDS[command]
+    code, out, err = told[command]
     assert (code, said in out, "Traceback" in err) == (exit_code, True, False), (out, err)
+
+
+def test_a_program_and_a_module_of_the_readme_run_where_there_is_no_checkout(installed: Path, tmp_path: Path) -> None:
+    assert run(installed, tmp_path, "--version")[:2] == (0, f"halfcheck {version('halfcheck')}\n")
+    assert run(installed, tmp_path, *shlex.split("python -m reference.scenarios five-outcomes --out told"))[0] == 0
 
 
 def test_the_phases_of_verify_find_what_they_read(installed: Path, tmp_path: Path) -> None:

@@ -198,11 +198,10 @@ def test_a_planted_fault_is_found_and_named(name: str, tmp_path: Path, capfd: py
     fault, store = FAULTS[name], tmp_path / "store"
     fault.store(store)
     ways: list[tuple[str, ...]] = [(), ("--master", "local[2]")]
-    for way in ways:
-        exit_code, answer, lines = audited(store, capfd, *way)
-        assert (exit_code, answer["corrupt"]) == (ExitCode.OK, [])
-        assert not [line for line in lines if re.search(fault.says, line)], "it is said of the clean store, too"
-        assert "No damage was found" in tmp_path.joinpath("page.html").read_text(encoding="utf-8")
+    exit_code, answer, lines = audited(store, capfd)
+    assert (exit_code, answer["corrupt"]) == (ExitCode.OK, [])
+    assert not [line for line in lines if re.search(fault.says, line)], "it is said of the clean store, too"
+    assert "No damage was found" in tmp_path.joinpath("page.html").read_text(encoding="utf-8")
     fault.plant(store)
     answers = []
     for way in ways:

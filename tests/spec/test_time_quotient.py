@@ -141,7 +141,7 @@ SHORT = {"half_slots": 2, "op_slots": 1, "check_max": 1}
         pytest.param("4.5.1", "slow_round,late_end", "tiny", SHORT | {"immunities": (-1,)}, marks=pytest.mark.sweep),
         pytest.param("5.3.3", "clock_skew", "odd", SHORT | {"immunities": (1, 5)}, marks=pytest.mark.sweep),
         pytest.param("5.4.0", "clock_step", "tiny", SHORT | {"immunities": (-1,)}, marks=pytest.mark.sweep),
-        ("5.3.3", "clock_skew,clock_step", "tiny", SHORT | {"immunities": (-1,)}),
+        pytest.param("5.3.3", "clock_skew,clock_step", "tiny", SHORT | {"immunities": (-1,)}, marks=pytest.mark.sweep),
         ("fixed", "slow_round,late_end", "tiny", SHORT | {"immunities": (-1,)}),
         ("4.9.7+finishes_reading", "slow_round,clock_step", "tiny", SHORT | {"immunities": (-1,)}),
     ],

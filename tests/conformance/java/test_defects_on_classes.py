@@ -14,6 +14,7 @@ from fuzz.lockstep.real_replays import RealOutcome
 from model_check.defects.catalogue import defect_called
 from model_check.defects.findings import CLASSES_FINDINGS
 from tests.conformance.java.wanting_maven import MARKS, RELEASE
+from tests.sampled import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ def twins() -> Iterator[TwinsOfReleases]:
         yield made
 
 
-@pytest.mark.parametrize("identifier", ["A56", "B12", "B11", "B16", "B36", "B49", "B57"])
+@pytest.mark.parametrize("identifier", sampled(["A56", "B12", "B11", "B16", "B36", "B49", "B57"], 2))
 def test_a_sample_of_what_is_on_record_is_what_the_classes_do(twins: TwinsOfReleases, identifier: str) -> None:
     (task,) = (task for task in tasks_of(defect_called(identifier)) if task.release == RELEASE)
     replay = task.ask(twins)
@@ -37,6 +38,7 @@ def test_a_sample_of_what_is_on_record_is_what_the_classes_do(twins: TwinsOfRele
     assert (RELEASE, replay.steps, task.digits, "") in RECORDED[identifier].asked
 
 
+@pytest.mark.sweep
 def test_a_store_goes_from_the_classes_of_one_release_to_those_of_another(twins: TwinsOfReleases) -> None:
     replay = twins.play(scenarios()["B18"], RELEASE)
     assert replay.outcome is RealOutcome.TAKEN, replay.reason

@@ -72,7 +72,7 @@ def judged(jar: Path, counterexamples: list[MinimalCounterexample], seconds: flo
 
 def test_the_right_repair_mends_its_clauses_and_breaks_nothing(jars: dict[str, Path]) -> None:
     with by_looks():
-        verdict = judged(jars[RIGHT], SOME, 80)
+        verdict = judged(jars[RIGHT], SOME, 50)
     assert given_jar(jars[RIGHT]).release == RELEASE
     assert {each.name for each in verdict.of(ClauseOutcome.MENDED)} == {"S1.immune_half", "S9.immune_half"}
     assert all(each.played and not each.broken for each in verdict.of(ClauseOutcome.MENDED))

@@ -19,6 +19,8 @@ from tests.processes import is_over
 from wire.control.order_answers import NO_VERDICT
 
 BROKER = [sys.executable, "-m", "halfcheck", "broker", "--port", "0", "--clock", "virtual", "--json"]
+UNRECORDED = ("--no-record",)
+"""Of a broker whose verdict nobody asks for: to reach one takes longer than all else."""
 
 COMMIT_ONE = """
 import os
@@ -82,7 +84,7 @@ def test_a_command_may_stop_its_broker_and_goes_on() -> None:
 
 def test_a_command_finds_every_proxy() -> None:
     program = "import os; print(os.environ['HALFCHECK_GRPC_ADDRESS'], os.environ['HALFCHECK_GRPC_ADDRESSES'])"
-    first, both = in_python(program, "--grpc-port", "0", "--proxies", "2").stdout.split()
+    first, both = in_python(program, *UNRECORDED, "--grpc-port", "0", "--proxies", "2").stdout.split()
     assert both.split(";")[0] == first
     assert len(set(both.split(";"))) == 2
 
@@ -96,13 +98,16 @@ def test_a_command_that_can_not_be_started_is_one_line(program: str) -> None:
 
 
 def started(
-    folder: Path, trap: str, then: str = "while :; do sleep 0.05; done"
+    folder: Path, trap: str, then: str = "while :; do sleep 0.05; done", *, options: tuple[str, ...] = UNRECORDED
 ) -> tuple[subprocess.Popen[str], int, int]:
     """A broker whose command has started a process in the background: the three of them."""
     told = folder / "told"
     script = f"{trap}; sleep 600 & echo $$ $! > {told}.new; mv {told}.new {told}; {then}"
     process = subprocess.Popen(
-        [*BROKER, "--exec", "--", "sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*BROKER, *options, "--exec", "--", "sh", "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     while not told.exists():
         assert process.poll() is None
@@ -113,7 +118,8 @@ def started(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_reaches_the_command_and_nothing_is_left_of_it(number: signal.Signals, tmp_path: Path) -> None:
-    process, command, behind = started(tmp_path, f"trap 'echo heard; exit 7' {number.name.removeprefix('SIG')}")
+    trap = f"trap 'echo heard; exit 7' {number.name.removeprefix('SIG')}"
+    process, command, behind = started(tmp_path, trap, options=())
     with process:
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
@@ -162,7 +168,7 @@ def test_a_command_has_the_terminal_and_ctrl_c_is_for_it() -> None:
     assert process.returncode == 9
 
 
-@pytest.mark.parametrize("options", [[], ["--exec", "--", "sleep", "600"]])
+@pytest.mark.parametrize("options", [[], [*UNRECORDED, "--exec", "--", "sleep", "600"]])
 def test_a_broker_ends_with_the_process_that_has_started_it(options: list[str], tmp_path: Path) -> None:
     verdict = tmp_path / "verdict"
     words = [*BROKER, "--exit-with-parent", *options]

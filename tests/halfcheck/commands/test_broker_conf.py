@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
+from model_check.broker_conf import judgement
+from model_check.broker_conf.answer import ConfAnswer, check_configuration
 from model_check.finding import SCHEMA
 from tests.sampled import sampled
 
@@ -24,6 +27,23 @@ VERSIONS_WITH_BATCHES = [
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+ANSWERS: dict[Hashable, ConfAnswer] = {}
+"""To the questions that the tests here have asked."""
+
+
+@pytest.fixture(autouse=True)
+def _answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What several tests ask is searched once."""
+
+    def answered(*asked: Any, **question: Any) -> ConfAnswer:
+        key = asked, frozenset((name, value) for name, value in question.items() if name != "report")
+        if key not in ANSWERS:
+            ANSWERS[key] = check_configuration(*asked, **question)
+        return ANSWERS[key]
+
+    monkeypatch.setattr(judgement, "check_configuration", answered)
 
 
 def write(text: str) -> None:

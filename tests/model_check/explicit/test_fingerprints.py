@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.explicit.exploration import expected_collisions
 from model_check.explicit.search import Exploration, explore
 from model_check.explicit.state_store.resources import Resources
+from model_check.verdicts.table import table_of_verdicts
 from model_check.world import World
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -18,9 +18,12 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def managers(count: int, bits: int, threads: int = 1) -> Exploration:
-    constants = Constants(resource_managers=count)
-    return explore(TWO_PHASE_COMMIT, constants, threads=threads, resources=Resources(fingerprint_bits=bits))
+def crashing(instance: str, bits: int | None = None, threads: int = 1) -> Exploration:
+    """All states of 5.3.3 with crashes, or as many fingerprints of them."""
+    constants = World.of("5.3.3", ["crash"], instance).constants
+    return explore(
+        TRANSACTIONAL_MESSAGES, constants, threads=threads, resources=Resources(fingerprint_bits=bits) if bits else None
+    )
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -43,26 +46,31 @@ def test_on_what_fits_they_agree_with_the_exact_search(profile: str, threads: in
 
 
 def test_a_table_of_fingerprints_grows_and_loses_none() -> None:
-    found = managers(8, 64, threads=2)
-    assert (found.distinct, found.generated) == (1_745_408, 18_507_778)
-    assert found.collision_probability == pytest.approx(1_745_408**2 / 2**65, rel=1e-4)
+    world = World.of("5.3.3", ["crash"], "small")
+    entry = table_of_verdicts().of(world.profile, world.instance)[world.environment]
+    found = crashing("small", 64, threads=2)
+    assert (found.distinct, found.generated) == (entry.distinct, entry.generated)
+    assert found.collision_probability == pytest.approx(found.distinct**2 / 2**65, rel=1e-4)
 
 
 def test_narrow_fingerprints_miss_states_about_as_often_as_is_said() -> None:
     """One that collides takes those with it that are only found behind it."""
-    total = 8_832
+    total = crashing("tiny").distinct
     for bits in (16, 18, 20, 22):
         expected = expected_collisions(total, bits)
-        missed = total - managers(5, bits).distinct
+        missed = total - crashing("tiny", bits).distinct
         assert expected / 4 < missed < 4 * expected, (bits, missed, expected)
-    assert managers(5, 40).distinct == total
+    assert crashing("tiny", 40).distinct == total
 
 
 def test_the_probability_grows_with_states_and_shrinks_with_bits() -> None:
     told = {
-        (count, bits): managers(count, bits).collision_probability or 0.0 for count in (5, 7) for bits in (20, 40, 64)
+        (name, bits): crashing(name, bits).collision_probability or 0.0
+        for name in ("tiny", "small")
+        for bits in (20, 40, 64)
     }
-    assert told[5, 20] > 0.999
-    assert told[5, 40] == pytest.approx(8_832**2 / 2**41, rel=1e-3)
-    assert told[7, 40] == pytest.approx(296_448**2 / 2**41, rel=0.03)
-    assert told[7, 64] < 1e-8
+    few, many = crashing("tiny").distinct, crashing("small", 64).distinct
+    assert told["small", 20] > 0.999
+    assert told["tiny", 40] == pytest.approx(few**2 / 2**41, rel=1e-3)
+    assert told["small", 40] == pytest.approx(many**2 / 2**41, rel=0.03)
+    assert told["small", 64] < 1e-8

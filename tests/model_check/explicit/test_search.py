@@ -112,7 +112,7 @@ def test_an_interruption_keeps_what_was_found() -> None:
 
 def test_what_is_forgotten_at_once_is_judged_all_the_same() -> None:
     """What the clause forbids is in no state that is kept."""
-    constants = forgetful_machine.Constants()
+    constants = forgetful_machine.Constants(cells=2)
     slow = cpython.explore(forgetful_machine.FORGETFUL, constants)
     found = explicit_search.explore(forgetful_machine.FORGETFUL, constants)
     (clause,) = forgetful_machine.FORGETFUL.clauses

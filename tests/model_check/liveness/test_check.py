@@ -37,7 +37,11 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 
 def narrow(**sizes: int) -> Instance:
-    usual: dict[str, Any] = {"immunities": (-1,), "check_max": 1, "timeout": 1, "half_slots": 3, "op_slots": 3}
+    """A small instance with room for so many halves that a state takes as many words as one of `endless`.
+
+    So its kernels are those of `endless`, too.
+    """
+    usual: dict[str, Any] = {"immunities": (-1,), "check_max": 1, "timeout": 1, "half_slots": 7, "op_slots": 3}
     return replace(load_instance("endless"), name="narrow", **{**usual, "persist_interval": 1, **sizes})
 
 

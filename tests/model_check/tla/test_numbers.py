@@ -52,7 +52,7 @@ NANO, NANO_PROXIED = (
         pytest.param(NANO, "4.9.7", ["undecodable_half", "undecodable_op"], marks=pytest.mark.sweep),
         pytest.param("odd", "4.9.7", ["undecodable_half", "undecodable_op"], marks=pytest.mark.sweep),
         pytest.param(NANO, "5.3.3", ["clock_skew"], marks=pytest.mark.sweep),
-        (NANO, "4.9.7", ["retention"]),
+        pytest.param(NANO, "4.9.7", ["retention"], marks=pytest.mark.sweep),
         (NANO_PROXIED, "5.5.1", ["slow_proxy", "shared_topic"]),
         pytest.param(NANO_PROXIED, "5.3.3", ["slow_local", "restart_proxy", "other_proxy"], marks=pytest.mark.sweep),
         pytest.param("odd", "5.3.3", ["clock_skew"], marks=pytest.mark.sweep),

@@ -25,6 +25,7 @@ from spec.language import Kind, widest_layout
 from spec.profiles import PROFILES, distinct
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.sampled import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,7 +195,7 @@ def is_subset(few: Words, many: Words) -> bool:
     return bool(np.isin(rows, whole).all())
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", sampled(range(12), 3))
 def test_a_larger_environment_reaches_and_breaks_all_that_a_smaller_one_does(seed: int) -> None:
     chance = random.Random(seed)
     profile = chance.choice(distinct(PROFILES))
@@ -210,7 +211,7 @@ def test_a_larger_environment_reaches_and_breaks_all_that_a_smaller_one_does(see
             assert sooner <= at
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", sampled(FAULTS, 3))
 def test_each_fault_adds_to_the_quiet_world(fault: str) -> None:
     """All that is reached and broken without a fault is reached and broken with it, in all versions and as repaired."""
     instance = PROXIED if fault in OF_PROXIES else "tiny"

@@ -15,6 +15,7 @@ from spec.constants import FAULTS
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, untraced
+from tests.sampled import sampled
 
 if TYPE_CHECKING:
     from spec.language import Machine
@@ -46,7 +47,7 @@ def test_without_its_action_a_fault_is_idle_and_reaches_nothing_new() -> None:
             assert (alone.distinct, alone.generated) == (more.distinct, more.generated)
 
 
-@pytest.mark.parametrize("profile", distinct(PROFILES))
+@pytest.mark.parametrize("profile", sampled(distinct(PROFILES), 3))
 def test_a_fault_that_reaches_something_new_is_not_idle(profile: str) -> None:
     idle = idle_faults(TRANSACTIONAL_MESSAGES, Profile.of(profile), load_instance("tiny"))
     quiet = checked(profile, "quiet", "tiny").numbers

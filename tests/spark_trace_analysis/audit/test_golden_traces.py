@@ -177,7 +177,13 @@ def test_deliveries_in_a_row_are_refused_where_each_end_writes_its_own_op_messag
     assert (verdict.divergence.number, verdict.divergence.guard) == (third, "require: none is under way")
 
 
-@pytest.mark.parametrize("name", QUICKLY_EXPLAINED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *sampled([name for name in SHORT if name.endswith("/immunity")], 2),
+        *sampled([case for case in QUICKLY_EXPLAINED if not str(case.values[0]).endswith("/immunity")], 3),
+    ],
+)
 def test_the_repair_of_b01_is_refused_where_an_immune_copy_of_a_settled_half_is_put_back(name: str) -> None:
     golden = golden_trace(name)
     verdict = b01_repaired(golden)
