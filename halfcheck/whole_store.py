@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.staged_audit import StagedAuditOptions
     from spark_trace_analysis.audit.stages.stage_runner import StageRunner
 
-_SMALL_BYTES: Final = 64 << 20
+_SMALL_BYTES: Final = 16 << 20
 _ALL_CORES: Final = "local[*]"
 
 
