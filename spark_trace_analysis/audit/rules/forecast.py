@@ -77,7 +77,7 @@ class CheckRounds(NamedTuple):
         return moment + (self.one_at - moment) % self.interval_ms
 
 
-class Forecast(NamedTuple):
+class Foretold(NamedTuple):
     """What comes of some pending halves if nobody answers; milliseconds since the epoch, by the broker's clock.
 
     Attributes
@@ -116,7 +116,7 @@ class Forecasts:
             here = slice(begin, begin + _AT_A_TIME)
             self.discarded_at[here] = self.of(here).discarded_at
 
-    def of(self, numbers: slice | Numbers) -> Forecast:
+    def of(self, numbers: slice | Numbers) -> Foretold:
         """What comes of some of them."""
         halves, rounds = self._halves.part(numbers), self._rounds
         due = halves.born + halves.age_of_checks(self._timeout_ms)
@@ -128,4 +128,4 @@ class Forecasts:
         asked = np.where(due <= first, first, rounds.first_from(np.maximum(second, due)))
         times = np.maximum((discarded - np.maximum(asked, second)) // rounds.interval_ms, 0)
         times += (left > 0) & (asked == first)
-        return Forecast(np.where(times > 0, asked, NOTHING), times, discarded)
+        return Foretold(np.where(times > 0, asked, NOTHING), times, discarded)
