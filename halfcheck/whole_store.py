@@ -107,7 +107,7 @@ def _threads() -> Iterator[StageRunner]:
 
 @contextmanager
 def _spark(master: str, conf: Sequence[str]) -> Iterator[StageRunner]:
-    from spark_trace_analysis.cluster.jobs import SparkJobs
+    from spark_trace_analysis.audit.stages.spark_jobs import SparkJobs
     from spark_trace_analysis.cluster.session import spark_session
 
     with spark_session(master, conf=conf) as spark:

@@ -16,7 +16,7 @@ from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from spark_trace_analysis.audit.staged_audit import StagedAuditOptions, audit_in_stages
-from spark_trace_analysis.cluster.jobs import SparkJobs
+from spark_trace_analysis.audit.stages.spark_jobs import SparkJobs
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.ingest.rocketmq_store import RocketmqStore, register
 from spark_trace_analysis.ingest.split_rows import SCHEMA

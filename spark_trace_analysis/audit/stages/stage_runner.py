@@ -1,4 +1,4 @@
-"""Who runs the tasks of a stage: the threads of this process, or Spark (``cluster/jobs.py``).
+"""Who runs the tasks of a stage: the threads of this process, or Spark (``spark_jobs.py``).
 
 A task is a plain function of its item. What it makes are files, the last of which says that it is done
 (``audit/columns/stage_files.py``), so that a task whose file is there is not begun.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import os
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
+from threading import Event
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import pyarrow as pa
@@ -60,13 +61,23 @@ class Threads:
             for item in left:
                 task(item)
             return
+        has_failed = Event()
+
+        def begin(item: Item) -> None:
+            if not has_failed.is_set():
+                try:
+                    task(item)
+                except BaseException:
+                    has_failed.set()
+                    raise
+
         with ThreadPoolExecutor(self._count, "audit") as threads:
-            running = [threads.submit(task, item) for item in left]
+            running = [threads.submit(begin, item) for item in left]
             try:
-                over, _ = wait(running, return_when=FIRST_EXCEPTION)
+                wait(running)
             finally:
                 threads.shutdown(wait=False, cancel_futures=True)
-        for one in over:
+        for one in running:
             one.result()
         _give_back()
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from model_check.world import World
 from spark_trace_analysis.audit.staged_audit import StagedAuditOptions, audit_in_stages
-from spark_trace_analysis.cluster.jobs import SparkJobs
+from spark_trace_analysis.audit.stages.spark_jobs import SparkJobs
 from spark_trace_analysis.cluster.session import spark_session, walk_kernels
 from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.traces.event_source import WALKS
