@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _HALVES: Final = 40
 _IMMUNE: Final = 5
-_IMMUNITIES: Final = ("1", "5", "8")
+_IMMUNITIES: Final = ("1", "15", "25")
 _PAUSE_S: Final = 0.05
 _TOPIC: Final = "TopicPending"
 
@@ -33,5 +33,5 @@ def left_pending(broker: RealBroker) -> None:
 
 PENDING: Final = RealScenario(
     left_pending,
-    {"transactionTimeOut": "2000", "transactionCheckMax": "4"},
+    {"transactionTimeOut": "6000", "transactionCheckInterval": "10000", "transactionCheckMax": "4"},
 )

@@ -29,11 +29,10 @@ Compared are the rows of all transactions, field by field with their histories, 
 specification's verdict. The number of records is not: a network gives those of the topics of transactions only.
 
 A forecast is the time of a pending half's next check, or of its discard, as a moment gave it. It is held against what
-the store shows at the end, unless the half was answered before or the broker was killed. Rounds come every 3 s here, in
-`mixed` every 10 s, and not every 30 or 60. A round that has read op messages sleeps a second (5.1.0 and later), which
-nobody can foretell of answers to come: beside 3 s that is much, beside 30 s little. A discard is foretold in the
-middle of the two rounds that may do it; where a half is besides just too young for a round, and that round comes late
-enough to find it, both add up to more than one interval.
+the store shows at the end, unless the half was answered before or the broker was killed. Rounds come every 3 s in the
+first three scenarios, every 10 s in the others, and not every 30 or 60. A round that has read op messages sleeps a
+second (5.1.0 and later), which nobody can foretell of answers to come. A discard is foretold in the middle of the two
+rounds that may do it.
 """
 
 
