@@ -101,7 +101,7 @@ class CheckRounds(NamedTuple):
         return self.is_seen and self.one_at <= now < self.one_at + self.interval_ms
 
 
-class Foretold(NamedTuple):
+class ForetoldHalves(NamedTuple):
     """What comes of some pending halves if nobody answers; milliseconds since the epoch, by the broker's clock.
 
     Attributes
@@ -148,7 +148,7 @@ class Forecasts:
             here = slice(begin, begin + _AT_A_TIME)
             self.discarded_at[here] = self.of(here).discarded_at
 
-    def of(self, numbers: slice | Numbers) -> Foretold:
+    def of(self, numbers: slice | Numbers) -> ForetoldHalves:
         """What comes of some of them."""
         halves, rounds, now = self._halves.part(numbers), self._rounds, self._now
         reached, every = self._reached[numbers], rounds.interval_ms
@@ -166,4 +166,4 @@ class Forecasts:
         last_copy = np.select(
             [left == 1, left > 1, is_own], [first, discarded - every, np.full(len(first), now)], discarded
         )
-        return Foretold(np.where(times > 0, asked, NOTHING), times, (last_copy + discarded) // 2)
+        return ForetoldHalves(np.where(times > 0, asked, NOTHING), times, (last_copy + discarded) // 2)
