@@ -268,7 +268,7 @@ def command(options: AuditOptions) -> ExitCode:
 def _watched(options: AuditOptions, failing: Failing) -> ExitCode:
     """Look at brokers or a store until the watch ends; the exit code is that of the states that were told."""
     from conformance.golden_stores import golden_path
-    from halfcheck.watching.command import WatchOptions, watch
+    from halfcheck.watched_brokers import WatchOptions, watch
     from halfcheck.watching.sources import BrokerSource, GrowingStore
     from reference.format.store_paths import store_paths
 

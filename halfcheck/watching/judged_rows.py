@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from wire.copying.moment import Moment
+    from wire.copying.moment import StoreMoment
 
     Flags = np.ndarray[Any, np.dtype[np.bool_]]
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -120,7 +120,7 @@ class JudgedRows:
         places: Numbers = half_place(self.numbers("queue")[is_half], self.numbers("offset")[is_half])
         return is_half, places
 
-    def is_passed(self, moment: Moment) -> Flags:
+    def is_passed(self, moment: StoreMoment) -> Flags:
         """The rows of which the check service has passed all copies: no round visits them any more."""
         is_half = self.is_event(*OF_HALF_QUEUE)
         queues, offsets = self.numbers("queue"), self.numbers("offset")

@@ -13,6 +13,7 @@ from array import array
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from files.content import parse_json
 from files.errors import BadContentError, UnwritableFileError
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class WatchMemory:
     def get(self, name: str, otherwise: Any = None) -> Any:
         """A fact by its name."""
         row = self._base.execute("SELECT value FROM fact WHERE name = ?", (name,)).fetchone()
-        return otherwise if row is None else json.loads(row[0])
+        return otherwise if row is None else parse_json(row[0])
 
     def set(self, name: str, value: object) -> None:
         """Set a fact to JSON values."""

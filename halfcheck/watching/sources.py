@@ -24,7 +24,7 @@ from wire.client.byte_rate import ByteRate
 from wire.client.channel import BrokerChannel
 from wire.client.queries import connected_producers
 from wire.copying.broker_moment import DEFAULT_FILE_BYTES, BrokerMoment
-from wire.copying.moment import Moment, ReadSoFar
+from wire.copying.moment import ReadSoFar, StoreMoment
 from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _OF_ROUNDS = {TopicKind.HALF: HALF_TOPIC, TopicKind.OP: OP_TOPIC}
 class Reading(Protocol):
     """One look into a source."""
 
-    def moment(self, since: ReadSoFar, put: Put) -> Moment:
+    def moment(self, since: ReadSoFar, put: Put) -> StoreMoment:
         """Give the messages since then, of transactions and maybe others."""
 
     def record_at(self, at: int) -> bytes | None:
@@ -51,7 +51,7 @@ class Reading(Protocol):
         """The clients of a producer group that are connected; None where nothing says it."""
 
 
-class Source(Protocol):
+class WatchedSource(Protocol):
     """A broker or a store."""
 
     @property
@@ -86,7 +86,7 @@ class _BrokerReading:
     channel: BrokerChannel
     rate: ByteRate
 
-    def moment(self, since: ReadSoFar, put: Put) -> Moment:
+    def moment(self, since: ReadSoFar, put: Put) -> StoreMoment:
         return BrokerMoment(self.channel, self.rate, since=since).read(put)
 
     def record_at(self, at: int) -> bytes | None:
@@ -118,7 +118,7 @@ class GrowingStore:
 class _StoreReading:
     paths: StorePaths
 
-    def moment(self, since: ReadSoFar, put: Put) -> Moment:
+    def moment(self, since: ReadSoFar, put: Put) -> StoreMoment:
         saved = saved_offsets(self.paths)  # before the log, which then holds all that they speak of
         if saved.unknown:
             message = f"{self.paths.root}: {saved.unknown}: a watch needs them; ask the broker itself by --broker"
@@ -147,7 +147,7 @@ class _StoreReading:
             topic: {queue_id: saved.get(topic, queue_id) or 0 for queue_id in table} for topic, table in ends.items()
         }
         now = time.time_ns() // 1_000_000
-        return Moment(
+        return StoreMoment(
             broker=str(self.paths.root),
             release=None,
             settings=() if self.paths.conf is None else settings(self.paths.conf),

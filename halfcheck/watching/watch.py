@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from halfcheck.watching.memory import WatchMemory
-    from halfcheck.watching.sources import Reading, Source
-    from wire.copying.moment import Moment
+    from halfcheck.watching.sources import Reading, WatchedSource
+    from wire.copying.moment import StoreMoment
 
 _INTERVALS: Final = 3
 _NEVER_ASKED: Final = "A09"
@@ -48,7 +48,7 @@ _HALF, _OP = HALF_TOPIC.encode(), OP_TOPIC.encode()
 
 
 @dataclass(slots=True)
-class Watch:
+class BrokerWatch:
     """A watch of one source.
 
     Parameters
@@ -59,7 +59,7 @@ class Watch:
         A transaction that is pending for longer is told.
     """
 
-    source: Source
+    source: WatchedSource
     memory: WatchMemory
     hanging_ms: int
     version: str | None = None
@@ -136,7 +136,7 @@ class Watch:
                 self.memory.put(at, raw)
         return bool(places)
 
-    def _note_begin(self, moment: Moment) -> None:
+    def _note_begin(self, moment: StoreMoment) -> None:
         """Note where the log began at the first look, and the last record, by which the log is known again."""
         if self.memory.get("begin") is None:
             self.memory.set("begin", moment.begin)
@@ -145,7 +145,7 @@ class Watch:
             at, raw = last
             self.memory.set("mark", [at, mark_of(raw)])
 
-    def _audit(self, folder: Path, moment: Moment) -> Path:
+    def _audit(self, folder: Path, moment: StoreMoment) -> Path:
         """Audit what is kept; gives the folder of the rows."""
         store, rows = folder / "store", folder / "rows"
         store.mkdir(parents=True)
@@ -166,7 +166,7 @@ class Watch:
     def _told(
         self,
         reading: Reading,
-        moment: Moment,
+        moment: StoreMoment,
         since: ReadSoFar,
         folder: Path,
         news: list[News],
@@ -221,7 +221,7 @@ class Watch:
             seconds=time.perf_counter() - began,
         )
 
-    def _tell(self, judged: JudgedRows, moment: Moment, since: ReadSoFar, news: list[News]) -> None:
+    def _tell(self, judged: JudgedRows, moment: StoreMoment, since: ReadSoFar, news: list[News]) -> None:
         """Tell what was not told before."""
         is_grave = judged.in_state(*TOLD_STATES)
         is_hanging = judged.in_state(TransactionState.PENDING) & (
@@ -281,7 +281,7 @@ class Watch:
         times: list[int] = judged.numbers("time")[is_put_back | is_discard].tolist()
         return times
 
-    def _tell_stuck(self, moment: Moment, overdue: int, oldest_ms: int, news: list[News]) -> None:
+    def _tell_stuck(self, moment: StoreMoment, overdue: int, oldest_ms: int, news: list[News]) -> None:
         """Tell that rounds no longer visit halves that are due, and that they do again."""
         was = self.memory.get("stuck", otherwise=False)
         if bool(overdue) == was:

@@ -26,7 +26,7 @@ from wire.client.queries import broker_answers, check_offset, end_of_queue, offs
 from wire.client.queue_reader import QUEUE_OFFSET, QueueReader
 from wire.client.stored_messages import QueueStretch
 from wire.copying.copy_writer import CopyWriter, UnwritableCopyError
-from wire.copying.moment import Moment, ReadSoFar, write_facts_of
+from wire.copying.moment import ReadSoFar, StoreMoment, write_facts_of
 from wire.errors import WireError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class BrokerMoment:
             shutil.rmtree(left) if left.is_dir() else left.unlink()
         return ReadSoFar()
 
-    def read(self, put: Put) -> Moment:
+    def read(self, put: Put) -> StoreMoment:
         """Give the messages of all queues up to the moment, in no order, one twice now and then; errors as above."""
         answers = broker_answers(self.channel)
         self._queues = topic_queues(self.channel)
@@ -138,7 +138,7 @@ class BrokerMoment:
         now = runtime_info(self.channel)
         self._read(reader, put, end)
         ends = {topic: self._ends_of(topic) for topic in (HALF_TOPIC, OP_TOPIC)}
-        return Moment(
+        return StoreMoment(
             broker=str(self.channel.address),
             release=answers.release,
             settings=answers.settings or (),

@@ -48,7 +48,7 @@ class ReadSoFar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class StoreMoment:
     """A moment of a broker or of a store.
 
     Attributes
@@ -88,7 +88,9 @@ class Moment:
         return sum(max(end - of_queues.get(queue_id, 0), 0) for queue_id, end in self.ends[topic].items())
 
 
-def write_open_copy(moment: Moment, folder: Path, messages: Iterable[tuple[int, bytes]], begin: int) -> PartialCopy:
+def write_open_copy(
+    moment: StoreMoment, folder: Path, messages: Iterable[tuple[int, bytes]], begin: int
+) -> PartialCopy:
     """Write some messages as a copy from which those of settled transactions were left out, into an empty folder.
 
     The commit log offset `begin` is the one from which on messages were ever read.
@@ -101,7 +103,12 @@ def write_open_copy(moment: Moment, folder: Path, messages: Iterable[tuple[int, 
 
 
 def write_facts_of(
-    moment: Moment, folder: Path, starts: tuple[int, ...], *, begin: int | None = None, leaves_out_settled: bool = False
+    moment: StoreMoment,
+    folder: Path,
+    starts: tuple[int, ...],
+    *,
+    begin: int | None = None,
+    leaves_out_settled: bool = False,
 ) -> PartialCopy:
     """Write the files beside the log of a partial copy."""
     lines = [f"{one.key}={one.value}" for one in moment.settings if not one.key.startswith(_OF_PATHS)]

@@ -33,7 +33,7 @@ from wire.copying.broker_moment import BrokerMoment
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from halfcheck.watching.sources import Source
+    from halfcheck.watching.sources import WatchedSource
     from spark_trace_analysis.audit.audit import Audit
     from tests.wire.one_producer import Half
 
@@ -105,7 +105,7 @@ def test_each_look_counts_what_an_audit_of_the_whole_store_counts(tmp_path: Path
         running.controller.topic(OTHER)
         one.heartbeat()
         halves.append(one.half("first"))
-        sources: list[Source] = [
+        sources: list[WatchedSource] = [
             BrokerSource(Address.of(running.address), 1e9),
             GrowingStore(store_paths(store, broker_conf=tmp_path / "broker.conf")),
         ]

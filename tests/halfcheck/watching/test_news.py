@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from halfcheck.watching.sources import Reading
-    from wire.copying.moment import Moment, Put, ReadSoFar
+    from wire.copying.moment import Put, ReadSoFar, StoreMoment
 
 
 def test_a_settled_transaction_comes_back_with_a_second_commit_or_half(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ class _Later:
     reading: Reading
     later_ms: int
 
-    def moment(self, since: ReadSoFar, put: Put) -> Moment:
+    def moment(self, since: ReadSoFar, put: Put) -> StoreMoment:
         found = self.reading.moment(since, put)
         return replace(found, read_at_ms=found.read_at_ms + self.later_ms)
 
@@ -136,7 +136,7 @@ def test_another_log_is_read_from_its_beginning_and_nothing_is_told_twice(tmp_pa
             running.controller.push_clock(61_000)
             source = BrokerSource(Address.of(running.address), 1e9)
             with WatchMemory(tmp_path / "memory", "x") as memory:
-                look = watching.Watch(source, memory, 10**9).look()
+                look = watching.BrokerWatch(source, memory, 10**9).look()
             sources.append((told(look), look.counts["doubled"], look.remembered))
     assert sources[0] == (sorted((unique_key(key), "doubled") for key in ("same", "one")), 2, 2)
     others = ["two", *(f"two{number}" for number in range(5))]
@@ -153,7 +153,7 @@ def test_a_look_that_fails_leaves_the_memory_as_it_was(tmp_path: Path, monkeypat
         one.end(half, COMMIT)
         running.controller.push_clock(61_000)
         with monkeypatch.context() as patched:
-            patched.setattr(watching.Watch, "_tell_stuck", lambda *_: 1 // 0)
+            patched.setattr(watching.BrokerWatch, "_tell_stuck", lambda *_: 1 // 0)
             with pytest.raises(ZeroDivisionError):
                 looking.look()
         assert told(looking.look()) == [(unique_key("twice"), "doubled")]

@@ -15,11 +15,11 @@ from prometheus_client.openmetrics import parser
 
 from halfcheck import app
 from halfcheck.errors import ExitCode
-from halfcheck.watching.command import WatchOptions, _Looks
+from halfcheck.watched_brokers import WatchOptions, _Looks
 from halfcheck.watching.memory import WatchMemory
 from halfcheck.watching.metrics import WatchMetrics, served
 from halfcheck.watching.sources import BrokerSource
-from halfcheck.watching.watch import Watch
+from halfcheck.watching.watch import BrokerWatch
 from tests.halfcheck.watching.watched import SETTINGS
 from tests.wire.copying.traffic import COMMIT
 from tests.wire.one_broker import broker
@@ -78,12 +78,14 @@ def test_a_broker_that_goes_away_is_told_and_asked_again(tmp_path: Path, capsys:
         source = BrokerSource(Address.of(address), 1e9)
         with WatchMemory(tmp_path / "memory", address) as memory:
             metrics = WatchMetrics([address])
-            looks = _Looks([Watch(source, memory, 10**9)], WatchOptions(interval_ms=1, as_json=True), metrics, set())
+            looks = _Looks(
+                [BrokerWatch(source, memory, 10**9)], WatchOptions(interval_ms=1, as_json=True), metrics, set()
+            )
             looks.all(is_first=True)
             assert metrics.is_reachable(address)
             source_port = int(address.partition(":")[2])
     with WatchMemory(tmp_path / "memory", address) as memory:
-        looks.watches = [Watch(source, memory, 10**9)]
+        looks.watches = [BrokerWatch(source, memory, 10**9)]
         looks.all(is_first=False)
         looks.all(is_first=False)
         assert not metrics.is_reachable(address)
@@ -123,7 +125,7 @@ def families(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         disorder(running, one)
         one.heartbeat()
         with WatchMemory(folder / "memory", running.address) as memory:
-            look = Watch(BrokerSource(Address.of(running.address), 1e9), memory, 10**9).look()
+            look = BrokerWatch(BrokerSource(Address.of(running.address), 1e9), memory, 10**9).look()
     metrics = WatchMetrics([look.source, "10.0.0.9:1"])
     metrics.take(look)
     accepted = {"Accept": "application/openmetrics-text; version=1.0.0"}

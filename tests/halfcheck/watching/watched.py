@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from halfcheck.watching.memory import USUAL_REMEMBERED, WatchMemory
-from halfcheck.watching.watch import Watch
+from halfcheck.watching.watch import BrokerWatch
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from halfcheck.watching.news import Look
-    from halfcheck.watching.sources import Source
+    from halfcheck.watching.sources import WatchedSource
 
 SETTINGS = {"transactionTimeOut": 6_000, "transactionCheckInterval": 20_000, "transactionCheckMax": 4}
 
@@ -20,14 +20,14 @@ SETTINGS = {"transactionTimeOut": 6_000, "transactionCheckInterval": 20_000, "tr
 @dataclass(frozen=True, slots=True)
 class Looking:
     path: Path
-    source: Source
+    source: WatchedSource
     hanging_ms: int = 10**9
     remembered: int = USUAL_REMEMBERED
     version: str | None = None
 
     def look(self) -> Look:
         with WatchMemory(self.path, self.source.name, self.remembered) as memory:
-            return Watch(self.source, memory, self.hanging_ms, self.version).look()
+            return BrokerWatch(self.source, memory, self.hanging_ms, self.version).look()
 
 
 def told(look: Look) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ from halfcheck.printing.watching import look_in_words, news_in_words
 from halfcheck.watching.memory import USUAL_REMEMBERED, WatchMemory
 from halfcheck.watching.metrics import WatchMetrics, served
 from halfcheck.watching.news import News, NewsKind
-from halfcheck.watching.watch import Watch
+from halfcheck.watching.watch import BrokerWatch
 from model_check.cache_folder import cache_folder
 from reference.format.errors import StoreError
 from spark_trace_analysis.audit.rules.state import TransactionState
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from halfcheck.watching.news import Look
-    from halfcheck.watching.sources import Source
+    from halfcheck.watching.sources import WatchedSource
 
 _A_KIND: Final = 10
 """So many news of one kind are printed of one look."""
@@ -59,8 +59,8 @@ class WatchOptions:
     as_json: bool = False
 
 
-def watch(sources: Sequence[Source], options: WatchOptions) -> Collection[TransactionState]:
-    """Watch until it ends, or Ctrl-C; gives the states that were told.
+def watch(sources: Sequence[WatchedSource], options: WatchOptions) -> Collection[TransactionState]:
+    """BrokerWatch until it ends, or Ctrl-C; gives the states that were told.
 
     A source that can't be read at the first look is an error; later, it is told, and asked again at the next look.
     """
@@ -69,7 +69,7 @@ def watch(sources: Sequence[Source], options: WatchOptions) -> Collection[Transa
     told: set[TransactionState] = set()
     with ExitStack() as stack:
         watches = [
-            Watch(
+            BrokerWatch(
                 source,
                 stack.enter_context(
                     WatchMemory(folder / f"{_file_name(source.name)}.sqlite", source.name, options.remembered)
@@ -107,7 +107,7 @@ def watch(sources: Sequence[Source], options: WatchOptions) -> Collection[Transa
 class _Looks:
     """Looks at each source in turn, and says what was found."""
 
-    watches: Sequence[Watch]
+    watches: Sequence[BrokerWatch]
     options: WatchOptions
     metrics: WatchMetrics
     told: set[TransactionState]
