@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from halfcheck.watching.news import Look
     from halfcheck.watching.sources import WatchedSource
 
+_ORDER: Final = (*TransactionState, *NewsKind)
+"""The gravest first."""
+
 _A_KIND: Final = 10
 """So many news of one kind are printed of one look."""
 
@@ -138,7 +141,7 @@ class _Looks:
                 print(json.dumps(one.to_json(), ensure_ascii=False), flush=True)
             return
         counts = Counter(one.what for one in news)
-        for what, count in counts.items():
+        for what, count in sorted(counts.items(), key=lambda one: _ORDER.index(one[0])):
             of_kind = [one for one in news if one.what == what]
             show(news_in_words(one) for one in of_kind[:_A_KIND])
             if count > _A_KIND:

@@ -120,7 +120,7 @@ def soaked(minutes: int, rate: float, release: str, folder: Path) -> tuple[list[
             load.end()
             time.sleep(2 * INTERVAL_S + 40)
             scraped = _scraped(prometheus)
-            watched.process.send_signal(2)
+            watched.process.terminate()
             reading.join()
             watched.process.wait()
         broker.stop_broker()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from document.parts import List, Paragraph, Part, Tone
 from document.words import counted, first_of
+from halfcheck.plan.risks import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,6 +72,8 @@ def sent_in_words(plan: BrokerPlan, numbers: Sequence[int]) -> Iterator[Part]:
 
 def _decision(one: PlannedRequest) -> str:
     if one.decision is None:
+        if one.decisions == (Decision.RESUME,):
+            return "none, so that it is not sent; resume has its producer asked again"
         return f"none yet; {' or '.join(one.decisions)}, which the producer's database knows, and no broker"
     return str(one.decision)
 
@@ -81,9 +84,10 @@ def _value(value: object) -> str:
 
 def _what_next(plan: BrokerPlan, file: Path) -> str:
     decided = len(plan.decided)
+    words = " or ".join(dict.fromkeys(word for one in plan.open for word in one.decisions))
     return (
-        f"Nothing was sent. {decided} of {len(plan.open)} are decided: write commit, rollback or null behind "
-        f'"decision" in {file}, nothing else; then halfcheck audit --broker {plan.broker} --plan {file} --yes sends '
-        "what is decided, one by one. A half that a round passes meanwhile is refused: the same command without --yes "
-        "plans anew, and keeps the decisions."
+        f"Nothing was sent. {decided} of {len(plan.open)} are decided: write {words or 'a decision'} behind "
+        f'"decision" in {file}, or null to leave one out, nothing else; then halfcheck audit --broker {plan.broker} '
+        f"--plan {file} --yes sends what is decided, one by one. A half that a round passes meanwhile is refused: the "
+        "same command without --yes plans anew, and keeps the decisions."
     )

@@ -23,7 +23,8 @@ def news_in_words(news: News) -> Paragraph:
     age = f"pending for {about((news.at_ms - row.born) / 1_000)}, " if news.what == NewsKind.HANGING else ""
     like = f" ({' '.join(row.resembles)})" if row.resembles else ""
     return Paragraph(
-        f"{news.what.value}{like}: {row.unique_key} of {row.group or 'no group'}, for {row.topic}: {age}"
+        f"{news.what.value}{like}: {row.unique_key}{f' ({row.keys})' if row.keys else ''} of "
+        f"{row.group or 'no group'}, for {row.topic}: {age}"
         f"{counted(row.checks, 'check')}, {counted(row.deliveries, 'message')} delivered. {row.advice}",
         label=begin,
     )

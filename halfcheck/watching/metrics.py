@@ -19,7 +19,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from halfcheck.watching.news import AGES_S, Look
+from halfcheck.watching.news import AGES_S, Counters, Look
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -54,6 +54,16 @@ class WatchMetrics(Collector):
         """Whether the last look could read a source."""
         return self._reachable[source]
 
+    def _told(self) -> Metric:
+        """With zeros before the first look: Prometheus sees no increase in a counter that begins above them."""
+        told = CounterMetricFamily(
+            "halfcheck_told", "Transactions that were told, by what: each once.", labels=["source", "event"]
+        )
+        for source, look in self._looks.items():
+            for event, count in (Counters() if look is None else look.counters).told.items():
+                told.add_metric([source, event], count)
+        return told
+
     def collect(self) -> Iterator[Metric]:
         """Each metric with the values of all sources."""
         reachable = GaugeMetricFamily(
@@ -63,6 +73,7 @@ class WatchMetrics(Collector):
             reachable.add_metric([source], int(is_reachable))
         yield reachable
         looks = [look for look in self._looks.values() if look is not None]
+        yield self._told()
         yield from _of_transactions(looks)
         yield from _of_rounds(looks)
         for name, what, values in (
@@ -85,9 +96,6 @@ def _of_transactions(looks: Iterable[Look]) -> Iterator[Metric]:
     transactions = GaugeMetricFamily(
         "halfcheck_transactions", "Transactions by the gravest state that holds.", labels=["source", "state"]
     )
-    told = CounterMetricFamily(
-        "halfcheck_told", "Transactions that were told, by what: each once.", labels=["source", "event"]
-    )
     findings = CounterMetricFamily(
         "halfcheck_findings",
         "Told transactions that look like a defect, by its id in the catalogue.",
@@ -104,8 +112,6 @@ def _of_transactions(looks: Iterable[Look]) -> Iterator[Metric]:
     for look in looks:
         for state, count in look.counts.items():
             transactions.add_metric([look.source, state], count)
-        for event, count in look.counters.told.items():
-            told.add_metric([look.source, event], count)
         for defect, count in look.counters.findings.items():
             findings.add_metric([look.source, defect], count)
         for group, ages in look.pending.items():
@@ -113,7 +119,7 @@ def _of_transactions(looks: Iterable[Look]) -> Iterator[Metric]:
             pending.add_metric([look.source, group], buckets, ages.seconds)
         for group, count in look.producers.items():
             producers.add_metric([look.source, group], count)
-    yield from (transactions, told, findings, pending, producers)
+    yield from (transactions, findings, pending, producers)
 
 
 def _of_rounds(looks: Iterable[Look]) -> Iterator[Metric]:

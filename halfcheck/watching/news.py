@@ -44,6 +44,10 @@ class NewsKind(StrEnum):
     UNREMEMBERED = "unremembered"
 
 
+TOLD_OF_TRANSACTIONS: Final = (*TOLD_STATES, NewsKind.HANGING, NewsKind.UNREMEMBERED)
+"""Bits of what was told of a transaction: a new one goes behind the others."""
+
+
 @dataclass(frozen=True, slots=True)
 class News:
     """One piece of news; times in milliseconds since the epoch, by the broker's clock.
@@ -104,10 +108,10 @@ class Counters:
     """
 
     settled: dict[str, int] = field(default_factory=dict)
-    told: dict[str, int] = field(default_factory=dict)
+    told: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TOLD_OF_TRANSACTIONS, 0))
     findings: dict[str, int] = field(default_factory=dict)
     put_backs: int = 0
-    discards: dict[str, int] = field(default_factory=dict)
+    discards: dict[str, int] = field(default_factory=lambda: {"unanswered": 0, "immune": 0})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

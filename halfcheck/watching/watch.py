@@ -19,7 +19,7 @@ from files.durations import about
 from files.temporary_folder import temporary_folder
 from halfcheck.watching.judged_rows import OF_HALF_QUEUE, JudgedRows, row_groups, shared_places
 from halfcheck.watching.memory import half_place
-from halfcheck.watching.news import AGES_S, TOLD_STATES, Ages, Counters, Look, News, NewsKind
+from halfcheck.watching.news import AGES_S, TOLD_OF_TRANSACTIONS, TOLD_STATES, Ages, Counters, Look, News, NewsKind
 from halfcheck.watching.sources import mark_of
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
 from reference.format.frame import read_frame
@@ -242,7 +242,7 @@ class BrokerWatch:
             whats += [NewsKind.HANGING] * bool(hangs) + [NewsKind.UNREMEMBERED] * bool(has_no_half)
             before = now = self.memory.told(key)
             for what in whats:
-                bit = 1 << _TOLD.index(what)
+                bit = 1 << TOLD_OF_TRANSACTIONS.index(what)
                 if not now & bit:
                     now |= bit
                     news.append(News(self.source.name, moment.read_at_ms, what, row))
@@ -294,10 +294,6 @@ class BrokerWatch:
             else "rounds visit the pending halves again"
         )
         news.append(News(self.source.name, moment.read_at_ms, NewsKind.STUCK if overdue else NewsKind.GOES_ON, why=why))
-
-
-_TOLD: Final = (*TOLD_STATES, NewsKind.HANGING, NewsKind.UNREMEMBERED)
-"""Bits of what was told of a transaction: a new one goes behind the others."""
 
 
 def _born(rows: pa.Table) -> Any:

@@ -66,7 +66,7 @@ def test_what_is_new_is_printed_once_and_fails_a_script_that_asks_for_it(
         "pending": 1,
     }
     assert second["producers"] == {GROUP: 0}
-    assert f"parked: {unique_key('parked')} of {GROUP}, for {TOPIC}: 4 checks, 0 messages delivered. " in lines
+    assert f"parked: {unique_key('parked')} (parked) of {GROUP}, for {TOPIC}: 4 checks, 0 messages delivered. " in lines
     assert "1 doubled, 1 parked, 1 pending, 1 delivered; before the check service 1 halves" in lines
     assert f"no producer of {GROUP} is connected" in lines
 
@@ -148,9 +148,14 @@ def samples(families: dict[str, Any], name: str, *labels: str) -> dict[tuple[str
 def test_the_metrics_say_what_the_look_found(families: dict[str, Any]) -> None:
     states = samples(families, "halfcheck_transactions", "state")
     assert {state for (state,), count in states.items() if count == 1} == {"doubled", "parked", "delivered", "pending"}
-    assert samples(families, "halfcheck_told", "event") == {("doubled",): 1, ("parked",): 1}
+    told = samples(families, "halfcheck_told", "event")
+    assert {event: count for (event,), count in told.items() if count} == {"doubled": 1, "parked": 1}
+    assert {"lost", "unknown", "hanging"} <= {event for (event,) in told}
+    _, of_all = families["halfcheck_told"]
+    unread = [one.value for one in of_all.samples if one.labels["source"] != families["halfcheck_told"][0]]
+    assert unread == [0] * len(told)
     assert samples(families, "halfcheck_findings", "id") == {("A13",): 1}
-    assert samples(families, "halfcheck_discards", "cause") == {("unanswered",): 1}
+    assert samples(families, "halfcheck_discards", "cause") == {("unanswered",): 1, ("immune",): 0}
     assert samples(families, "halfcheck_put_backs") == {(): 4}
     assert samples(families, "halfcheck_producers", "group") == {(GROUP,): 1}
     _, pending = families["halfcheck_pending_age_seconds"]
