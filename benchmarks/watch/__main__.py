@@ -22,17 +22,20 @@ from statistics import fmean, median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
+
 from benchmarks.computer import computer
 from benchmarks.wire.java_load import JavaLoad, Work, remoting_client
 from benchmarks.wire.processes import own_memory, processor
 from conformance.errors import ConformanceError
 from files.parquet import parquet_file
 from files.writing import write_whole
+from halfcheck.watching.news import TOLD_STATES
 from halfcheck.whole_store import audited
 from real_brokers.loopback import free_port
 from real_brokers.rocketmq.broker import RealBroker
 from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
-from spark_trace_analysis.audit.stages.judging_rounds import OF_A_ROW
+from spark_trace_analysis.audit.selection import Selection
 from wire.client.channel import Address, BrokerChannel
 from wire.client.transactions import COMMIT, end_transaction, heartbeat, send_half
 
@@ -169,13 +172,12 @@ def _held(store: Path, watched: Watched, folder: Path) -> tuple[list[str], list[
     late: list[str] = []
     delays: dict[str, list[float]] = {"doubled": [], "parked": []}
     unexplained = set(told)
+    chosen = Selection(states=TOLD_STATES)
     for path in sorted((folder / "rows").glob("transactions-*.parquet")):
         with parquet_file(path) as file:
             for group in range(file.num_row_groups):
-                table = file.read_row_group(group, OF_A_ROW)
-                for content in table.to_pylist():
-                    if content["state"] in ("delivered", "rolled_back", "pending") and not content["also"]:
-                        continue
+                table = file.read_row_group(group)
+                for content in table.filter(pa.array(chosen.flags(table))).to_pylist():
                     _hold(TransactionRow.of(content), told, delays, late, unexplained)
     late += [f"{key} was told {what}, and the store does not say so" for key, what in sorted(unexplained)]
     sentences = [

@@ -184,8 +184,7 @@ def places_of_records(task: GroupTask) -> list[int]:
     return sorted(places)
 
 
-OF_A_ROW: Final = [field.name for field in fields(TransactionRow)]
-"""The columns of a row file from which a row is made."""
+_OF_A_ROW: Final = [field.name for field in fields(TransactionRow)]
 
 
 def gravest_rows(rounds: Sequence[GroupTask], limit: int, selection: Selection) -> list[TransactionRow]:
@@ -206,7 +205,7 @@ def gravest_rows(rounds: Sequence[GroupTask], limit: int, selection: Selection) 
     rows = {}
     for bucket, places in groupby(sorted(ranked, key=itemgetter(2, 3)), key=itemgetter(2)):
         listed = list(places)
-        table = _listable(rounds[bucket], bucket, OF_A_ROW, selection)
+        table = _listable(rounds[bucket], bucket, _OF_A_ROW, selection)
         for rank, content in zip(listed, table.take([rank[3] for rank in listed]).to_pylist(), strict=True):
             rows[rank] = TransactionRow.of(content)
     return [rows[rank] for rank in ranked]
@@ -226,7 +225,7 @@ def rows_asked_for(rounds: Sequence[GroupTask], selection: Selection) -> Iterato
             for group in range(file.num_row_groups):
                 chosen = selection.flags(file.read_row_group(group, COLUMNS))
                 if chosen.any():
-                    table = file.read_row_group(group, OF_A_ROW).filter(pa.array(chosen))
+                    table = file.read_row_group(group, _OF_A_ROW).filter(pa.array(chosen))
                     yield from map(TransactionRow.of, table.to_pylist())
 
 
