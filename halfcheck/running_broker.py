@@ -25,7 +25,7 @@ from spark_trace_analysis.audit.rules.transaction_row import local_time
 from wire.client.broker_facts import topic_queues
 from wire.client.byte_rate import USUAL_BYTES_PER_S, ByteRate
 from wire.client.channel import BrokerChannel
-from wire.client.queries import check_offset, end_of_queue
+from wire.client.queries import check_offset, connected_producers, end_of_queue
 from wire.copying.broker_moment import BrokerMoment
 from wire.errors import WireError
 
@@ -50,6 +50,9 @@ class BrokerAudit:
         `pending_total` those that are listed.
     unasked
         The groups of all of them whose producers nobody can ask.
+    producers
+        Producer group to the number of its clients that are connected now: of the transactions that are listed and not
+        plain.
     half_left, op_left
         How many messages of the half and the op topic lie before the check service's offsets.
     rounds
@@ -61,6 +64,7 @@ class BrokerAudit:
     pending: tuple[PendingTransaction, ...]
     pending_total: int
     unasked: tuple[UnaskedGroup, ...]
+    producers: dict[str, int]
     half_left: int
     op_left: int
     rounds: tuple[ShownRound, ...]
@@ -77,6 +81,7 @@ class BrokerAudit:
                 "log_begin": copy.begin,
                 "log_end": copy.end,
                 "topics": list(copy.topics),
+                "producers": self.producers,
                 "half_left": self.half_left,
                 "op_left": self.op_left,
                 "rounds": [
@@ -163,10 +168,16 @@ def audited_broker(
                 tuple(pending.first(None if everything else limit)),
                 len(pending.order),
                 tuple(pending.unasked()),
+                {group: len(connected_producers(channel, group)) for group in _groups(audit)},
                 _left(channel, HALF_TOPIC, queues),
                 _left(channel, OP_TOPIC, queues),
                 tuple(rounds[-LAST_ROUNDS:]),
             )
+
+
+def _groups(audit: Audit) -> list[str]:
+    """The producer groups of what is not plain."""
+    return sorted({row.group for row in audit.transactions if not row.is_plain and row.group})
 
 
 def _left(channel: BrokerChannel, topic: str, queues: Mapping[str, int]) -> int:

@@ -58,6 +58,9 @@ def broker_in_words(found: BrokerAudit, width: int, *, everything: bool, limit: 
         )  # fmt: skip
     if len(found.pending) < found.pending_total:
         yield Paragraph(f"{found.pending_total - len(found.pending)} more are not shown (--all)")
+    if found.producers:
+        named = ", ".join(f"{group} {count}" for group, count in found.producers.items())
+        yield Paragraph(f"producers that are connected to it now, by group: {named}")
     yield Paragraph(
         f"before the check service lie {counted(found.half_left, 'message')} of the half topic and "
         f"{found.op_left} of the op topic"

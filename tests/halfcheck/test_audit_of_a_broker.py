@@ -21,7 +21,7 @@ from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.row_files import RowFiles
 from spark_trace_analysis.audit.selection import Selection
 from tests.wire.one_broker import broker
-from tests.wire.one_producer import TOPIC, OneProducer, unique_key
+from tests.wire.one_producer import GROUP, TOPIC, OneProducer, unique_key
 from wire.client.channel import Address, BrokerChannel
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.requests.handlers import HANDLERS
@@ -108,6 +108,8 @@ def test_the_command_prints_what_is_pending_and_keeps_a_copy_that_is_audited_aga
     assert (pending["unique_key"], pending["checks"], pending["checks_left"]) == (unique_key("open"), 2, 13)
     assert (len(pending["producers"]), found["broker"]["release"], found["version"]) == (1, "5.5.1", "5.5.1")
     assert "1 pending" in words
+    assert found["broker"]["producers"] == {GROUP: 1}
+    assert f"producers that are connected to it now, by group: {GROUP} 1" in words
     assert app.run(["audit", str(copy), "--json", "--version", "5.5.1"]) == ExitCode.OK
     again = json.loads(capsys.readouterr().out)
     assert [again[name] for name in ("transactions", "counts")] == [found[name] for name in ("transactions", "counts")]
