@@ -10,6 +10,7 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from files.durations import moment
 from reference.format.properties import CHECK_TIMES
 from spark_trace_analysis.audit.rules.transaction_row import DELIVERED
 
@@ -56,7 +57,8 @@ class HeldForecast:
         if self.foretold is None or self.came is None:
             came = "never came" if self.came is None else "came, foretold as never"
             return f"{self.what} of {self.unique_key} {came}"
-        return f"{self.what} of {self.unique_key} came {(self.came - self.foretold) / 1_000:+.2f} s off"
+        late_ms = self.came - self.foretold
+        return f"{self.what} of {self.unique_key} came {moment(abs(late_ms))} {'late' if late_ms > 0 else 'early'}"
 
 
 @dataclass(frozen=True, slots=True)

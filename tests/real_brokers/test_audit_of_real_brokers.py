@@ -123,7 +123,7 @@ def test_a_discard_without_a_record_is_taken_from_the_log_of_the_broker(tmp_path
 
 def test_a_miss_is_told_in_seconds() -> None:
     one = HeldForecast(KEY, "discard", 9_000, 12_030, 3_000)  # type: ignore[arg-type]
-    assert str(one) == "discard of K came +3.03 s off"
+    assert str(one) == "discard of K came 3.030 s late"
     assert str(replace(one, came=None)) == "discard of K never came"
     assert str(replace(one, foretold=None)) == "discard of K came, foretold as never"
 

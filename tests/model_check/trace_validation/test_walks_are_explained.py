@@ -71,7 +71,7 @@ def explain(profile: str, faults: tuple[str, ...], seed: int) -> tuple[int, set[
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize(("profile", "faults"), sampled(CASES, 3))
+@pytest.mark.parametrize(("profile", "faults"), sampled(CASES, 2))
 def test_a_walk_is_explained_and_no_fault_is_made_up(profile: str, faults: tuple[str, ...]) -> None:
     explained = [explain(profile, faults, seed) for seed in range(WALKS)]
     assert sum(events for events, _ in explained) > 8 * WALKS

@@ -54,7 +54,8 @@ def test_every_request_is_answered(running: BrokerThread, code: int, fields: dic
         after = client.ask(RequestCode.GET_MAX_OFFSET, {"topic": "Orders", "queueId": 0})
         assert after.code == ResponseCode.SUCCESS
         is_unknown_end = code == RequestCode.END_TRANSACTION and said.get("commitOrRollback") == "0"
-        if not is_unknown_end:
+        is_unknown_request = code == RequestCode.LITE_PULL_MESSAGE  # 4.5.1 gives no answer to what it does not know
+        if not is_unknown_end and not is_unknown_request:
             assert client.answer_to(opaque).code in set(ResponseCode)
 
 
