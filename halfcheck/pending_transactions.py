@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from reference.format.partial_copy import RoleForHalves
+from spark_trace_analysis.audit.pending_rows import pending_rows
 from spark_trace_analysis.audit.rules.forecast import CheckRounds, Forecasts
 from spark_trace_analysis.audit.rules.transaction_row import local_time
 from spark_trace_analysis.records.transaction_record import NOTHING
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 
     from reference.format.broker_conf import BrokerConf
     from reference.format.partial_copy import PartialCopy
+    from spark_trace_analysis.audit.audit_rows import AuditRows
     from spark_trace_analysis.audit.columns.bucket import Numbers
-    from spark_trace_analysis.audit.pending_rows import AuditRows, PendingRows, WhenOpen
+    from spark_trace_analysis.audit.pending_rows import PendingRows, WhenOpen
     from spark_trace_analysis.audit.rules.rounds import ShownRound
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
     from spark_trace_analysis.audit.selection import Selection
@@ -114,7 +116,7 @@ class PendingTransactions:
     ) -> None:
         self._rows, self._copy = rows, copy
         self._timeout_ms = conf.or_default("transactionTimeOut", version)
-        self._pending = pending = rows.pending(selection, when)
+        self._pending = pending = pending_rows(rows, selection, when)
         interval = conf.or_default("transactionCheckInterval", version)
         self._found = _OfAllCopies(
             pending,

@@ -19,7 +19,8 @@ from reference.format.consumer_offsets import saved_offsets
 from reference.format.store_paths import store_paths
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.audit_folders import named
-from spark_trace_analysis.audit.pending_rows import AuditRows, WhenOpen
+from spark_trace_analysis.audit.audit_rows import AuditRows
+from spark_trace_analysis.audit.pending_rows import WhenOpen
 from spark_trace_analysis.audit.rules.rounds import ShownRound, shown_rounds
 from spark_trace_analysis.audit.rules.transaction_row import local_time
 from wire.client.broker_facts import topic_queues

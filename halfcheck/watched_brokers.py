@@ -1,4 +1,4 @@
-"""``halfcheck audit --watch``: looks again and again, until it is told to stop or its time is over."""
+"""``halfcheck audit --watch``: looks again and again, until it is stopped or its time is over."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ class WatchOptions:
 
 
 def watch(sources: Sequence[WatchedSource], options: WatchOptions) -> Collection[TransactionState]:
-    """BrokerWatch until it ends, or Ctrl-C; gives the states that were told.
+    """Watch until it ends, or Ctrl-C; gives the states that were reported.
 
-    A source that can't be read at the first look is an error; later, it is told, and asked again at the next look.
+    A source that can't be read at the first look is an error; later, it is reported, and asked again at the next look.
     """
     folder = options.folder or cache_folder() / "watch"
     metrics = WatchMetrics(source.name for source in sources)
-    told: set[TransactionState] = set()
+    reported: set[TransactionState] = set()
     with ExitStack() as stack:
         watches = [
             BrokerWatch(
@@ -85,7 +85,7 @@ def watch(sources: Sequence[WatchedSource], options: WatchOptions) -> Collection
         port = stack.enter_context(served(metrics, options.metrics_port))
         if port is not None:
             typer.echo(f"halfcheck: metrics: http://127.0.0.1:{port}/metrics", err=True)
-        round_of_looks = _Looks(watches, options, metrics, told)
+        round_of_looks = _Looks(watches, options, metrics, reported)
         began = time.monotonic()
         number = 0
         try:
@@ -103,7 +103,7 @@ def watch(sources: Sequence[WatchedSource], options: WatchOptions) -> Collection
             typer.echo(
                 f"halfcheck: stopped after {counted(number, 'look')}; the next watch goes on from here", err=True
             )
-    return told
+    return reported
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class _Looks:
     watches: Sequence[BrokerWatch]
     options: WatchOptions
     metrics: WatchMetrics
-    told: set[TransactionState]
+    reported: set[TransactionState]
 
     def all(self, *, is_first: bool) -> None:
         for watch in self.watches:
@@ -135,7 +135,7 @@ class _Looks:
             self._say_counts(look)
 
     def _say(self, news: Sequence[News]) -> None:
-        self.told.update(one.what for one in news if isinstance(one.what, TransactionState))
+        self.reported.update(one.what for one in news if isinstance(one.what, TransactionState))
         if self.options.as_json:
             for one in news:
                 print(json.dumps(one.to_json(), ensure_ascii=False), flush=True)

@@ -30,7 +30,7 @@ from benchmarks.wire.processes import own_memory, processor
 from conformance.errors import ConformanceError
 from files.parquet import parquet_file
 from files.writing import write_whole
-from halfcheck.watching.news import TOLD_STATES
+from halfcheck.watching.news import REPORTED_STATES
 from halfcheck.whole_store import audited
 from real_brokers.loopback import free_port
 from real_brokers.rocketmq.broker import RealBroker
@@ -172,7 +172,7 @@ def _held(store: Path, watched: Watched, folder: Path) -> tuple[list[str], list[
     late: list[str] = []
     delays: dict[str, list[float]] = {"doubled": [], "parked": []}
     unexplained = set(told)
-    chosen = Selection(states=TOLD_STATES)
+    chosen = Selection(states=REPORTED_STATES)
     for path in sorted((folder / "rows").glob("transactions-*.parquet")):
         with parquet_file(path) as file:
             for group in range(file.num_row_groups):
@@ -242,13 +242,13 @@ def _scraped(running: tuple[subprocess.Popen[bytes], int] | None) -> list[str]:
         names = _asked(port, "label/__name__/values")
         ours = sorted(name for name in names if name.startswith("halfcheck_"))
         alerts = sorted({alert["labels"]["alertname"] for alert in _asked(port, "alerts")["alerts"]})
-        doubled = _asked(port, "query?query=halfcheck_told_total%7Bevent%3D%22doubled%22%7D")["result"]
+        doubled = _asked(port, "query?query=halfcheck_reported_total%7Bevent%3D%22doubled%22%7D")["result"]
     finally:
         process.terminate()
         process.wait()
     return [
         f"Prometheus has read {len(ours)} metrics of the watch: {', '.join(ours)}",
-        f'it has halfcheck_told_total{{event="doubled"}} as {doubled[0]["value"][1] if doubled else "nothing"}',
+        f'it has halfcheck_reported_total{{event="doubled"}} as {doubled[0]["value"][1] if doubled else "nothing"}',
         f"its alerts at the end: {', '.join(alerts) or 'none'}",
     ]
 

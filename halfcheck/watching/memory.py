@@ -33,7 +33,7 @@ _TABLES: Final = """
     CREATE INDEX settled_by_hash ON settled (hash);
     CREATE TABLE half (place INTEGER PRIMARY KEY, settled INTEGER NOT NULL);
     CREATE INDEX half_by_settled ON half (settled);
-    CREATE TABLE told (hash INTEGER PRIMARY KEY, what INTEGER NOT NULL);
+    CREATE TABLE reported (hash INTEGER PRIMARY KEY, what INTEGER NOT NULL);
 """
 _QUEUE_BITS: Final = 48
 """A place of the half topic is its queue id above the queue offset."""
@@ -119,7 +119,7 @@ class WatchMemory:
         self._base.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (name, json.dumps(value)))
 
     def forget_all(self) -> None:
-        """Begin anew, but for what was told."""
+        """Begin anew, but for what was reported."""
         for statement in ("DELETE FROM record", "DELETE FROM settled", "DELETE FROM half"):
             self._base.execute(statement)
 
@@ -179,14 +179,14 @@ class WatchMemory:
             self._base.execute("DELETE FROM half WHERE settled = ?", (number,))
         return states, sorted(places)
 
-    def told(self, key: int) -> int:
-        """What was told of a transaction, as bits."""
-        row = self._base.execute("SELECT what FROM told WHERE hash = ?", (key,)).fetchone()
+    def reported(self, key: int) -> int:
+        """What was reported of a transaction, as bits."""
+        row = self._base.execute("SELECT what FROM reported WHERE hash = ?", (key,)).fetchone()
         return 0 if row is None else int(row[0])
 
-    def tell(self, key: int, what: int) -> None:
-        """Note that it was told."""
-        self._base.execute("INSERT OR REPLACE INTO told VALUES (?, ?)", (key, what))
+    def note_reported(self, key: int, what: int) -> None:
+        """Note that it was reported."""
+        self._base.execute("INSERT OR REPLACE INTO reported VALUES (?, ?)", (key, what))
 
     def _ask_for(self, values: Iterable[int]) -> None:
         """Put values into the table with which the others are joined."""

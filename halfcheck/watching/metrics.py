@@ -6,8 +6,10 @@ The names are kept: dashboards and alert rules (docs/monitoring) speak of them.
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 from prometheus_client import start_http_server
@@ -22,7 +24,7 @@ from prometheus_client.registry import Collector
 from halfcheck.watching.news import AGES_S, Counters, Look
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from prometheus_client.core import Metric
 
@@ -54,113 +56,92 @@ class WatchMetrics(Collector):
         """Whether the last look could read a source."""
         return self._reachable[source]
 
-    def _told(self) -> Metric:
-        """With zeros before the first look: Prometheus sees no increase in a counter that begins above them."""
-        told = CounterMetricFamily(
-            "halfcheck_told", "Transactions that were told, by what: each once.", labels=["source", "event"]
-        )
-        for source, look in self._looks.items():
-            for event, count in (Counters() if look is None else look.counters).told.items():
-                told.add_metric([source, event], count)
-        return told
-
     def collect(self) -> Iterator[Metric]:
         """Each metric with the values of all sources."""
-        reachable = GaugeMetricFamily(
-            "halfcheck_reachable", "1 if the last look could read the source.", labels=["source"]
-        )
-        for source, is_reachable in self._reachable.items():
-            reachable.add_metric([source], int(is_reachable))
-        yield reachable
+        reachable = {(source,): int(is_reachable) for source, is_reachable in self._reachable.items()}
+        yield _family(GaugeMetricFamily, "reachable", "1 if the last look could read the source.", (), reachable)
+        # With zeros before the first look: Prometheus sees no increase in a counter that begins above them.
+        counters = {source: Counters() if look is None else look.counters for source, look in self._looks.items()}
+        for name, what, label in _COUNTERS:
+            values = {
+                (source, value): count
+                for source, of_source in counters.items()
+                for value, count in getattr(of_source, name).items()
+            }
+            yield _family(CounterMetricFamily, name, what, (label,), values)
+        put_backs = {(source,): of_source.put_backs for source, of_source in counters.items()}
+        yield _family(CounterMetricFamily, "put_backs", "Copies that check rounds wrote.", (), put_backs)
         looks = [look for look in self._looks.values() if look is not None]
-        yield self._told()
-        yield from _of_transactions(looks)
-        yield from _of_rounds(looks)
-        for name, what, values in (
-            ("look_seconds", "How long the last look took.", {one.source: one.seconds for one in looks}),
-            (
-                "look_timestamp_seconds",
-                "The moment of the last look, by the clock of the source.",
-                {one.source: one.at_ms / 1_000 for one in looks},
-            ),
-            (
-                "remembered_transactions",
-                "Settled transactions whose records are known again.",
-                {one.source: one.remembered for one in looks},
-            ),
-        ):
-            yield _gauge(name, what, values)
+        for name, what, label, of_look in _BY_LABEL:
+            values = {(look.source, value): count for look in looks for value, count in of_look(look).items()}
+            yield _family(GaugeMetricFamily, name, what, (label,), values)
+        for name, what, of_one in _GAUGES:
+            found = {(look.source,): of_one(look) for look in looks}
+            known = {labels: value for labels, value in found.items() if value is not None}
+            yield _family(GaugeMetricFamily, name, what, (), known)
+        yield _pending_ages(looks)
 
 
-def _of_transactions(looks: Iterable[Look]) -> Iterator[Metric]:
-    transactions = GaugeMetricFamily(
-        "halfcheck_transactions", "Transactions by the gravest state that holds.", labels=["source", "state"]
-    )
-    findings = CounterMetricFamily(
-        "halfcheck_findings",
-        "Told transactions that look like a defect, by its id in the catalogue.",
-        labels=["source", "id"],
-    )
+_COUNTERS: Final = (
+    ("reported", "Transactions that were reported, by what: each once.", "event"),
+    ("findings", "Reported transactions that look like a defect, by its id in the catalogue.", "id"),
+    ("discards", "Halves that were discarded: unanswered, or immune and never asked (A09).", "cause"),
+)
+_BY_LABEL: Final[tuple[tuple[str, str, str, Callable[[Look], Mapping[str, int]]], ...]] = (
+    ("transactions", "Transactions by the gravest state that holds.", "state", attrgetter("counts")),
+    (
+        "producers",
+        "Clients that are connected, of groups with a pending transaction.",
+        "group",
+        attrgetter("producers"),
+    ),
+)
+_GAUGES: Final[tuple[tuple[str, str, Callable[[Look], float | None]], ...]] = (
+    ("half_queue_lag", "Messages of the half topic before the check service's offset.", attrgetter("half_left")),
+    ("op_queue_lag", "Messages of the op topic before the check service's offset.", attrgetter("op_left")),
+    (
+        "overdue_halves",
+        "Pending halves that no round has visited for three intervals though they are due.",
+        attrgetter("overdue"),
+    ),
+    (
+        "last_round_seconds",
+        "From the first to the last record of the last round that left any.",
+        lambda look: None if look.last_round_ms is None else look.last_round_ms / 1_000,
+    ),
+    ("look_seconds", "How long the last look took.", attrgetter("seconds")),
+    (
+        "look_timestamp_seconds",
+        "The moment of the last look, by the clock of the source.",
+        lambda look: look.at_ms / 1_000,
+    ),
+    ("remembered_transactions", "Settled transactions whose records are known again.", attrgetter("remembered")),
+)
+
+
+def _family(
+    kind: type[GaugeMetricFamily | CounterMetricFamily],
+    name: str,
+    what: str,
+    labels: tuple[str, ...],
+    values: Mapping[Any, float],
+) -> Metric:
+    """One metric; its labels are the source and others, whose values are the keys."""
+    family = kind(f"halfcheck_{name}", what, labels=["source", *labels])
+    for of_labels, value in values.items():
+        family.add_metric(of_labels, value)
+    return family
+
+
+def _pending_ages(looks: Iterable[Look]) -> Metric:
     pending = GaugeHistogramMetricFamily(
         "halfcheck_pending_age_seconds", "Ages of the pending transactions of a group.", labels=["source", "group"]
     )
-    producers = GaugeMetricFamily(
-        "halfcheck_producers",
-        "Clients that are connected, of each group with a pending transaction.",
-        labels=["source", "group"],
-    )
     for look in looks:
-        for state, count in look.counts.items():
-            transactions.add_metric([look.source, state], count)
-        for defect, count in look.counters.findings.items():
-            findings.add_metric([look.source, defect], count)
         for group, ages in look.pending.items():
-            buckets = [*zip(map(str, AGES_S), ages.up_to, strict=True), ("+Inf", ages.count)]
+            buckets = [*zip(map(str, AGES_S), ages.up_to.tolist(), strict=True), ("+Inf", ages.count)]
             pending.add_metric([look.source, group], buckets, ages.seconds)
-        for group, count in look.producers.items():
-            producers.add_metric([look.source, group], count)
-    yield from (transactions, findings, pending, producers)
-
-
-def _of_rounds(looks: Iterable[Look]) -> Iterator[Metric]:
-    put_backs = CounterMetricFamily("halfcheck_put_backs", "Copies that check rounds wrote.", labels=["source"])
-    discards = CounterMetricFamily(
-        "halfcheck_discards",
-        "Halves that were discarded: unanswered, or immune and never asked (A09).",
-        labels=["source", "cause"],
-    )
-    for look in looks:
-        put_backs.add_metric([look.source], look.counters.put_backs)
-        for cause, count in look.counters.discards.items():
-            discards.add_metric([look.source, cause], count)
-    yield from (put_backs, discards)
-    yield _gauge(
-        "half_queue_lag",
-        "Messages of the half topic before the check service's offset.",
-        {one.source: one.half_left for one in looks},
-    )
-    yield _gauge(
-        "op_queue_lag",
-        "Messages of the op topic before the check service's offset.",
-        {one.source: one.op_left for one in looks},
-    )
-    yield _gauge(
-        "overdue_halves",
-        "Pending halves that no round has visited for three intervals though they are due.",
-        {one.source: one.overdue for one in looks},
-    )
-    yield _gauge(
-        "last_round_seconds",
-        "From the first to the last record of the last round that left any.",
-        {one.source: one.last_round_ms / 1_000 for one in looks if one.last_round_ms is not None},
-    )
-
-
-def _gauge(name: str, what: str, values: Mapping[str, float]) -> Metric:
-    family = GaugeMetricFamily(f"halfcheck_{name}", what, labels=["source"])
-    for source, value in values.items():
-        family.add_metric([source], value)
-    return family
+    return pending
 
 
 @contextmanager

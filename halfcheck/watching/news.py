@@ -1,21 +1,27 @@
-"""The things that a watch tells: what became of a transaction, and what the check service or the source does."""
+"""The things that a watch reports: what became of a transaction, and what the check service or the source does."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import numpy as np
 
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import local_time
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from spark_trace_analysis.audit.columns.bucket import Numbers
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
-TOLD_STATES: Final = (
+REPORTED_STATES: Final = (
     TransactionState.LOST, TransactionState.DOUBLED, TransactionState.PARKED, TransactionState.UNKNOWN,
 )  # fmt: skip
-"""The states of which each transaction is told once; an unknown one where two looks in a row find it so."""
+"""The states that are reported of each transaction, once; unknown where two looks in a row find it so."""
 
 
 class NewsKind(StrEnum):
@@ -44,8 +50,8 @@ class NewsKind(StrEnum):
     UNREMEMBERED = "unremembered"
 
 
-TOLD_OF_TRANSACTIONS: Final = (*TOLD_STATES, NewsKind.HANGING, NewsKind.UNREMEMBERED)
-"""Bits of what was told of a transaction: a new one goes behind the others."""
+REPORTED: Final[tuple[TransactionState | NewsKind, ...]] = (*REPORTED_STATES, NewsKind.HANGING, NewsKind.UNREMEMBERED)
+"""All that is reported of a transaction, by its bit in the memory of a watch: a new one goes behind the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ class News:
         return values
 
 
-AGES_S: Final = (10.0, 60.0, 300.0, 900.0, 3_600.0, 86_400.0)
+AGES_S: Final = np.array([10.0, 60.0, 300.0, 900.0, 3_600.0, 86_400.0])
 """Pending transactions are counted up to each of these ages."""
 
 
@@ -86,7 +92,7 @@ AGES_S: Final = (10.0, 60.0, 300.0, 900.0, 3_600.0, 86_400.0)
 class Ages:
     """How old the pending transactions of one group are: how many up to each of the ages, in all, and their sum."""
 
-    up_to: list[int] = field(default_factory=lambda: [0] * len(AGES_S))
+    up_to: Numbers = field(default_factory=lambda: np.zeros(len(AGES_S), np.int64))
     count: int = 0
     seconds: float = 0.0
 
@@ -99,19 +105,32 @@ class Counters:
     ----------
     settled
         Settled transactions by state; one that comes back is none until it is settled again.
-    told
-        News of transactions, by what was told.
+    reported
+        News of transactions, by what was reported.
     findings
-        By the id of the defect that a told transaction looks like.
+        By the id of the defect that a reported transaction looks like.
     put_backs, discards
         Copies that rounds wrote; discards by cause: ``immune``, never asked (A09), or ``unanswered``.
     """
 
-    settled: dict[str, int] = field(default_factory=dict)
-    told: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TOLD_OF_TRANSACTIONS, 0))
-    findings: dict[str, int] = field(default_factory=dict)
+    settled: Counter[str] = field(default_factory=Counter)
+    reported: Counter[str] = field(default_factory=lambda: Counter({what.value: 0 for what in REPORTED}))
+    findings: Counter[str] = field(default_factory=Counter)
     put_backs: int = 0
-    discards: dict[str, int] = field(default_factory=lambda: {"unanswered": 0, "immune": 0})
+    discards: Counter[str] = field(default_factory=lambda: Counter({"unanswered": 0, "immune": 0}))
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: dict(value) if isinstance(value, Counter) else value for name, value in values.items()}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """From the same."""
+        found = cls()
+        for name, value in values.items():
+            setattr(found, name, Counter(value) if isinstance(value, dict) else value)
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

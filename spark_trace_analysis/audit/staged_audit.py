@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 BUCKET_BYTES = 256 << 20
 """So many bytes of the log go into a bucket, on average."""
 
-SMALL_SPLIT_BYTES, SMALL_BUCKET_BYTES = 8 << 20, 32 << 20
+SMALL_SPLIT_BYTES, SMALL_BUCKET_BYTES = 8 << 20, 16 << 20
 """For threads of one process, so that they take little memory."""
 
 _MOST_FILES_TIMES_BUCKETS = 1 << 18

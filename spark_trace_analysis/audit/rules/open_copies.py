@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from spark_trace_analysis.audit.rules.transaction_row import HALF
+from spark_trace_analysis.audit.rules.transaction_row import OF_HALF_QUEUE, PUT_BACK
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from spark_trace_analysis.audit.rules.rounds import ShownRound
     from spark_trace_analysis.audit.rules.transaction_row import HistoryEvent
-
-PUT_BACK: Final = "put back"
 
 
 def open_copies(
@@ -47,7 +45,7 @@ def open_copies(
     begins = [one.began_at for one in rounds]
     found: deque[HistoryEvent] = deque()
     for event in history:
-        if event.event not in (HALF, PUT_BACK) or event.offset < saved:
+        if event.event not in OF_HALF_QUEUE or event.offset < saved:
             continue
         if event.event == PUT_BACK and event.time > booted_at and found:
             began_at = begins[bisect_right(begins, event.time) - 1]

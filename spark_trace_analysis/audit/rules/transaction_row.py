@@ -72,9 +72,11 @@ def local_time(milliseconds: int | None) -> str | None:
     return moment.replace(microsecond=rest * 1000).isoformat(timespec="milliseconds")
 
 
-HALF, DELIVERED = "half", "delivered"
-EVENTS = (HALF, "put back", DELIVERED, "discarded", "op")
+EVENTS = HALF, PUT_BACK, DELIVERED, DISCARDED, OP = ("half", "put back", "delivered", "discarded", "op")
 """The words for events of a transaction, by the kind of the record."""
+
+OF_HALF_QUEUE: Final = (HALF, PUT_BACK)
+"""Those with a record in the half queue."""
 
 
 class HistoryEvent(NamedTuple):

@@ -12,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from conformance.golden_stores import golden_store, golden_stores
-from halfcheck.watching.judged_rows import JudgedRows, row_groups, shared_places
+from halfcheck.watching.judged_rows import JudgedRows, shared_places
 from halfcheck.watching.memory import half_place
-from halfcheck.watching.news import TOLD_STATES, Look
+from halfcheck.watching.news import REPORTED_STATES, Look
 from halfcheck.watching.sources import BrokerSource, GrowingStore
 from reference.format.store_paths import store_paths
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC, OP_TOPIC
+from spark_trace_analysis.audit.audit_rows import AuditRows
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.columns.row_tables import table_of
 from spark_trace_analysis.audit.rules.state import TransactionState
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from tests.wire.one_producer import Half
 
 
-SURELY = [state for state in TOLD_STATES if state != TransactionState.UNKNOWN]
+SURELY = [state for state in REPORTED_STATES if state != TransactionState.UNKNOWN]
 """An unknown one is told when it stays so."""
 
 
@@ -89,9 +90,10 @@ def test_two_halves_at_one_place_are_known(tmp_path: Path) -> None:
     for number, offsets in enumerate(((5, 6), (6, 7))):
         table = table_of([row(f"{number}{offset}", offset) for offset in offsets])
         pq.write_table(table, tmp_path / f"transactions-{number}.parquet")
-    shared = shared_places(tmp_path)
+    rows = AuditRows(tmp_path)
+    shared = shared_places(rows)
     assert shared.tolist() == [half_place(0, 6)]
-    there = [JudgedRows.of(rows).stands_at(shared).tolist() for rows in row_groups(tmp_path)]
+    there = [JudgedRows(table).stand_at(shared).tolist() for _, table in rows.tables()]
     assert there == [[False, True], [True, False]]
 
 

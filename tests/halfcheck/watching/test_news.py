@@ -13,6 +13,7 @@ from halfcheck.watching import watch as watching
 from halfcheck.watching.memory import WatchMemory, half_place
 from halfcheck.watching.news import NewsKind
 from halfcheck.watching.sources import BrokerSource
+from halfcheck.watching.tally import LookTally
 from tests.halfcheck.watching.watched import SETTINGS, Looking, told
 from tests.wire.copying.traffic import COMMIT, ROLLBACK
 from tests.wire.one_broker import broker
@@ -153,7 +154,7 @@ def test_a_look_that_fails_leaves_the_memory_as_it_was(tmp_path: Path, monkeypat
         one.end(half, COMMIT)
         running.controller.push_clock(61_000)
         with monkeypatch.context() as patched:
-            patched.setattr(watching.BrokerWatch, "_tell_stuck", lambda *_: 1 // 0)
+            patched.setattr(LookTally, "finish", lambda _: 1 // 0)
             with pytest.raises(ZeroDivisionError):
                 looking.look()
         assert told(looking.look()) == [(unique_key("twice"), "doubled")]

@@ -148,11 +148,11 @@ def samples(families: dict[str, Any], name: str, *labels: str) -> dict[tuple[str
 def test_the_metrics_say_what_the_look_found(families: dict[str, Any]) -> None:
     states = samples(families, "halfcheck_transactions", "state")
     assert {state for (state,), count in states.items() if count == 1} == {"doubled", "parked", "delivered", "pending"}
-    told = samples(families, "halfcheck_told", "event")
+    told = samples(families, "halfcheck_reported", "event")
     assert {event: count for (event,), count in told.items() if count} == {"doubled": 1, "parked": 1}
     assert {"lost", "unknown", "hanging"} <= {event for (event,) in told}
-    _, of_all = families["halfcheck_told"]
-    unread = [one.value for one in of_all.samples if one.labels["source"] != families["halfcheck_told"][0]]
+    _, of_all = families["halfcheck_reported"]
+    unread = [one.value for one in of_all.samples if one.labels["source"] != families["halfcheck_reported"][0]]
     assert unread == [0] * len(told)
     assert samples(families, "halfcheck_findings", "id") == {("A13",): 1}
     assert samples(families, "halfcheck_discards", "cause") == {("unanswered",): 1, ("immune",): 0}
