@@ -11,6 +11,7 @@ from reference.format.partial_copy import RoleForHalves
 from spark_trace_analysis.audit.pending_rows import pending_rows
 from spark_trace_analysis.audit.rules.forecast import CheckRounds, Forecasts
 from spark_trace_analysis.audit.rules.transaction_row import local_time
+from spark_trace_analysis.audit.stages.stage_runner import give_back
 from spark_trace_analysis.records.transaction_record import NOTHING
 from wire.client.queries import connected_producers
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from reference.format.broker_conf import BrokerConf
     from reference.format.partial_copy import PartialCopy
     from spark_trace_analysis.audit.audit_rows import AuditRows
-    from spark_trace_analysis.audit.columns.bucket import Numbers
     from spark_trace_analysis.audit.pending_rows import PendingRows, WhenOpen
     from spark_trace_analysis.audit.rules.rounds import ShownRound
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
@@ -117,6 +117,7 @@ class PendingTransactions:
         self._rows, self._copy = rows, copy
         self._timeout_ms = conf.or_default("transactionTimeOut", version)
         self._pending = pending = pending_rows(rows, selection, when)
+        give_back()
         interval = conf.or_default("transactionCheckInterval", version)
         self._found = _OfAllCopies(
             pending,
@@ -125,8 +126,7 @@ class PendingTransactions:
             timeout_ms=self._timeout_ms,
             check_max=conf.or_default("transactionCheckMax", version),
         )
-        first_copies = np.searchsorted(pending.owner, np.arange(len(pending.place)))
-        order = np.lexsort((pending.halves.queue_offset[first_copies], self._found.discarded_at))
+        order = self._found.order
         self.order = order if pending.is_selected.all() else order[pending.is_selected[order]]
         groups = np.unique(pending.group[pending.is_selected])
         self._producers = {int(group): connected_producers(channel, pending.groups[group]) for group in groups}
@@ -157,18 +157,29 @@ class PendingTransactions:
 
 
 class _OfAllCopies:
-    """What comes of each transaction: its producer is asked for each of its copies, until the last one is discarded."""
+    """What comes of each transaction: its producer is asked for each of its copies, until the last one is discarded.
+
+    Attributes
+    ----------
+    order
+        The numbers of the transactions, the one that is discarded first before the others.
+    """
 
     def __init__(self, pending: PendingRows, rounds: CheckRounds, *, now: int, timeout_ms: int, check_max: int) -> None:
         self._pending, self._timeout_ms = pending, timeout_ms
-        self._of_queues: dict[int, tuple[Numbers, Forecasts]] = {}
-        self.discarded_at = np.zeros(len(pending.place), np.int64)
+        self._of_queues: dict[int, tuple[np.ndarray[Any, Any], Forecasts]] = {}
+        discarded_at = np.empty(len(pending.owner), np.int64)
         for queue_id in np.unique(pending.queue_id).tolist():
-            numbers = np.flatnonzero(pending.queue_id == queue_id)
+            numbers = np.flatnonzero(pending.queue_id == queue_id).astype(np.int32)
             halves = pending.halves.part(numbers if len(numbers) < len(pending.owner) else slice(None))
             found = Forecasts(halves, rounds, now=now, timeout_ms=timeout_ms, check_max=check_max)
-            np.maximum.at(self.discarded_at, pending.owner[numbers], found.discarded_at)
+            discarded_at[numbers] = found.discarded_at
             self._of_queues[queue_id] = numbers, found
+        offsets = pending.halves.queue_offset
+        if len(pending.owner) > len(pending.place):
+            begins = np.searchsorted(pending.owner, np.arange(len(pending.place), dtype=np.int32))
+            discarded_at, offsets = np.maximum.reduceat(discarded_at, begins), offsets[begins]
+        self.order = np.lexsort((offsets, discarded_at)).astype(np.int32)
 
     def of(self, number: int) -> tuple[HalfForecast, int]:
         """The forecast of one transaction, and its immunity."""

@@ -23,6 +23,7 @@ from spark_trace_analysis.audit.audit_rows import AuditRows
 from spark_trace_analysis.audit.pending_rows import WhenOpen
 from spark_trace_analysis.audit.rules.rounds import ShownRound, shown_rounds
 from spark_trace_analysis.audit.rules.transaction_row import local_time
+from spark_trace_analysis.audit.stages.stage_runner import give_back
 from wire.client.broker_facts import topic_queues
 from wire.client.byte_rate import USUAL_BYTES_PER_S, ByteRate
 from wire.client.channel import BrokerChannel
@@ -147,6 +148,7 @@ def audited_broker(
         )
         conf_path = find_broker_conf(folder)
         conf = BrokerConf() if conf_path is None else read_broker_conf(conf_path)
+        give_back()
         rows = AuditRows(written)
         rounds = shown_rounds(rows.times_of_rounds(), conf.or_default("transactionCheckInterval", audit.version))
         # Its clock is told to the second, its records are stamped to the millisecond.

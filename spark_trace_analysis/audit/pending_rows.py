@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -74,18 +74,17 @@ class WhenOpen:
 
 
 _AS_THEY_ARE: Final = ("born", "checks", "immunity_ms")
-_OF_A_COPY: Final = ("queue_offset", "born", "stored", "checks", "immunity_ms")
-_COLUMNS: Final = {
-    "group": np.int32, "is_selected": np.bool_, "place": np.int32, "owner": np.int32, "queue_id": np.int32,
+_OF_A_TRANSACTION: Final = {"group": np.int32, "is_selected": np.bool_, "place": np.int32}
+_OF_A_COPY: Final = {
     "queue_offset": np.int64, "born": np.int64, "stored": np.int64, "checks": np.int32, "immunity_ms": np.int64,
+    "owner": np.int32, "queue_id": np.int32,
 }  # fmt: skip
 
 
 def pending_rows(rows: AuditRows, selection: Selection, when: WhenOpen) -> PendingRows:
     """The pending ones among all; what a selection leaves out decides, too, when a round comes to the others."""
     groups: dict[str, int] = {}
-    parts: dict[str, list[np.ndarray[Any, Any]]] = {name: [np.zeros(0, kind)] for name, kind in _COLUMNS.items()}
-    count = 0
+    transactions, copies = _Growing(_OF_A_TRANSACTION), _Growing(_OF_A_COPY)
     needed = {"state", "also", "group", "history", *_AS_THEY_ARE}
     for place, table in rows.tables(sorted(needed if selection.is_everything else needed | {*COLUMNS})):
         numbers = np.flatnonzero(_IS_PENDING.flags(table))
@@ -94,20 +93,41 @@ def pending_rows(rows: AuditRows, selection: Selection, when: WhenOpen) -> Pendi
         chosen = table.take(pa.array(numbers))
         names = chosen.column("group").cast(pa.string()).combine_chunks().dictionary_encode()
         codes = np.array([groups.setdefault(name, len(groups)) for name in names.dictionary.to_pylist()], np.int64)
-        copies = _open_copies_of(chosen, when)
-        columns = {
-            "group": codes[names.indices.to_numpy()],
-            "is_selected": selection.flags(chosen),
-            "place": numbers + place,
-            **copies,
-            "owner": copies["owner"] + count,
-        }
-        for name, kind in _COLUMNS.items():
-            parts[name].append(columns[name].astype(kind))
-        count += len(numbers)
-    whole = {name: np.concatenate(parts.pop(name)) for name in _COLUMNS}  # none is held twice for long
-    halves = PendingHalves(*(whole.pop(name) for name in _OF_A_COPY))
-    return PendingRows(groups=list(groups), halves=halves, **whole)
+        of_chosen = _open_copies_of(chosen, when)
+        of_chosen["owner"] += transactions.size
+        copies.append(of_chosen)
+        transactions.append(
+            {
+                "group": codes[names.indices.to_numpy()],
+                "is_selected": selection.flags(chosen),
+                "place": numbers + place,
+            }
+        )
+    of_copies = copies.columns()
+    halves = PendingHalves(*(of_copies.pop(one.name) for one in fields(PendingHalves)))
+    return PendingRows(groups=list(groups), halves=halves, **transactions.columns(), **of_copies)
+
+
+class _Growing:
+    """Columns that grow in place: a list of their pieces, and then them as a whole, would take the room twice."""
+
+    def __init__(self, kinds: Mapping[str, Any]) -> None:
+        self._room = {name: np.empty(1 << 16, kind) for name, kind in kinds.items()}
+        self.size = 0
+
+    def append(self, columns: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Add some values to each."""
+        end = self.size + len(next(iter(columns.values())))
+        for name, room in self._room.items():
+            if end > len(room):
+                self._room[name] = np.empty(2 * end, room.dtype)  # memory that is not used is not taken
+                self._room[name][: self.size] = room[: self.size]
+            self._room[name][self.size : end] = columns[name]
+        self.size = end
+
+    def columns(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Each as far as it was filled."""
+        return {name: room[: self.size] for name, room in self._room.items()}
 
 
 def _open_copies_of(rows: pa.Table, when: WhenOpen) -> dict[str, Numbers]:

@@ -136,8 +136,9 @@ class Forecasts:
         order = np.argsort(halves.queue_offset)
         ends_of_youth = np.where(halves.block(check_max), halves.born + timeout_ms, 0)  # before, a round ends at it
         reached = np.maximum.accumulate(ends_of_youth[order]) if len(order) else order
-        behind = np.maximum(np.maximum(reached, rounds.one_at + 1), halves.stored[order] + 1)
-        if (rounds.first_from(behind) <= now).any():
+        behind = halves.stored[order]
+        np.maximum(np.maximum(behind, reached - 1, out=behind), rounds.one_at, out=behind)
+        if len(behind) and rounds.first_from(int(behind.min()) + 1) <= now:
             rounds = CheckRounds(now, rounds.interval_ms)
         self._rounds = rounds
         self._blocked_until = int(ends_of_youth.max(initial=0)) or rounds.one_at

@@ -79,10 +79,10 @@ class Threads:
                 threads.shutdown(wait=False, cancel_futures=True)
         for one in running:
             one.result()
-        _give_back()
+        give_back()
 
 
-def _give_back() -> None:
+def give_back() -> None:
     """Let the C library return what was freed: it keeps the free memory of each thread (``malloc_trim`` of glibc)."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
