@@ -17,7 +17,7 @@ answered, and whether its queue entry, which comes about a millisecond behind it
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Final, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class PendingHalves:
     checks: Numbers
     immunity_ms: Numbers
 
-    def part(self, numbers: slice | Numbers | Flags) -> PendingHalves:
+    def part(self, numbers: slice | np.ndarray[Any, Any]) -> PendingHalves:
         """Some of them."""
         return PendingHalves(*(getattr(self, one.name)[numbers] for one in fields(self)))
 

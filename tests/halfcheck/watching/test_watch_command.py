@@ -14,8 +14,8 @@ import yaml
 from prometheus_client.openmetrics import parser
 
 from halfcheck import app
+from halfcheck.auditing.watches import WatchOptions, _Looks
 from halfcheck.errors import ExitCode
-from halfcheck.watched_brokers import WatchOptions, _Looks
 from halfcheck.watching.memory import WatchMemory
 from halfcheck.watching.metrics import WatchMetrics, served
 from halfcheck.watching.sources import BrokerSource
@@ -108,7 +108,7 @@ def test_what_can_not_be_watched_is_one_line(tmp_path: Path, capsys: pytest.Capt
             ([store, "--watch", "often"], 151, "--watch 'often': expected a length of time such as 30s, 5m or 2h, 1 s"),
             ([store, "--watch", "0s"], 151, "--watch '0s'"),
             ([store, "--watch", "1s", "--for", "x"], 151, "--for 'x'"),
-            ([store, "--watch", "1s", "--state", "lost"], 151, "--state: a watch tells what is new of all"),
+            ([store, "--watch", "1s", "--state", "lost"], 151, "--state lost: a watch reports what is new of all"),
             ([store, "--watch", "1s", "--metrics-port", busy], 151, "another process listens there"),
             ([str(tmp_path), "--watch", "1s"], 150, "has no commitlog/"),
         ):

@@ -12,17 +12,24 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
+from conformance.golden_stores import golden_path
 from document.console import show
 from document.parts import Paragraph
 from document.words import counted
+from files.durations import duration, read_duration
 from files.errors import UnwritableFileError
+from halfcheck.auditing.brokers import addresses_of
+from halfcheck.auditing.options import refuse
+from halfcheck.errors import ExitCode
 from halfcheck.printing.watching import look_in_words, news_in_words
 from halfcheck.watching.memory import USUAL_REMEMBERED, WatchMemory
 from halfcheck.watching.metrics import WatchMetrics, served
 from halfcheck.watching.news import News, NewsKind
+from halfcheck.watching.sources import BrokerSource, GrowingStore
 from halfcheck.watching.watch import BrokerWatch
 from model_check.cache_folder import cache_folder
 from reference.format.errors import StoreError
+from reference.format.store_paths import store_paths
 from spark_trace_analysis.audit.rules.state import TransactionState
 from wire.errors import WireError
 
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
+    from halfcheck.auditing.options import AuditOptions, Failing
     from halfcheck.watching.news import Look
     from halfcheck.watching.sources import WatchedSource
 
@@ -163,3 +171,44 @@ def _file_name(source: str) -> str:
     ('10.0.0.5_10911', '_data_store')
     """
     return re.sub(r"[^\w.-]+", "_", source)
+
+
+def watch_asked_for(options: AuditOptions, failing: Failing) -> ExitCode:
+    """Look at brokers or a store until the watch ends; the exit code is that of the states that were reported."""
+    refuse(
+        (
+            ("--copy", options.copy), ("--plan", options.plan), ("--yes", options.yes), ("--master", options.master),
+            ("--conf", options.conf), ("--work", options.work), ("--out", options.out), *options.files,
+            *options.selecting,
+        ),
+        "a watch reports what is new of all transactions; leave out this option, or --watch",
+    )  # fmt: skip
+    sources: list[BrokerSource | GrowingStore]
+    if options.store_dir is None:
+        sources = [BrokerSource(address, options.rate * 1e6) for address in addresses_of(options)]
+    else:
+        store = golden_path(options.store_dir)
+        sources = [
+            GrowingStore(store_paths(store, broker_conf=options.broker_conf, log_folders=options.commit_log or ()))
+        ]
+    wanted = WatchOptions(
+        interval_ms=_duration("--watch", options.watch or "", least_ms=1_000),
+        lasts_ms=None if options.lasts is None else _duration("--for", options.lasts),
+        hanging_ms=_duration("--hanging", options.hanging),
+        folder=options.state_dir,
+        remembered=options.remember,
+        metrics_port=options.metrics_port,
+        version=options.version,
+        as_json=options.as_json,
+    )
+    reported = watch(sources, wanted)
+    return ExitCode.SAFETY_VIOLATED if set(failing.states) & set(reported) else ExitCode.OK
+
+
+def _duration(option: str, text: str, least_ms: int = 0) -> int:
+    found = read_duration(text)
+    if found is None or found < least_ms:
+        least = f", {duration(least_ms)} at least" if least_ms else ""
+        message = f"{option} {text!r}: expected a length of time such as 30s, 5m or 2h{least}"
+        raise typer.BadParameter(message)
+    return found
