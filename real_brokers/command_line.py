@@ -8,12 +8,13 @@ import sys
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from conformance.errors import ConformanceError
+from conformance.releases.jars import RELEASES
 from halfcheck.errors import CommandLineError, ExitCode, exit_code_of, one_line
 from model_check.errors import ModelCheckError
 from wire.errors import WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _REPORTED: Final = (ConformanceError, WireError, ModelCheckError, CommandLineError, OSError, KeyboardInterrupt)
 _TERMINATED: Final = 143
@@ -25,6 +26,13 @@ class OneLineParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End with it, and with the exit code of bad options."""
         self.exit(ExitCode.BAD_OPTION, f"{self.prog}: {message}; see --help\n")
+
+    def releases(self, arguments: Sequence[str] | None, usual: Sequence[str]) -> Sequence[str]:
+        """The releases that a command line names, its only arguments; the usual ones if it names none."""
+        self.add_argument(
+            "version", nargs="*", metavar="X.Y.Z", help=f"one of {', '.join(RELEASES)}; else {' and '.join(usual)}"
+        )
+        return self.parse_args(arguments).version or usual
 
 
 def exit_code_after(work: Callable[[], int], interrupted: str = "interrupted") -> int:

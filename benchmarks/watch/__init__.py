@@ -1,1 +1,1 @@
-"""Whether a watch beside a broker at work grows, and how soon it tells (RESULTS.md)."""
+"""Whether a watch beside a broker at work grows, and how soon it reports (RESULTS.md)."""

@@ -3,7 +3,7 @@
 The real Java client sends at a steady rate through a real broker, with rollbacks, transactions that only a check
 settles, and some that are never answered and so are discarded. A transaction is committed twice now and then. A watch
 looks every 30 seconds; a real Prometheus reads its metrics, where ``prometheus`` is on the path. In the end the store
-is audited, and held against what was told: all of it, and how soon. Prints a line a minute, writes RESULTS.md.
+is audited, and held against what was reported: all of it, and how soon. Prints a line a minute, writes RESULTS.md.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def commit_twice(address: Address, over: threading.Event, pause_s: float) -> Non
 
 
 def soaked(minutes: int, rate: float, release: str, folder: Path) -> tuple[list[Sample], list[str], list[str]]:
-    """Run it all; gives the samples, what was told late or not at all, and sentences on what was seen."""
+    """Run it all; gives the samples, what was reported late or not at all, and sentences on what was seen."""
     port, over = free_port(), threading.Event()
     work = Work(20, rate=rate, rolled_back=100, by_check=50, never=1, has_consumer=True)
     with RealBroker(release, "watched", SETTINGS, compiles_well=True) as broker:
@@ -127,8 +127,8 @@ def soaked(minutes: int, rate: float, release: str, folder: Path) -> tuple[list[
             reading.join()
             watched.process.wait()
         broker.stop_broker()
-        late, told = _held(broker.store, watched, folder)
-    return samples, late, [*told, *scraped]
+        late, reported = _held(broker.store, watched, folder)
+    return samples, late, [*reported, *scraped]
 
 
 def _sampled(minutes: int, watched: Watched, load: JavaLoad, folder: Path) -> list[Sample]:
@@ -162,26 +162,26 @@ def row(last: Sequence[Sample]) -> str:
 
 
 def _held(store: Path, watched: Watched, folder: Path) -> tuple[list[str], list[str]]:
-    """Hold what was told against the audit of the store; what is told late is named."""
+    """Hold what was reported against the audit of the store; what is reported late is named."""
     audited(store, None, folder / "rows", limit=0)
-    told = {
+    reported = {
         (event["transaction"]["unique_key"], event["event"]): came
         for came, event in watched.events
         if "transaction" in event
     }
     late: list[str] = []
     delays: dict[str, list[float]] = {"doubled": [], "parked": []}
-    unexplained = set(told)
+    unexplained = set(reported)
     chosen = Selection(states=REPORTED_STATES)
     for path in sorted((folder / "rows").glob("transactions-*.parquet")):
         with parquet_file(path) as file:
             for group in range(file.num_row_groups):
                 table = file.read_row_group(group)
                 for content in table.filter(pa.array(chosen.flags(table))).to_pylist():
-                    _hold(TransactionRow.of(content), told, delays, late, unexplained)
-    late += [f"{key} was told {what}, and the store does not say so" for key, what in sorted(unexplained)]
+                    _hold(TransactionRow.of(content), reported, delays, late, unexplained)
+    late += [f"{key} was reported {what}, and the store does not say so" for key, what in sorted(unexplained)]
     sentences = [
-        f"{what}: {len(found)} transactions, all told, {median(found):.0f} s behind their record in the middle, "
+        f"{what}: {len(found)} transactions, all reported, {median(found):.0f} s behind their record in the middle, "
         f"{max(found):.0f} s at most"
         for what, found in delays.items()
         if found
@@ -191,26 +191,26 @@ def _held(store: Path, watched: Watched, folder: Path) -> tuple[list[str], list[
 
 def _hold(
     row_of: TransactionRow,
-    told: dict[tuple[str, str], float],
+    reported: dict[tuple[str, str], float],
     delays: dict[str, list[float]],
     late: list[str],
     unexplained: set[tuple[str, str]],
 ) -> None:
-    """Hold one row against what was told of it."""
+    """Hold one row against what was reported of it."""
     events = {"doubled": "delivered", "parked": "discarded"}
     for what, event in events.items():
         if what not in (row_of.state, *row_of.also):
             continue
         times = [one.time for one in row_of.history if one.event == event]
         at = (times[1] if what == "doubled" else times[0]) / 1_000
-        came = told.get((row_of.unique_key, what))
+        came = reported.get((row_of.unique_key, what))
         unexplained.discard((row_of.unique_key, what))
         if came is None:
-            late.append(f"{row_of.unique_key} is {what}, and was not told")
+            late.append(f"{row_of.unique_key} is {what}, and was not reported")
             continue
         delays[what].append(came - at)
         if came - at > 2 * INTERVAL_S:
-            late.append(f"{row_of.unique_key} was told {what} {came - at:.0f} s late")
+            late.append(f"{row_of.unique_key} was reported {what} {came - at:.0f} s late")
 
 
 def _prometheus(folder: Path, port: int) -> tuple[subprocess.Popen[bytes], int] | None:
@@ -273,7 +273,7 @@ client sends {rate:,.0f} transactions a second: of 1,000, 100 are rolled back, 5
 check, one is never answered. Every 5 seconds one is committed twice. `halfcheck audit --broker --watch {INTERVAL_S}s`.
 
 **{verdict}**: own memory of the watch {first / _MIB:.0f} MiB in the second quarter, {last / _MIB:.0f} MiB in the last,
-with {sum(samples[-1].look["counts"].values()):,} transactions; **{len(late)} told late, or wrongly**.
+with {sum(samples[-1].look["counts"].values()):,} transactions; **{len(late)} reported late, or wrongly**.
 
 {lines}
 
@@ -284,7 +284,7 @@ with {sum(samples[-1].look["counts"].values()):,} transactions; **{len(late)} to
 
 
 def main(words: Sequence[str]) -> int:
-    """Run it; 1 if something grew or was told late, 150 if it can't be run."""
+    """Run it; 1 if something grew or was reported late, 150 if it can't be run."""
     minutes, rate, release, *_ = [*words, *("60", "300", "5.3.3")[len(words) :]]
     BUILT.mkdir(exist_ok=True)
     with TemporaryDirectory(prefix="watch-", dir=BUILT) as folder:

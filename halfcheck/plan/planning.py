@@ -22,7 +22,7 @@ from reference.format.stored_message import create_message_id
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC
 from spark_trace_analysis.audit.row_files import needs_a_decision
 from spark_trace_analysis.audit.rules.state import TransactionState
-from spark_trace_analysis.audit.rules.transaction_row import local_time
+from spark_trace_analysis.audit.rules.transaction_row import DISCARDED, OF_HALF_QUEUE, local_time
 from spec.releases.broker_defaults import release_numbers
 from wire.client.queries import broker_answers
 from wire.client.transactions import HalfName, end_transaction_fields
@@ -234,7 +234,7 @@ def _end(row: TransactionRow, situation: _Situation, why: str) -> PlannedRequest
 
 
 def _resume(row: TransactionRow, situation: _Situation) -> PlannedRequest | Withheld:
-    last = [event for event in row.history if event.event == "discarded"][-1]
+    last = [event for event in row.history if event.event == DISCARDED][-1]
     record = situation.log.record_at(last.at)
     if record.sys_flag & _COMPRESSED_FLAG and not situation.since(_RESUMES_COMPRESSED_SINCE):
         why = f"its body is compressed, and {situation.release} would deliver it corrupt (B30)"
@@ -290,7 +290,7 @@ def _request(
 
 
 def _copies(row: TransactionRow) -> list[HistoryEvent]:
-    return [event for event in row.history if event.event in ("half", "put back")]
+    return [event for event in row.history if event.event in OF_HALF_QUEUE]
 
 
 def _withheld(row: TransactionRow, why: str) -> Withheld:

@@ -15,7 +15,7 @@ from halfcheck.plan.plan import PlanError, SentRequest, read_plan, write_plan
 from halfcheck.plan.planning import identity_and_settings
 from halfcheck.plan.risks import Decision
 from halfcheck.plan.since import SinceThePlan
-from spark_trace_analysis.audit.rules.transaction_row import local_time
+from spark_trace_analysis.audit.rules.transaction_row import DELIVERED, DISCARDED, OP, PUT_BACK, local_time
 from wire.client.channel import BrokerChannel, NoAnswerError, RefusedError
 from wire.remoting.codes import ResponseCode
 
@@ -34,14 +34,14 @@ _BESIDES_S: Final = 2.0
 _PAUSE_S: Final = 0.2
 
 _HAPPENED: Final = {
-    "put back": "was put back into the half queue",
-    "discarded": "was discarded",
-    "delivered": "was delivered",
-    "op": "was settled",
+    PUT_BACK: "was put back into the half queue",
+    DISCARDED: "was discarded",
+    DELIVERED: "was delivered",
+    OP: "was settled",
 }
 
 _EXPECTED: Final = {
-    Decision.RESUME: ("put back",), Decision.COMMIT: ("delivered", "op"), Decision.ROLLBACK: ("op",),
+    Decision.RESUME: (PUT_BACK,), Decision.COMMIT: (DELIVERED, OP), Decision.ROLLBACK: (OP,),
 }  # fmt: skip
 """The records that each decision leaves."""
 
@@ -221,7 +221,7 @@ def _seen(request: PlannedRequest, events: Sequence[HistoryEvent]) -> str:
     expected = _EXPECTED[request.sent.decision]
     if any(word not in first for word in expected):
         return ""
-    queues = {"delivered": f"{request.topic}, queue {request.real_queue}", "op": "the op queue"}
+    queues = {DELIVERED: f"{request.topic}, queue {request.real_queue}", OP: "the op queue"}
     return "; ".join(
         f"it {_HAPPENED[word]}: {queues.get(word, 'the half queue')} at {first[word].offset}, "
         f"byte {first[word].at} of the commit log"

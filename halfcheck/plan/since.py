@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
-from spark_trace_analysis.audit.rules.transaction_row import HistoryEvent
+from spark_trace_analysis.audit.rules.transaction_row import DELIVERED, DISCARDED, OP, PUT_BACK, HistoryEvent
 from spark_trace_analysis.records.transaction_record import parse_op_body
 from wire.client.entries import LogStretch
 from wire.client.queries import end_of_queue, offset_at
@@ -90,7 +90,7 @@ class SinceThePlan:
 
         if record.topic == OP_TOPIC:
             for offset in parse_op_body(record.body) or ():
-                self._ops[record.queue_id, offset].append(event("op"))
+                self._ops[record.queue_id, offset].append(event(OP))
         elif (key := record.properties.get(UNIQUE_KEY, "")) in self._wanted:
-            words = {HALF_TOPIC: "put back", DISCARD_TOPIC: "discarded"}
-            self._of_keys[key].append(event(words.get(record.topic, "delivered")))
+            words = {HALF_TOPIC: PUT_BACK, DISCARD_TOPIC: DISCARDED}
+            self._of_keys[key].append(event(words.get(record.topic, DELIVERED)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from conformance.releases.jars import RELEASES
 from halfcheck.errors import ExitCode
 from real_brokers.access.trials import trials
 from real_brokers.command_line import OneLineParser, exit_code_after
@@ -19,11 +18,8 @@ _USUAL: Final = ("4.9.7", "5.3.3")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print each claim; the exit code is 0 if all hold, 12 if one does not, 150 if something does not start."""
     parser = OneLineParser(prog="python -m real_brokers.access", description=__doc__)
-    parser.add_argument(
-        "version", nargs="*", metavar="X.Y.Z", help=f"one of {', '.join(RELEASES)}; else {' and '.join(_USUAL)}"
-    )
-    options = parser.parse_args(arguments)
-    return exit_code_after(lambda: _ask(options.version or _USUAL))
+    releases = parser.releases(arguments, _USUAL)
+    return exit_code_after(lambda: _ask(releases))
 
 
 def _ask(versions: Sequence[str]) -> int:

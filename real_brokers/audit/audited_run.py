@@ -15,6 +15,7 @@ import shutil
 import signal
 import threading
 import time
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -82,6 +83,8 @@ class AuditedBroker(RealBroker):
         self.held = threading.RLock()
         self.went_away: list[int] = []
         """When it was killed or stopped, in milliseconds since the epoch."""
+        self.is_given_up = threading.Event()
+        """Nobody leads it any more, as something went wrong."""
 
     def start_broker(self) -> None:
         """Start it, as nobody holds it."""
@@ -147,59 +150,52 @@ class AuditedMoment:
         return cls("end", found, tuple(differences(found.audit, audit_store(broker.store, found.copy.release))))
 
 
-class _Moments(threading.Thread):
-    """Takes the moments of a run beside those who lead it."""
+def _moments(broker: AuditedBroker) -> list[AuditedMoment]:
+    """The moments of a run, each taken at its time behind the first half, beside those who lead the broker."""
+    while not _has_halves(broker):
+        _glance(broker)
+    first = time.monotonic()
+    taken: list[AuditedMoment] = []
+    for intervals in MOMENTS:
+        moment = first + intervals * broker.check_interval_ms / 1_000
+        time.sleep(max(moment - time.monotonic(), 0))
+        taken.append(_moment(broker, f"moment {len(taken) + 1}"))
+    return taken
 
-    def __init__(self, broker: AuditedBroker) -> None:
-        super().__init__(daemon=True)
-        self.broker = broker
-        self.taken: list[AuditedMoment] = []
-        self.error: BaseException | None = None
 
-    def run(self) -> None:
-        """Wait for the first half, then take each moment at its time."""
-        try:
-            while not self._has_halves():
-                time.sleep(_GLANCE_S)
-            first = time.monotonic()
-            for intervals in MOMENTS:
-                moment = first + intervals * self.broker.check_interval_ms / 1_000
-                time.sleep(max(moment - time.monotonic(), 0))
-                self.taken.append(self._take())
-        except BaseException as error:  # noqa: BLE001 - whoever leads the run raises it again
-            self.error = error
+def _has_halves(broker: AuditedBroker) -> bool:
+    try:
+        with BrokerChannel(broker.address) as channel:
+            return end_of_queue(channel, HALF_TOPIC) > 0
+    except NoAnswerError:
+        return False
 
-    def finished(self) -> list[AuditedMoment]:
-        """Those that were taken, once all were; raises what went wrong meanwhile."""
-        self.join()
-        if self.error is not None:
-            raise self.error
-        return self.taken
 
-    def _has_halves(self) -> bool:
-        try:
-            with BrokerChannel(self.broker.address) as channel:
-                return end_of_queue(channel, HALF_TOPIC) > 0
-        except NoAnswerError:
-            return False
+def _moment(broker: AuditedBroker, name: str) -> AuditedMoment:
+    while True:
+        with broker.held:
+            if broker.is_up:
+                return AuditedMoment.of(broker, name)
+        _glance(broker)
 
-    def _take(self) -> AuditedMoment:
-        while True:
-            with self.broker.held:
-                if self.broker.is_up:
-                    return AuditedMoment.of(self.broker, f"moment {len(self.taken) + 1}")
-            time.sleep(_GLANCE_S)
+
+def _glance(broker: AuditedBroker) -> None:
+    if broker.is_given_up.wait(_GLANCE_S):
+        raise CancelledError
 
 
 def audited_run(release: str, name: str) -> SeenRun:
     """Lead a broker of a release through a scenario, and audit it at each moment and at the end."""
     scenario: RealScenario = SCENARIOS[name]
     settings = {**SETTINGS, **scenario.settings_for(release_called(release))}
-    with AuditedBroker(release, name, settings) as broker:
-        moments = _Moments(broker)
-        moments.start()
-        scenario.lead(broker)
-        taken = moments.finished()
+    with AuditedBroker(release, name, settings) as broker, ThreadPoolExecutor(1) as beside:
+        moments = beside.submit(_moments, broker)
+        try:
+            scenario.lead(broker)
+        except BaseException:
+            broker.is_given_up.set()
+            raise
+        taken = moments.result()
         times = [half.forecast.discarded_at for moment in taken for half in moment.found.pending if half.forecast]
         until = max(times, default=0) + _ROUNDS_MORE * broker.check_interval_ms
         time.sleep(max(until - now_ms(), 0) / 1_000)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from files.durations import moment
 from reference.format.properties import CHECK_TIMES
-from spark_trace_analysis.audit.rules.transaction_row import DELIVERED
+from spark_trace_analysis.audit.rules.transaction_row import DELIVERED, DISCARDED, OP, PUT_BACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reference.format.commit_log import CommitLog
     from spark_trace_analysis.audit.rules.transaction_row import HistoryEvent, TransactionRow
 
-_ANSWERS: Final = ("op", DELIVERED)
+_ANSWERS: Final = (OP, DELIVERED)
 
 
 class Foretold(enum.StrEnum):
@@ -98,13 +98,13 @@ class RestOfRun:
             (
                 event.time
                 for event in later
-                if event.event == "put back"
+                if event.event == PUT_BACK
                 and self.checks_of(event.at) > half.row.checks
                 and event.time >= row.born + half.immunity_ms
             ),
             default=None,
         )
-        discarded = min((event.time for event in later if event.event == "discarded"), default=None)
+        discarded = min((event.time for event in later if event.event == DISCARDED), default=None)
         discarded = self.logged_discards.get(row.unique_key) if discarded is None else discarded
         ended_at = self._ended_at(later)
         both = (

@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from conformance.releases.jars import RELEASES
 from halfcheck.errors import ExitCode
 from real_brokers.command_line import OneLineParser, exit_code_after
 from real_brokers.plan.page import write_page
@@ -25,11 +24,8 @@ _USUAL: Final = ("5.3.3", "5.5.1")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Stage all on each broker; the exit code is 0 if all was seen, 12 if not, 150 if something does not start."""
     parser = OneLineParser(prog="python -m real_brokers.plan", description=__doc__)
-    parser.add_argument(
-        "version", nargs="*", metavar="X.Y.Z", help=f"one of {', '.join(RELEASES)}; else {' and '.join(_USUAL)}"
-    )
-    options = parser.parse_args(arguments)
-    return exit_code_after(lambda: _stage(options.version or _USUAL))
+    releases = parser.releases(arguments, _USUAL)
+    return exit_code_after(lambda: _stage(releases))
 
 
 def _stage(releases: Sequence[str]) -> int:

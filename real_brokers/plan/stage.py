@@ -49,7 +49,7 @@ _PATIENCE_S: Final = 60.0
 _PAUSE_S: Final = 0.05
 
 
-class EnoughSeen(Exception):  # noqa: N818 - no error: what was to be seen was
+class EnoughSeenError(Exception):
     """Ends the reading back of a plan."""
 
 
@@ -210,12 +210,12 @@ class PlanStage:
                 time.sleep(seconds)
                 return
             meanwhile()
-            raise EnoughSeen
+            raise EnoughSeenError
 
         self._forget_checks()
         try:
             return send_plan(self._file, self.relay.address, sleep)
-        except EnoughSeen:
+        except EnoughSeenError:
             return None
 
     def resume_again(self, request: Mapping[str, Any]) -> int:

@@ -29,8 +29,10 @@ from tests.wire.one_producer import GROUP
 from wire.client.channel import Address, BrokerChannel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from wire.remoting.command import RemotingCommand
 
 
 def sent(left: Disorder) -> SentPlan:
@@ -152,11 +154,13 @@ def test_after_an_end_in_the_middle_it_goes_on_behind_what_was_sent(
         left.decide(parked=None, lost="commit", pending="commit")
         asked: list[int] = []
 
-        def ask_once(channel: object, code: int, fields: object = None, body: bytes = b"") -> object:
+        def ask_once(
+            channel: BrokerChannel, code: int, fields: Mapping[str, object] | None = None, body: bytes = b""
+        ) -> RemotingCommand:
             asked.append(code)
             if asked.count(37) == 2:
                 raise KeyboardInterrupt
-            return ask(channel, code, fields, body)  # type: ignore[arg-type]
+            return ask(channel, code, fields, body)
 
         ask = BrokerChannel.ask
         monkeypatch.setattr(BrokerChannel, "ask", ask_once)

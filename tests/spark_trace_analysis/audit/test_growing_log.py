@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from reference.format.frame import Frame
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.records.store_splits import Split
 
@@ -64,8 +65,8 @@ def while_it_is_read(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], 
     def arrange(act: Callable[[], None]) -> None:
         acts, plain = [act], CommitLog.read
 
-        def read(log: CommitLog, *arguments: object) -> Iterator[object]:
-            for entry in plain(log, *arguments):  # type: ignore[arg-type]
+        def read(log: CommitLog, wants: Callable[[Frame], bool] | None = None) -> Iterator[object]:
+            for entry in plain(log, wants):
                 yield entry
                 while acts:
                     acts.pop()()
@@ -143,11 +144,11 @@ def test_a_thread_that_appends_in_pieces_is_said_once_and_damages_nothing(
         stop.set()
         moved.set()
 
-    def read(log: CommitLog, *arguments: object) -> Iterator[object]:
+    def read(log: CommitLog, wants: Callable[[Frame], bool] | None = None) -> Iterator[object]:
         moved.clear()
         while not stop.is_set() and not moved.wait(0.01):
             continue
-        yield from plain(log, *arguments)  # type: ignore[arg-type]
+        yield from plain(log, wants)
 
     monkeypatch.setattr(CommitLog, "read", read)
     thread = threading.Thread(target=append)
