@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from document.words import first_of
 from files.content import parse_json
 from files.errors import BadContentError
 from files.reading import TABLE_BYTES, read_bytes
@@ -247,9 +248,12 @@ def carried_over(plan: BrokerPlan, earlier: BrokerPlan) -> BrokerPlan:
     """A plan that takes the place of an earlier one of the same broker.
 
     What was sent stays on record in front. Where the same is to be decided about a transaction again, it is decided
-    as before.
+    as before. A note names what was decided by somebody and is not asked any more.
     """
     before = {(one.group, one.unique_key, one.decisions): one.decision for one in earlier.open}
+    asked_again = {(one.group, one.unique_key, one.decisions) for one in plan.requests}
+    dropped = [key for (group, key, decisions), decision in before.items()
+               if decision not in (None, Decision.RESUME) and (group, key, decisions) not in asked_again]  # fmt: skip
     kept = [replace(one, sent=replace(one.sent, is_over=True)) for one in earlier.requests if one.sent is not None]
     requests: Sequence[PlannedRequest] = [
         *kept,
@@ -258,7 +262,10 @@ def carried_over(plan: BrokerPlan, earlier: BrokerPlan) -> BrokerPlan:
             for one in plan.requests
         ),
     ]
-    return replace(plan, requests=tuple(replace(one, number=at) for at, one in enumerate(requests, 1)))
+    notes = [f"the plan that stood here decided about {first_of(dropped)}, of which this one asks nothing: they are "
+             "settled by now, or this audit selects others"] if dropped else []  # fmt: skip
+    numbered = tuple(replace(one, number=at) for at, one in enumerate(requests, 1))
+    return replace(plan, requests=numbered, notes=(*plan.notes, *notes))
 
 
 def _digest(content: dict[str, Any]) -> str:

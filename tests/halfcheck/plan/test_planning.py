@@ -80,6 +80,19 @@ def test_it_is_said_in_words_with_the_command_of_each_counterexample(
             assert risk["counterexample"].startswith("halfcheck replay --profile 5.5.1 ")
 
 
+def test_a_narrower_plan_names_the_decisions_that_it_drops(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with disorder(tmp_path, "5.5.1") as left:
+        assert left.command() == OK
+        left.decide(lost="commit")
+        assert left.command() == OK
+        assert (left.requests()[LOST]["decision"], left.content()["notes"]) == ("commit", [])
+        capsys.readouterr()
+        assert left.command("--state", "pending") == OK
+    note = f"the plan that stood here decided about {LOST}, of which this one asks nothing"
+    assert left.content()["notes"][0].startswith(note)
+    assert f"note: {note}" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_release_that_keeps_no_discarded_half_says_so_and_calls_it_lost(tmp_path: Path) -> None:
     with disorder(tmp_path, "4.5.1") as left:
         assert left.command() == OK

@@ -106,6 +106,7 @@ class Trial(NamedTuple):
 SLOW = {"local_ms": 10 * SECOND}
 IN_TIME = {**SLOW, "timeout_ms": 11 * SECOND}
 IN_TIME_FOR_A_BATCH = {**SLOW, "timeout_ms": 17 * SECOND}
+IN_TIME_FOR_A_ROUND = {**SLOW, "timeout_ms": 77 * SECOND}
 MORE = {"check_max": 30}
 TRIALS = (
     Trial("raise_timeout", "S2.commit_after_rollback", ("slow_local",), SLOW, IN_TIME),
@@ -116,14 +117,28 @@ TRIALS = (
         {"immunities_ms": (3 * SECOND,), **IN_TIME}, {"immunities_ms": (11 * SECOND,), **IN_TIME},
     ),
     Trial("raise_timeout_late", "S1.after_a_check", ("late_end",), {}, {"timeout_ms": 12 * SECOND}, is_later=True),
-    Trial("raise_timeout_batch", "S1.late_op", (), SLOW, IN_TIME_FOR_A_BATCH),
+    Trial(
+        "raise_timeout_round", "S1.late_op", ("slow_round",), {**SLOW, "timeout_ms": 73 * SECOND}, IN_TIME_FOR_A_ROUND,
+    ),
     Trial("raise_timeout_batch", "S9.late_op", (), SLOW, IN_TIME_FOR_A_BATCH),
     Trial("raise_timeout_batch", "S9.overslept_op", (), SLOW, IN_TIME_FOR_A_BATCH),
-    Trial("raise_timeout_batch", "S9.stale_op_end", (), SLOW, IN_TIME_FOR_A_BATCH),
+    Trial("raise_timeout_round", "S9.stale_op_end", ("slow_round",), IN_TIME_FOR_A_BATCH, IN_TIME_FOR_A_ROUND),
+    Trial(
+        "raise_timeout_round", "S9.stale_op_end", ("slow_round",), {**SLOW, "timeout_ms": 73 * SECOND},
+        IN_TIME_FOR_A_ROUND,
+    ),
+    Trial(
+        "raise_timeout_round", "S9.stale_op_end", ("slow_round",), {**SLOW, "timeout_ms": 60 * SECOND},
+        {**SLOW, "timeout_ms": 71 * SECOND}, release="4.9.7",
+    ),
+    Trial(
+        "raise_timeout_round", "S1.late_op", ("slow_round",), {**SLOW, "timeout_ms": 60 * SECOND},
+        {**SLOW, "timeout_ms": 71 * SECOND}, release="4.9.7",
+    ),
     Trial("raise_timeout_batch", "S9.late_op", (), SLOW, IN_TIME_FOR_A_BATCH, release="5.5.1"),
-    Trial("raise_timeout_batch", "S1.late_op", (), {"immunities_ms": (6 * SECOND,)}, IN_TIME, release="4.9.7"),
+    Trial("raise_timeout_round", "S1.late_op", (), {"immunities_ms": (6 * SECOND,)}, IN_TIME, release="4.9.7"),
     Trial("raise_timeout_batch", "S9.late_op", (), {"immunities_ms": (6 * SECOND,)}, IN_TIME, release="4.9.7"),
-    Trial("raise_timeout_batch", "S9.stale_op_end", (), {"immunities_ms": (6 * SECOND,)}, IN_TIME, release="4.9.7"),
+    Trial("raise_timeout_round", "S9.stale_op_end", (), {"immunities_ms": (6 * SECOND,)}, IN_TIME, release="4.9.7"),
     Trial("no_immunity", "S1.immune_half", (), {"immunities_ms": (60 * SECOND,)}, {"timeout_ms": 60 * SECOND}),
     Trial("no_immunity", "S9.immune_half", (), {"immunities_ms": (60 * SECOND,)}, {"timeout_ms": 60 * SECOND}),
     Trial(
