@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from model_check.releases import profile_for
 from model_check.world import Profile
@@ -27,13 +27,17 @@ from spark_trace_analysis.audit.rules.circumstances import Circumstances, LogFac
 from spark_trace_analysis.audit.rules.state import UnknownCause
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC
-from spark_trace_analysis.records.version import RECORDED_DISCARDS, Writer, is_before, savers_of
+from spark_trace_analysis.records.version import RECORDED_DISCARDS, Writer, is_before, is_since, savers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
     from spark_trace_analysis.ingest.store_trace import StoreTrace
+
+
+_OP_BATCHES: Final = 2
+"""An op message is written so many intervals behind its END_TRANSACTION at most (A16)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,9 +126,15 @@ class OpenedStore:
             log_is_complete=self.log.start == 0 and not is_damaged,
             hidden=tuple(sorted(hidden)),
             is_skewed=bool(self._signs_of_skew(facts)),
+            op_was_due_before=facts.last_timestamp - _OP_BATCHES * self._op_batch_ms(version),
             unknown_queues=dict.fromkeys(facts.half_end if self.saved.unknown else (), why_no_offset),
             unknown_halves=dict.fromkeys(facts.unseen, UnknownCause.NOT_IN_ITS_QUEUE),
         )
+
+    def _op_batch_ms(self, version: str | None) -> int:
+        """How long op messages are gathered; 0 in a release that writes each at once."""
+        is_gathered = is_since(version, "5.1.0")
+        return self.conf.or_default("transactionOpBatchInterval", version) if is_gathered else 0
 
     def writers(self, facts: LogFacts) -> tuple[Writer, ...]:
         """The releases that wrote a store one after the other; empty if one did."""

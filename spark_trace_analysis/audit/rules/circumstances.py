@@ -64,6 +64,9 @@ class Circumstances:
         Commit log offsets of damage in which a record may have stood, in order.
     is_skewed
         Whether files show that they are of different moments.
+    op_was_due_before
+        A message that was delivered before this time has its op message in the log, or never gets one: later ones may
+        still wait for it in the memory of a broker that runs. In milliseconds since the epoch.
     passed
         Half queue id to the last half that a round surely passed, by the sources of put-backs in the log.
     unknown_queues, unknown_halves
@@ -84,6 +87,7 @@ class Circumstances:
     log_is_complete: bool
     hidden: tuple[int, ...]
     is_skewed: bool
+    op_was_due_before: int
     passed: Mapping[int, int] = field(default_factory=dict)
     unknown_queues: Mapping[int, UnknownCause] = field(default_factory=dict)
     unknown_halves: Mapping[int, UnknownCause] = field(default_factory=dict)

@@ -99,11 +99,16 @@ def _lost_op_buffer(history: History, _states: list[TransactionState], at: Circu
         not copy.ops
         and (
             _delivered_before_put_back(history, copy)
-            or (copy.queue_offset >= at.half_of(copy.queue_id) and bool(history.deliveries_from(copy)))
+            or (copy.queue_offset >= at.half_of(copy.queue_id) and _is_op_overdue(history, copy, at))
         )
         for copy in history.copies
         if not _is_replaced_before_delivery(history, copy)
     )
+
+
+def _is_op_overdue(history: History, copy: HalfCopy, at: Circumstances) -> bool:
+    """Whether the op message of a delivery should be there, so that it does not wait in the memory of a broker."""
+    return any(one.store_timestamp < at.op_was_due_before for one in history.deliveries_from(copy))
 
 
 def _late_op_batch(history: History, _states: list[TransactionState], at: Circumstances) -> bool:

@@ -177,11 +177,16 @@ def test_without_a_broker_conf_the_highest_check_count_in_the_store_counts_as_th
     assert (row.state, row.checks, row.resembles) == ("lost", 3, ("A31",))
 
 
-def test_a_commit_whose_op_was_never_written_is_pending_and_delivered_and_resembles_b02(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("later_ms", "resembles"), [(6_000, ()), (6_001, ("B02",))])
+def test_a_commit_without_an_op_message_resembles_b02_once_no_batch_can_hold_it_any_more(
+    tmp_path: Path, later_ms: int, resembles: tuple[str, ...]
+) -> None:
     writer = StoreWriter()
     writer.deliver(writer.half())
+    writer.now += later_ms - 1
+    writer.put("Other", b"", {})
     row = only_row(writer.write(tmp_path / "s", half=0))
-    assert ([row.state, *row.also], row.resembles) == (["pending", "delivered"], ("B02",))
+    assert ([row.state, *row.also], row.resembles) == (["pending", "delivered"], resembles)
 
 
 def test_both_decisions_accepted_is_said(tmp_path: Path) -> None:
