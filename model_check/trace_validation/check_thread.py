@@ -180,7 +180,6 @@ class CheckThread:
                 self.steps.clock = now
                 yield
             self.work.back(mark)
-            return
         for half, op in self.work.offsets_since_crash():
             if any(now >= then for then in self._died.get((gap, half, op), ())):
                 continue
