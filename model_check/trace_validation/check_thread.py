@@ -8,7 +8,7 @@ view: a stretch of the log without a new op message.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from model_check.trace_validation.producer_side import ProducerSide
-    from model_check.trace_validation.workspace import Workspace
+    from model_check.trace_validation.workspace import ActionFunction, Workspace
+    from spec.constants import Constants
 
 LEAST_TRIES = 3_000
 TRIES_PER_EVENT = 5
@@ -75,7 +76,9 @@ class CheckThread:
         self.steps = RoundSteps(work, trace, strategy.patience * (LEAST_TRIES + TRIES_PER_EVENT * len(trace.events)))
         self.attempts: dict[int, Attempt] = {}  # event number → the attempt at it that came closest
         self.impossible: set[int] = set()  # events that no rounds whatever explain
+        self._crashes = crashes
         self._last_crash = max(crashes, default=-1)
+        self._masters = _records_of_a_master(trace, work.constants)
         self._tried = TriedStates(work, trace, self._last_crash)
         self._died: dict[tuple[int, int, int], list[int]] = {}
 
@@ -177,7 +180,6 @@ class CheckThread:
                 self.steps.clock = now
                 yield
             self.work.back(mark)
-            return
         for half, op in self.work.offsets_since_crash():
             if any(now >= then for then in self._died.get((gap, half, op), ())):
                 continue
@@ -209,21 +211,42 @@ class CheckThread:
                 self._note(goal.number, 1, Refused("record", rule))
                 return
             likely = self.choices.likely_start(goal.number, views)
+            if due > views[-1].latest:
+                self._note(goal.number, 3, Refused("require", "the check interval is over since the last round"))
         elif goal.offsets is not None and goal.offsets[0] < views[-1].halves:
             likely = s.half[goal.offsets[0]].stored_at
         places = self.choices.views_in_order(views, at, likely)
         if goal.offsets is not None:
             places.sort(key=lambda place: not views[place].earliest <= likely <= views[place].latest)
-        begins = [(check_round.begin_round, due)]
-        if c.joins_round_first and goal.number <= self._last_crash and s.role == Role.MASTER:
-            begins.append((shutdown.begin_stop, clock))  # a broker that is to stop runs one more round at once (B52)
-        for begin, earliest in begins:
-            for place, now in self.choices.starts(views, places, earliest, likely):
+        begins = [(check_round.begin_round, due, places)]
+        if self._may_stop(goal):  # then it runs one more round at once (B52)
+            first, earliest = self._behind_the_last_of_a_master(goal.number)
+            in_time = [place for place in places if views[place].before >= first]
+            begins.append((shutdown.begin_stop, max(clock, earliest), in_time))
+        for begin, earliest, possible in begins:
+            for place, now in self.choices.starts(views, possible, earliest, likely):
                 mark = self.work.mark()
                 self.steps.look(views[place])
                 if self.steps.take(begin, now, views[place].before):
                     yield from self._go_on(goal, views, place, now)
                 self.work.back(mark)
+
+    def _may_stop(self, goal: Goal) -> bool:
+        """Whether a process that is still to die may be told to stop before a goal."""
+        if not self.work.constants.joins_round_first or self.work.state.role != Role.MASTER:
+            return False
+        end = next((gap for gap in self._crashes if gap > goal.number or (gap == goal.number and goal.is_crash)), None)
+        return end is not None and end <= self.latest_end_of_a_stop(goal.number)
+
+    def latest_end_of_a_stop(self, number: int) -> int:
+        """The event before which a process has died at the latest that was told to stop before event `number`."""
+        at = bisect_left(self._masters, number)
+        return self._masters[at] if at < len(self._masters) else len(self.trace.events) - 1
+
+    def _behind_the_last_of_a_master(self, number: int) -> tuple[int, int]:
+        """The first event before which a stop may begin that lasts until event `number`, and the earliest instant."""
+        at = bisect_left(self._masters, number)
+        return (self._masters[at - 1] + 1, self.trace.events[self._masters[at - 1]].time) if at else (0, 0)
 
     def _write(self, number: int, event: ObservedEvent, view: View, clock: int) -> Iterator[None]:
         """The record itself, if the cursor stands on a half that it may come from."""
@@ -240,7 +263,8 @@ class CheckThread:
                 self.producers.settle_what_was_unknown(number, event.transaction, now)
             is_late = self.producers.is_overdue(event.transaction, now)
             charged = len(self.work.assumed)
-            refused = self.work.take(action, now=now, before=number) or differs(s, event)
+            refused = self._stop_unless_asked(number, event, action, now)
+            refused = refused or self.work.take(action, now=now, before=number) or differs(s, event)
             if not is_late:
                 self.work.assumed[charged:] = [need for need in self.work.assumed[charged:] if need[0] != "late_end"]
             if refused is None:
@@ -253,6 +277,14 @@ class CheckThread:
                 self._note(number, 0, refused)
             self.work.back(mark)
             self.steps.look(view)
+
+    def _stop_unless_asked(self, number: int, event: ObservedEvent, action: ActionFunction, now: int) -> Refused | None:
+        """Where a copy shows that nobody was asked, the broker has begun to stop in the middle of the round."""
+        if action != putting_back.put_back_unasked or self.work.state.role == Role.STOPPING:
+            return None
+        if not self._may_stop(Goal(number, event)):
+            return Refused("require", "the broker is being shut down")
+        return self.work.take(shutdown.begin_stop, now=now, before=number)
 
     def _end(self, goal: Goal, views: Sequence[View], at: int, clock: int) -> Iterator[None]:
         s = self.work.state
@@ -318,6 +350,16 @@ class CheckThread:
         known = self.attempts.get(number)
         if known is None or rank < known.rank:
             self.attempts[number] = attempt_at(self.work, self.trace.events[number], rank, refused)
+
+
+def _records_of_a_master(trace: Trace, c: Constants) -> list[int]:
+    """The events that are stored for clients, and by the op batch thread: never by a broker that is being shut down."""
+    kinds = {EventKind.HALF_STORED}
+    if c.batches_ops or c.awaits_ends_on_stop:
+        kinds.add(EventKind.OP_STORED)
+    if c.awaits_ends_on_stop:
+        kinds.add(EventKind.DELIVERED)
+    return [number for number, event in enumerate(trace.events) if event.kind in kinds]
 
 
 class TriedStates:

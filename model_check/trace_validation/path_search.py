@@ -40,14 +40,12 @@ MOST_GAPS = 12
 MOST_EARLIER_GAPS = 12
 """How many places before it."""
 
-MOST_STOPS = 2
+MOST_STOPS = 4
 """How many places for the end of a stop are tried behind the record that is to be explained, the next ones."""
 
 SHORTEST_RESTART_MS = 300
 """No broker is back sooner; a shorter silence is no place for a crash."""
 
-_NO_REASON = 9
-"""Ranks behind all attempts: the search ended before a crash and tells nothing."""
 _OF_THE_CHECK_SERVICE = (EventKind.PUT_BACK, EventKind.DISCARDED, EventKind.OFFSETS_SAVED)
 
 
@@ -116,11 +114,14 @@ class PathSearch:
 
     @property
     def nearness(self) -> tuple[int, int]:
-        """How near it came to explaining all: the event at which it failed, and how near it came to that one."""
+        """How near it came to explaining all: the event at which it failed, and how near it came to that one.
+
+        Where it did not get to the end of a stop, no event is to blame: another place for the end may explain them all.
+        """
         attempt = self._checks.attempts.get(self.reached)
         if attempt is not None:
             return self.reached, -attempt.rank
-        return self.reached, -_NO_REASON if self._divergence is None else 0
+        return (-1, 0) if self._divergence is None else (self.reached, 0)
 
     @property
     def a_crash_may_help(self) -> bool:
@@ -133,7 +134,7 @@ class PathSearch:
 
     @property
     def places_for_a_crash(self) -> list[tuple[int, ...]]:
-        """Events before which further crashes might explain where the search failed; the likeliest first.
+        """Events before which further crashes might explain where the search failed; the fewest and likeliest first.
 
         A crash behind the check service's last record needs no other explanation of what was explained. The process
         must have died behind what a crash would have cut short.
@@ -145,18 +146,22 @@ class PathSearch:
         likely.sort(key=lambda gap: -silence[gap])
         behind = [(gap,) for gap in likely if gap >= self.resumable_from]
         before = [(gap,) for gap in likely if gap < self.resumable_from]
-        return self._ends_of_a_stop() + behind[:MOST_GAPS] + before[:MOST_EARLIER_GAPS]
+        return sorted([*self.ends_of_a_stop, *behind[:MOST_GAPS], *before[:MOST_EARLIER_GAPS]], key=len)
 
-    def _ends_of_a_stop(self) -> list[tuple[int, ...]]:
+    @property
+    def ends_of_a_stop(self) -> list[tuple[int, ...]]:
         """The next events before which a broker may have started again that wrote this one as it stopped (B52).
 
-        It would have written what waits in the batch: whose entry no op message holds, that died in an earlier process.
+        It would have written what waits in the batch: whose entry no op message holds, that died in an earlier process,
+        or all of it in the one before. Where that came to its end, this event or one before it may be a stop's first.
         """
         if not self.constants.joins_round_first:
             return []
+        ends = self._restarts(self.reached + 1, self._checks.latest_end_of_a_stop(self.reached) + 1)[:MOST_STOPS]
         died = {self._restarts(number + 1, self.reached + 1) for number in self._forecast.never_written}
-        lost = sorted(gap for restarts in died for gap in restarts[:1])
-        return [(*lost, gap) for gap in self._restarts(self.reached + 1, len(self.trace.events))[:MOST_STOPS]]
+        lost = tuple(sorted(gap for restarts in died for gap in restarts[:1]))
+        began = self._restarts(1, self.reached + 1)[-1:]
+        return [(*first, end) for first in dict.fromkeys((lost, began)) for end in ends]
 
     def _restarts(self, first: int, end: int) -> tuple[int, ...]:
         """The events of a range before which a broker may have started."""

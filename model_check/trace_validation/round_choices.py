@@ -101,8 +101,11 @@ class RoundChoices:
         if event.kind is EventKind.DISCARDED:
             late = c.discards_instead_of_checking
             return [(discarding.discard_instead_of_check, event.time) if late else (discarding.discard_half, clock)]
-        is_stopping = self.work.state.role == Role.STOPPING
-        ask: ActionFunction = putting_back.put_back_unasked if is_stopping else putting_back.put_back_and_check
+        s = self.work.state
+        is_unasked = s.role == Role.STOPPING or (
+            c.counts_sent_checks and event.check_times == s.half[s.round.cursor].check_times
+        )
+        ask: ActionFunction = putting_back.put_back_unasked if is_unasked else putting_back.put_back_and_check
         check = ask, event.time
         immune: tuple[ActionFunction, int] = putting_back.put_back_immune_half, clock
         if event.half in self.trace.checked or event.original == NONE:

@@ -16,11 +16,14 @@ from model_check.trace_validation.round_choices import Strategy
 from spec.faults import Faults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from model_check.configuration import Configuration
     from spec.constants import Constants
     from spec.switches import Switches
+
+    Deaths = tuple[int, ...]  # events before which the process dies, in their order
+    Ways = list[tuple[Deaths, Mapping[int, int]]]  # deaths, each time with the deliveries that linger
 
 MOST_CRASHES = 6
 
@@ -46,24 +49,25 @@ def validate(
     found, is_complete = _with_known_crashes(trace, constants, report)
     if found.accepted or trace.crashes is not None:
         return found.verdict(is_complete=is_complete)
+    misfortunes = Misfortunes(trace, constants, report, found)
     sofar, levels_left = [found], MOST_CRASHES
     for level in range(1, MOST_CRASHES + 1):
         further = []
         for search in sofar:
-            for longer in _with_one_more_misfortune(search, report):
+            for longer in misfortunes.one_more(search):
                 is_complete &= longer.is_complete
-                if longer.accepted and not found.accepted:
+                if longer.accepted and not misfortunes.best.accepted:
                     levels_left = 1
-                found = max(found, longer, key=_how_good)
-                if found.accepted and found.needed <= level:
-                    return found.verdict(is_complete=True)
-                if longer.nearness > search.nearness and not longer.accepted:
+                misfortunes.best = max(misfortunes.best, longer, key=_how_good)
+                if misfortunes.best.accepted and misfortunes.best.needed <= level:
+                    return misfortunes.best.verdict(is_complete=True)
+                if longer.nearness > search.nearness and longer.a_crash_may_help:
                     further.append(longer)
         sofar = sorted(further, key=_how_good, reverse=True)[:MOST_PREFIXES]
-        if found.accepted and not levels_left:
+        if misfortunes.best.accepted and not levels_left:
             break
         levels_left -= 1
-    return found.verdict(is_complete=found.accepted or is_complete)
+    return misfortunes.best.verdict(is_complete=misfortunes.best.accepted or is_complete)
 
 
 def _how_good(search: PathSearch) -> tuple[int, int]:
@@ -95,19 +99,74 @@ def _with_known_crashes(trace: Trace, constants: Constants, report: Report | Non
     return found, is_complete
 
 
-def _with_one_more_misfortune(sofar: PathSearch, report: Report | None) -> Iterator[PathSearch]:
-    """The same search with one more crash, or END_TRANSACTIONs handled for longer, where that may help it to go on."""
-    if not sofar.a_crash_may_help:
-        return
-    lingering = sofar.still_lingering
-    ways = [(tuple(sorted({*sofar.crashes, *gaps})), sofar.lingering) for gaps in sofar.places_for_a_crash]
-    ways += [] if lingering is None else [(sofar.crashes, lingering)]
-    may_be_laxer = is_explained = False
-    for strategy in STRATEGIES:
-        if is_explained or not (strategy.heeds_answers or may_be_laxer):
-            break
-        for crashes, still in ways:
-            search = PathSearch(sofar.trace, sofar.constants, report, strategy, crashes, still).run()
-            is_explained |= search.accepted
-            may_be_laxer |= search.may_be_laxer
+class Misfortunes:
+    """The searches in which the process dies, or END_TRANSACTIONs are handled for long; each is made once.
+
+    Attributes
+    ----------
+    best
+        The one that came furthest, or explains all with the fewest faults.
+    """
+
+    def __init__(self, trace: Trace, constants: Constants, report: Report | None, best: PathSearch) -> None:
+        self.best = best
+        self._trace = trace
+        self._constants = constants
+        self._report = report
+        self._known: set[tuple[Strategy, Deaths, tuple[tuple[int, int], ...]]] = set()
+
+    def one_more(self, sofar: PathSearch) -> Iterator[PathSearch]:
+        """The same search with one more death, or END_TRANSACTIONs handled for longer, where that may help it to go on.
+
+        Where a stop helps, stops are added as long as they do: a broker may be stopped again and again.
+        """
+        if not sofar.a_crash_may_help:
+            return
+        lingering = sofar.still_lingering
+        ways = [(_joined(sofar, gaps), sofar.lingering) for gaps in sofar.places_for_a_crash]
+        ways += [] if lingering is None else [(sofar.crashes, lingering)]
+        may_be_laxer = is_explained = False
+        for strategy in STRATEGIES:
+            if is_explained or not (strategy.heeds_answers or may_be_laxer):
+                break
+            for search in self._in_one_strategy(sofar, strategy, ways):
+                is_explained |= search.accepted
+                may_be_laxer |= search.may_be_laxer
+                yield search
+
+    def _in_one_strategy(self, sofar: PathSearch, strategy: Strategy, ways: Ways) -> Iterator[PathSearch]:
+        """The searches of all ways, and behind them those with more stops."""
+        stops = {crashes for crashes, _ in _with_a_stop(sofar)}
+        helped = []
+        for search in self._made(strategy, ways):
             yield search
+            if search.crashes in stops and search.nearness > sofar.nearness:
+                helped.append(search)
+        for search in sorted(helped, key=_how_good, reverse=True):
+            yield from self._with_more_stops(search, strategy)
+
+    def _made(self, strategy: Strategy, ways: Ways) -> Iterator[PathSearch]:
+        """The searches, but for those that were made before, or can't do with fewer faults than the best one."""
+        for crashes, lingering in ways:
+            made = strategy, crashes, tuple(lingering.items())
+            if made not in self._known and not (self.best.accepted and len(crashes) >= self.best.needed):
+                self._known.add(made)
+                yield PathSearch(self._trace, self._constants, self._report, strategy, crashes, lingering).run()
+
+    def _with_more_stops(self, sofar: PathSearch, strategy: Strategy) -> Iterator[PathSearch]:
+        """The same search with one stop more, and one more, as long as they help."""
+        if not sofar.a_crash_may_help:
+            return
+        for longer in self._made(strategy, _with_a_stop(sofar)):
+            yield longer
+            if longer.nearness > sofar.nearness:
+                yield from self._with_more_stops(longer, strategy)
+                return
+
+
+def _with_a_stop(sofar: PathSearch) -> Ways:
+    return [(_joined(sofar, gaps), sofar.lingering) for gaps in sofar.ends_of_a_stop]
+
+
+def _joined(search: PathSearch, gaps: Deaths) -> Deaths:
+    return tuple(sorted({*search.crashes, *gaps}))

@@ -56,6 +56,11 @@ TELLING = [
     pytest.param("5.3.3", EVERYTHING, 10, id="entry_that_no_op_message_has"),
     pytest.param("5.3.3", EVERYTHING, 54, id="entry_that_an_op_message_would_have"),
     pytest.param("5.3.3", ("crash",), 52, id="two_crashes_instead_of_one_and_wrong_ends"),
+    pytest.param("fixed", ("graceful_stop",), 2, id="stop_in_the_middle_of_a_round"),
+    pytest.param("5.4.0", ("graceful_stop",), 11, id="stop_that_began_before_the_record_that_tells_it"),
+    pytest.param("fixed", ("graceful_stop",), 0, id="more_stops_than_crashes_are_tried"),
+    pytest.param("5.5.0", ("graceful_stop",), 0, id="stop_right_behind_another_end_of_the_process"),
+    pytest.param("5.5.0", ("graceful_stop",), 27, id="stop_that_needs_an_end_of_its_own"),
 ]
 """Walks that take each a certain choice of the search, named by it."""
 
