@@ -24,9 +24,9 @@ _OF_SLAVES: Final = {
     ),
     RoleForHalves.ACTING: (
         "It is a slave that acts for its master, which is gone: it asks no producer and discards nothing, but hands "
-        "pending halves on to another master of the cluster and goes past them, be they taken there or not. What is "
-        "lost or pending here may be pending there: audit the other masters, and its own once it is back, before "
-        "anything is sent again."
+        "pending halves on to another master of the cluster and goes past them, be they taken there or not, without a "
+        "record. What it has passed is unknown here, and may be pending or delivered there: audit the other masters, "
+        "and its own once it is back, before anything is sent again."
     ),
 }
 _TIME: Final = slice(11, 19)

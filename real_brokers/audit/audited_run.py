@@ -9,14 +9,11 @@ saved them, and the folder is audited as it lies there.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
 import threading
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -43,10 +40,11 @@ from wire.client.queries import end_of_queue
 from wire.probe.producers import now_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from halfcheck.running_broker import BrokerAudit
     from real_brokers.audit.both_ways import AuditDifference
+    from real_brokers.loopback import LoopbackBroker
     from real_brokers.rocketmq.scenarios import RealScenario
 
 SETTINGS: Final = {"transactionCheckInterval": "3000"}
@@ -78,8 +76,10 @@ _UNIQUE_KEY: Final = re.compile(r"UNIQ_KEY=(\w+)")
 class AuditedBroker(RealBroker):
     """A real broker that is not killed, stopped or started while somebody holds it."""
 
-    def __init__(self, version: str, scenario: str, settings: Mapping[str, str]) -> None:
-        super().__init__(version, scenario, settings)
+    def __init__(
+        self, version: str, scenario: str, settings: Mapping[str, str], joins: RealBroker | None = None
+    ) -> None:
+        super().__init__(version, scenario, settings, joins=joins)
         self.held = threading.RLock()
         self.went_away: list[int] = []
         """When it was killed or stopped, in milliseconds since the epoch."""
@@ -108,16 +108,6 @@ class AuditedBroker(RealBroker):
         """Whether its process runs."""
         return self._broker.poll() is None
 
-    @contextmanager
-    def standing_still(self) -> Iterator[None]:
-        """Nothing in its process moves."""
-        self.freeze_broker()
-        os.waitid(os.P_PID, self._broker.pid, os.WSTOPPED)
-        try:
-            yield
-        finally:
-            self._broker.send_signal(signal.SIGCONT)
-
 
 @dataclass(frozen=True, slots=True)
 class AuditedMoment:
@@ -128,7 +118,7 @@ class AuditedMoment:
     differing: tuple[AuditDifference, ...]
 
     @classmethod
-    def of(cls, broker: AuditedBroker, name: str) -> AuditedMoment:
+    def of(cls, broker: LoopbackBroker, name: str) -> AuditedMoment:
         """Audit it both ways while it runs."""
         with TemporaryDirectory(prefix="halfcheck-moment-") as temporary:
             partial, folder = Path(temporary) / "partial", Path(temporary) / "store"
@@ -143,7 +133,7 @@ class AuditedMoment:
             return cls(name, found, tuple(differences(found.audit, audit_store(paths, found.copy.release))))
 
     @classmethod
-    def last(cls, broker: AuditedBroker) -> AuditedMoment:
+    def last(cls, broker: LoopbackBroker) -> AuditedMoment:
         """Audit it over the network, stop it, and audit its whole store."""
         found = audited_broker(broker.address, None, None, RowFiles())
         broker.stop_broker()
