@@ -44,6 +44,11 @@ def broker_in_words(found: BrokerAudit, width: int, *, everything: bool, limit: 
         f"{copy.broker}, {copy.release or 'a release that it does not name'}, at {_clock(copy.read_at_ms)} of its "
         f"clock: {found.pending_total} pending"
     )
+    if found.untold and copy.role == RoleForHalves.MASTER:
+        yield Paragraph(
+            f"It does not tell {', '.join(found.untold)}: when a half is checked or discarded is not foretold, and "
+            "RocketMQ's defaults count for the rest."
+        )
     yield from _unasked(found.unasked)
     if found.pending:
         yield tabulated(

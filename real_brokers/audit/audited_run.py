@@ -40,7 +40,7 @@ from wire.client.queries import end_of_queue
 from wire.probe.producers import now_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from halfcheck.running_broker import BrokerAudit
     from real_brokers.audit.both_ways import AuditDifference
@@ -190,12 +190,19 @@ def audited_run(release: str, name: str) -> SeenRun:
         until = max(times, default=0) + _ROUNDS_MORE * broker.check_interval_ms
         time.sleep(max(until - now_ms(), 0) / 1_000)
         taken.append(AuditedMoment.last(broker))
-        return _seen(release, name, broker, taken)
+        return seen_of(release, name, broker, taken, broker.went_away)
 
 
-def _seen(release: str, name: str, broker: AuditedBroker, taken: list[AuditedMoment]) -> SeenRun:
-    rows = {row.unique_key: row for row in audit_store(broker.store, release).transactions}
+def seen_of(
+    release: str, name: str, broker: LoopbackBroker, taken: list[AuditedMoment], went_away: Sequence[int] = ()
+) -> SeenRun:
+    """Say of a broker that has stopped what its audits have shown, and how its forecasts came.
+
+    `went_away` is when it was killed or stopped in between, in milliseconds since the epoch.
+    """
+    rows = {row.unique_key: row for row in audit_store(broker.store, taken[-1].found.copy.release).transactions}
     checks_of, logged = checks_in(CommitLog.open(broker.store)), logged_discards(broker.run / "transaction.log")
+    interval_ms = int(broker.settings["transactionCheckInterval"])
     held = [
         (moment, one)
         for moment in taken[:-1]
@@ -204,9 +211,9 @@ def _seen(release: str, name: str, broker: AuditedBroker, taken: list[AuditedMom
                 end=moment.found.copy.end,
                 rows=rows,
                 checks_of=checks_of,
-                interval_ms=broker.check_interval_ms,
+                interval_ms=interval_ms,
                 logged_discards=logged,
-                went_away_at=min((at for at in broker.went_away if at > moment.found.copy.read_at_ms), default=None),
+                went_away_at=min((at for at in went_away if at > moment.found.copy.read_at_ms), default=None),
             )
         ]
         for half in moment.found.pending

@@ -13,6 +13,7 @@ from reference.format.broker_conf import BrokerConf, read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import TRANSACTION_GROUP, saved_offsets
 from reference.format.errors import CorruptRegion, StoreError
+from reference.format.partial_copy import RoleForHalves
 from reference.format.store_paths import StorePaths, store_paths
 from spark_trace_analysis.audit.audit import unanswered_checks
 from spark_trace_analysis.audit.explanation.trace_verdict import (
@@ -140,7 +141,9 @@ class OpenedStore:
     @property
     def _hands_on(self) -> bool:
         """Whether it is a slave's that may act for its master, whose rounds say nothing of what they pass."""
-        return self.conf.broker_role == "SLAVE" and bool(self.conf.enable_slave_acting_master)
+        partial = self.log.partial
+        acts = partial is not None and partial.role == RoleForHalves.ACTING
+        return acts or (self.conf.broker_role == "SLAVE" and bool(self.conf.enable_slave_acting_master))
 
     def writers(self, facts: LogFacts) -> tuple[Writer, ...]:
         """The releases that wrote a store one after the other; empty if one did."""
