@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from halfcheck.errors import ExitCode, one_line
 from real_brokers.audit.audited_run import SCENARIOS, audited_run
 from real_brokers.audit.page import write_page
+from real_brokers.audit.rust_run import RUST, RUST_RUN, rust_run
 from real_brokers.audit.seen import CLUSTERS_SEEN, RUNS_SEEN, SeenCluster, SeenRun
 from real_brokers.audit.two_masters import CLUSTER_RELEASES, CLUSTERS, cluster_run
 from real_brokers.command_line import OneLineParser, exit_code_after
@@ -36,7 +37,7 @@ _writing = Lock()
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Audit what is named, or all, and write the page; the exit code is 12 if something is not as it should be."""
-    known = (*RELEASES, *SCENARIOS, *CLUSTERS)
+    known = (*RELEASES, *SCENARIOS, *CLUSTERS, RUST)
     parser = OneLineParser(prog="python -m real_brokers.audit", description=__doc__)
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"releases and scenarios, of {', '.join(known)}; all if none"
@@ -57,6 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 except BaseException:  # Ctrl-C: what has not begun must not begin
                     pool.shutdown(wait=False, cancel_futures=True)
                     raise
+            if runs.of_rust:
+                is_right = _audit_rust() and is_right
             of_clusters = [_audit_cluster(*pair) for pair in runs.of_clusters]
             is_right = is_right and all(of_clusters)
         write_page(RUNS_SEEN.read(), CLUSTERS_SEEN.read())
@@ -77,6 +80,11 @@ class AskedRuns:
         return self._pairs(SCENARIOS, RELEASES)
 
     @property
+    def of_rust(self) -> bool:
+        """Whether rocketmq-rust is audited, too."""
+        return not self.names or RUST in self.names
+
+    @property
     def of_clusters(self) -> list[tuple[str, str]]:
         """Release and scenario of each with two masters."""
         return self._pairs(CLUSTERS, CLUSTER_RELEASES)
@@ -92,11 +100,22 @@ class AskedRuns:
 def _audit(release: str, scenario: str) -> bool:
     """Audit one run and keep what was seen; whether both ways agree, and all came as it was foretold."""
     try:
-        seen = audited_run(release, scenario)
+        return _is_right(audited_run(release, scenario))
     except (RealBrokerError, WireError) as error:
-        return _failed(release, scenario, error)
+        return _failed(f"{release} {scenario}", error)
+
+
+def _audit_rust() -> bool:
+    """The same of rocketmq-rust."""
+    try:
+        return _is_right(rust_run())
+    except (RealBrokerError, WireError) as error:
+        return _failed(RUST, error)
+
+
+def _is_right(seen: SeenRun) -> bool:
     with _writing:
-        _keep(RUNS_SEEN, seen, [f"{one} {name}" for one in RELEASES for name in SCENARIOS])
+        _keep(RUNS_SEEN, seen, [*(f"{one} {name}" for one in RELEASES for name in SCENARIOS), RUST_RUN])
     print(
         f"{seen.name}: {seen.compared} rows, {len(seen.differences)} differences, {seen.checks + seen.discards} "
         f"forecasts of {seen.halves} halves, {len(seen.misses)} missed",
@@ -110,15 +129,15 @@ def _audit_cluster(release: str, scenario: str) -> bool:
     try:
         seen = cluster_run(release, scenario)
     except (RealBrokerError, WireError) as error:
-        return _failed(release, scenario, error)
+        return _failed(f"{release} {scenario}", error)
     _keep(CLUSTERS_SEEN, seen, [f"{one} {name}" for one in RELEASES for name in CLUSTERS])
     rows = sum(count for *_, count, _ in seen.audited)
     print(f"{seen.name}: {rows} rows, {len(seen.differences)} differences", flush=True)
     return not seen.differences
 
 
-def _failed(release: str, scenario: str, error: Exception) -> bool:
-    print(f"{release} {scenario}: FAILED: {one_line(error)}", file=sys.stderr, flush=True)
+def _failed(run: str, error: Exception) -> bool:
+    print(f"{run}: FAILED: {one_line(error)}", file=sys.stderr, flush=True)
     return False
 
 

@@ -13,6 +13,7 @@ from real_brokers.audit.__main__ import RELEASES, AskedRuns, main
 from real_brokers.audit.audited_run import SCENARIOS, logged_discards
 from real_brokers.audit.both_ways import differences
 from real_brokers.audit.page import PAGE, write_page
+from real_brokers.audit.rust_run import RUST, RUST_RUN
 from real_brokers.audit.seen import CLUSTERS_SEEN, RUNS_SEEN
 from real_brokers.audit.two_masters import CLUSTER_RELEASES, CLUSTERS
 from real_brokers.audit.what_came import HeldForecast, RestOfRun
@@ -134,7 +135,7 @@ def test_a_miss_is_told_in_seconds() -> None:
 
 def test_each_release_was_led_through_each_scenario_and_the_page_says_so(tmp_path: Path) -> None:
     seen = RUNS_SEEN.read()
-    assert list(seen) == [f"{release} {scenario}" for release in RELEASES for scenario in SCENARIOS]
+    assert list(seen) == [*(f"{release} {scenario}" for release in RELEASES for scenario in SCENARIOS), RUST_RUN]
     assert all([name for name, *_ in one.moments][-1] == "end" and len(one.moments) == 4 for one in seen.values())
     assert sum(one.halves for one in seen.values()) >= 200
     write_page(seen, CLUSTERS_SEEN.read(), tmp_path / "page.md")
@@ -157,6 +158,8 @@ def test_names_of_releases_and_scenarios_choose_runs() -> None:
     assert AskedRuns(("two_masters",)).of_one_broker == []
     assert AskedRuns(("4.9.7",)).of_clusters == []
     assert AskedRuns(("5.5.1",)).of_clusters == [("5.5.1", name) for name in CLUSTERS]
+    assert (AskedRuns((RUST,)).of_one_broker, AskedRuns((RUST,)).of_rust) == ([], True)
+    assert [AskedRuns(names).of_rust for names in ((), ("late",), ("5.3.3",))] == [True, False, False]
     assert AskedRuns(()).of_one_broker == [(release, name) for name in SCENARIOS for release in RELEASES]
 
 
