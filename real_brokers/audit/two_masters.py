@@ -67,8 +67,9 @@ _PLANS: Final = (
     ClientPlan.of(UNKNOWN, UNKNOWN),
 )
 _OPEN: Final = len(_PLANS) - 1
-_TAKEN_OVER_SECONDS: Final = 120.0
-"""Eleven tries of each half take some seconds (``MAX_RETRY_TIMES_FOR_ESCAPE``)."""
+_TAKEN_OVER_SECONDS: Final = 300.0
+"""Eleven tries of each copy take six seconds (``MAX_RETRY_TIMES_FOR_ESCAPE``), of old ones, too, where the slave does
+not know its master's last offsets."""
 _OVER_SECONDS: Final = 90.0
 
 

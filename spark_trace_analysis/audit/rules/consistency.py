@@ -225,8 +225,11 @@ def wrong_form(record: LogRecord, kind: RecordKind) -> Iterator[str]:
 
 
 def _wrong_op(record: LogRecord) -> Iterator[str]:
-    """An op message comes from the broker itself and has one form (``TransactionalMessageBridge#writeOp``)."""
-    if record.properties != _OP_PROPERTIES:
+    """An op message comes from the broker itself and has one form (``TransactionalMessageBridge#writeOp``).
+
+    That of rocketmq-rust has a UNIQ_KEY besides, which no damage makes.
+    """
+    if {key: value for key, value in record.properties.items() if key != properties.UNIQUE_KEY} != _OP_PROPERTIES:
         yield f"an op message with the properties {record.properties!r}, expected {_OP_PROPERTIES!r}"
     if not 0 <= record.store_timestamp - record.born_timestamp < _LONGEST_WRITE_MS:
         yield f"an op message born at {record.born_timestamp} and stored at {record.store_timestamp}"
