@@ -63,6 +63,8 @@ class SeenCluster:
     """The moment, how many transactions more than one broker has, and how many of them more than one has delivered."""
     said: tuple[tuple[str, str], ...]
     """The moment, and a line that the command writes to stderr then."""
+    damage: tuple[tuple[str, str, str], ...] = ()
+    """The moment, the broker, and each piece of damage that both ways list."""
 
     @property
     def name(self) -> str:

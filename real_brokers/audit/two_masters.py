@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from document.words import counted
 from halfcheck.auditing.brokers import addresses_of
 from halfcheck.auditing.options import AuditOptions
+from halfcheck.errors import ExitCode
 from real_brokers.audit.audited_run import AuditedBroker, AuditedMoment
 from real_brokers.audit.both_ways import differences
 from real_brokers.audit.seen import SeenCluster
@@ -51,7 +52,7 @@ _SETTINGS: Final = {
     "brokerIP2": "127.0.0.1",
     "transactionTimeOut": "3000",
     "transactionCheckInterval": "5000",
-    "transactionCheckMax": "30",
+    "transactionCheckMax": "1000",
 }
 """More checks than a run has rounds, so that nothing is discarded."""
 _CLUSTER: Final = "DefaultCluster"
@@ -83,6 +84,7 @@ class _Cluster:
     slaves: tuple[AuditedBroker, AuditedBroker]
     audited: list[tuple[str, str, str, int, str]] = field(default_factory=list)
     differences: list[tuple[str, str, str, str, str]] = field(default_factory=list)
+    damage: list[tuple[str, str, str]] = field(default_factory=list)
     of_left: list[tuple[str, str, str, str]] = field(default_factory=list)
     said: list[tuple[str, str]] = field(default_factory=list)
     in_both: list[tuple[str, int, int]] = field(default_factory=list)
@@ -99,6 +101,7 @@ class _Cluster:
             found[name] = one.found.audit
             self.audited.append((moment, name, str(one.found.copy.role), *_counted(one.found.audit)))
             self.differences += [(moment, name, *each) for each in one.differing]
+            self.damage += [(moment, name, str(region)) for region in one.found.audit.corrupt]
         self._note_those_in_both(moment, list(found.values()))
         self._note_the_command(moment, namesrv, found)
         return found
@@ -129,7 +132,8 @@ class _Cluster:
             lines = [line.replace(str(broker.address), name) for line in lines]
         heads = [line for line in done.stdout.splitlines() if line.startswith("It is a slave")]
         self.said += [(moment, line) for line in lines]
-        if done.returncode or len(heads) != sum("broker" in name and name[-1] != "0" for name in found):
+        wanted = ExitCode.BAD_CONTENT if any(audit.damage for audit in found.values()) else ExitCode.OK
+        if done.returncode != wanted or len(heads) != sum("broker" in name and name[-1] != "0" for name in found):
             self.said.append((moment, f"exit code {done.returncode}: {done.stdout[-300:]}"))
 
 
@@ -167,6 +171,7 @@ def cluster_run(release: str, name: str) -> SeenCluster:
             scenario=name,
             audited=tuple(cluster.audited),
             differences=tuple(cluster.differences),
+            damage=tuple(cluster.damage),
             of_left=tuple(cluster.of_left),
             in_both=tuple(cluster.in_both),
             said=tuple(cluster.said),
