@@ -120,6 +120,10 @@ def _of_clusters(seen: list[SeenCluster]) -> Iterator[Part]:
         "run", "moment", "what differs", "the slave, over the network", "the master's folder, offline",
         rows=[(one.name, *each) for one in seen for each in one.of_left],
     )  # fmt: skip
+    damage = [(one.name, *each) for one in seen for each in one.damage]
+    if damage:
+        yield Heading("What both ways list as damage", 3)
+        yield tabulated("run", "moment", "broker", "what", rows=damage)
     yield Heading("What two brokers have", 3)
     yield Paragraph(
         "An audit judges each broker by itself. A transaction that an acting slave has handed on is at two of them, "
