@@ -32,6 +32,10 @@ _NEEDED = (properties.REAL_TOPIC, properties.REAL_QUEUE_ID, properties.TRANSACTI
 _ALWAYS_THERE = frozenset({properties.WAIT_STORE_OK})
 """Of the varying properties those that are in all records of a transaction or in none."""
 
+_OF_ONE_SENDING = frozenset({"the born host", "the real queue"})
+"""Parts that differ where an acting slave hands on several copies of a half, each to another queue. Those do not wait
+for the store (``EscapeBridge#putMessage``), as copies for an immunity do not either."""
+
 _FLAGS = (properties.WAIT_STORE_OK, properties.TRANSACTION_PREPARED)
 _HOST_FLAGS = BORN_HOST_V6_FLAG | STORE_HOST_V6_FLAG
 _OP_PROPERTIES = {properties.WAIT_STORE_OK: "true", properties.TAGS: "d"}
@@ -185,6 +189,8 @@ def unchanging(record: LogRecord, kind: RecordKind) -> dict[str, object]:
     for name, key in (("the real topic", properties.REAL_TOPIC), ("the real queue", properties.REAL_QUEUE_ID)):
         if key in values:
             what[name] = values[key] if what.get(name, values[key]) == values[key] else f"{what[name]}, {values[key]}"
+    if values.get(properties.WAIT_STORE_OK) == "false" and properties.PREPARED_QUEUE_OFFSET not in values:
+        what = {name: value for name, value in what.items() if name not in _OF_ONE_SENDING}
     return what
 
 

@@ -123,6 +123,23 @@ def test_an_op_message_may_have_a_unique_key_besides_as_rocketmq_rust_writes_it(
     assert [row.state for row in audit.transactions] == ["delivered"]
 
 
+@pytest.mark.parametrize(("waits", "is_damage"), [("false", False), ("true", True)])
+def test_a_half_that_was_handed_on_twice_may_be_for_two_queues(tmp_path: Path, waits: str, *, is_damage: bool) -> None:
+    """An acting slave of a real 5.5.1 handed on each copy of a half, and each to the next queue of another master."""
+    writer = StoreWriter()
+    halves = [writer.half(WAIT=waits)]
+    for checks in ("1", "2"):
+        halves.append(writer.put_back(halves[-1]))
+        halves[-1].properties["TRANSACTION_CHECK_TIMES"] = checks
+    place = len(writer.log)
+    halves[-1].properties["REAL_QID"] = "3"
+    writer.put_back(halves[-1])
+    audit = assert_both(writer.write(tmp_path / "s"), **FEW)
+    assert [(one.offset, "the real queue is '3'" in one.reason) for one in audit.corrupt] == (
+        [(place, True)] if is_damage else []
+    )
+
+
 def test_an_op_that_names_a_half_which_did_not_exist_is_named(tmp_path: Path) -> None:
     writer = StoreWriter()
     writer.half()
