@@ -35,6 +35,13 @@ second (5.1.0 and later), which nobody can foretell of answers to come. A discar
 rounds that may do it.
 """
 
+_OF_RUST: Final = """\
+## A broker of another make
+
+[rocketmq-rust](rust-broker.md) is led through seven transactions: two are settled at once, two at their first check,
+one is committed twice, two are never answered. Its store is read as RocketMQ's; the audit over the network says of it:
+"""
+
 _OF_CLUSTERS: Final = """\
 ## Two masters with slaves, one of which goes away
 
@@ -92,6 +99,9 @@ def _parts(seen: list[SeenRun]) -> Iterator[Part]:
     if missed_ones:
         yield Heading("What was missed")
         yield tabulated("run", "forecast", rows=missed_ones)
+
+    yield from prose(_OF_RUST)
+    yield List(tuple(line for one in seen for line in one.said))
 
 
 def _intervals(held: int, farthest: float) -> str:

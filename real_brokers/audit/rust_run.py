@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from real_brokers.audit.audited_run import AuditedMoment, seen_of
@@ -14,6 +15,9 @@ from reference.format.properties import IMMUNITY_SECONDS
 from wire.client.transactions import COMMIT, ROLLBACK
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from halfcheck.running_broker import BrokerAudit
     from real_brokers.audit.seen import SeenRun
 
 RUST: Final = "rocketmq-rust"
@@ -42,7 +46,17 @@ def rust_run() -> SeenRun:
             taken = _led(broker, stage)
         finally:
             stage.close()
-        return seen_of(f"{RUST} {RELEASE}", OUTCOMES, broker, taken)
+        seen = seen_of(f"{RUST} {RELEASE}", OUTCOMES, broker, taken)
+        return replace(seen, said=tuple(_said(taken[-1].found)))
+
+
+def _said(found: BrokerAudit) -> Iterator[str]:
+    """What it is taken for, and what it does not tell."""
+    audit = found.audit
+    yield f"release: {found.copy.release or 'none is named'}; its records: of {audit.version or 'an unknown version'}"
+    yield f"trace: {audit.trace.sentence()}"
+    yield f"pieces of damage: {audit.damage}"
+    yield f"settings that it does not tell: {', '.join(found.untold) or 'none'}"
 
 
 def _led(broker: RustBroker, stage: Stage) -> list[AuditedMoment]:

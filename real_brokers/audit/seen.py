@@ -29,6 +29,8 @@ class SeenRun:
     """How many check intervals the one that was farthest off was off; 0 if none was held."""
     misses: tuple[str, ...]
     """Each that was more than one interval off."""
+    said: tuple[str, ...] = ()
+    """What the audit over the network says of a broker of another make."""
 
     @property
     def name(self) -> str:

@@ -233,10 +233,16 @@ def wrong_form(record: LogRecord, kind: RecordKind) -> Iterator[str]:
 def _wrong_op(record: LogRecord) -> Iterator[str]:
     """An op message comes from the broker itself and has one form (``TransactionalMessageBridge#writeOp``).
 
-    That of rocketmq-rust has a UNIQ_KEY besides, which no damage makes.
+    That of rocketmq-rust has a UNIQ_KEY besides, which no damage makes, and does not wait for the store.
     """
-    if {key: value for key, value in record.properties.items() if key != properties.UNIQUE_KEY} != _OP_PROPERTIES:
-        yield f"an op message with the properties {record.properties!r}, expected {_OP_PROPERTIES!r}"
+    values = record.properties
+    of_rust = {
+        **_OP_PROPERTIES,
+        properties.WAIT_STORE_OK: "false",
+        properties.UNIQUE_KEY: values.get(properties.UNIQUE_KEY),
+    }
+    if values not in (_OP_PROPERTIES, of_rust):
+        yield f"an op message with the properties {values!r}, expected {_OP_PROPERTIES!r}"
     if not 0 <= record.store_timestamp - record.born_timestamp < _LONGEST_WRITE_MS:
         yield f"an op message born at {record.born_timestamp} and stored at {record.store_timestamp}"
     if record.born_host != record.store_host:

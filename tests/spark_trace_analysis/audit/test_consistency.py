@@ -108,16 +108,23 @@ def test_a_message_that_was_delivered_to_another_topic_than_its_half_says_is_nam
     assert (region.offset, region.reason.startswith("the real topic is 'U")) == (place, True)
 
 
-@pytest.mark.parametrize(("name", "is_damage"), [("UNIQ_KEY", False), ("KEYS", True)])
-def test_an_op_message_may_have_a_unique_key_besides_as_rocketmq_rust_writes_it(
-    tmp_path: Path, name: str, *, is_damage: bool
+@pytest.mark.parametrize(
+    ("own", "is_damage"),
+    [
+        ({"WAIT": "false", "UNIQ_KEY": "7F000001"}, False),
+        ({"WAIT": "true", "UNIQ_KEY": "7F000001"}, True),
+        ({"WAIT": "false"}, True),
+        ({"WAIT": "true", "KEYS": "7F000001"}, True),
+    ],
+)
+def test_an_op_message_may_be_as_rocketmq_rust_writes_it(
+    tmp_path: Path, own: dict[str, str], *, is_damage: bool
 ) -> None:
     writer = StoreWriter()
     half = writer.half()
     writer.deliver(half)
     place = len(writer.log)
-    own = {"WAIT": "true", "TAGS": "d", name: "7F000001"}
-    writer.put("RMQ_SYS_TRANS_OP_HALF_TOPIC", b"0,", own, born_host=bytes([127, 0, 0, 1]))
+    writer.put("RMQ_SYS_TRANS_OP_HALF_TOPIC", b"0,", {**own, "TAGS": "d"}, born_host=bytes([127, 0, 0, 1]))
     audit = assert_both(writer.write(tmp_path / "s"), **FEW)
     assert [region.offset for region in audit.corrupt] == ([place] if is_damage else [])
     assert [row.state for row in audit.transactions] == ["delivered"]
