@@ -90,11 +90,11 @@ class AskedRuns:
         return self._pairs(CLUSTERS, CLUSTER_RELEASES)
 
     def _pairs(self, scenarios: Iterable[str], usual: Sequence[str]) -> list[tuple[str, str]]:
-        releases = [name for name in self.names if name in RELEASES]
+        releases = [name for name in self.names if name in RELEASES] or list(usual)
         asked = [name for name in self.names if name not in RELEASES]
         if not asked:  # of a release all that is usual for it
-            releases = [name for name in releases or usual if name in usual]
-        return [(one, name) for name in scenarios if not asked or name in asked for one in releases or usual]
+            releases = [name for name in releases if name in usual]
+        return [(one, name) for name in scenarios if not asked or name in asked for one in releases]
 
 
 def _audit(release: str, scenario: str) -> bool:
