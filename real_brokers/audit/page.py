@@ -142,6 +142,10 @@ def _of_clusters(seen: list[SeenCluster]) -> Iterator[Part]:
             "run", "moment", "broker", "pieces", "the first of them",
             rows=[(*where, str(len(texts)), texts[0]) for where, texts in damage.items()],
         )  # fmt: skip
+        yield Paragraph(
+            "Halves that were handed on to several queues were taken for damage in such a run; now they are not, as "
+            "the exit code of the command at the same moments shows below, or a later run."
+        )
     yield Heading("What two brokers have", 3)
     yield Paragraph(
         "An audit judges each broker by itself. A transaction that an acting slave has handed on is at two of them, "
