@@ -90,7 +90,7 @@ test-clients: setup ## lead real Java, Go and gRPC clients through a scenario ag
 example: setup ## carry out the README of the example project (docs/example/order_service), in a fresh environment with the wheel (wants Maven and Go)
 	@$(BIN)/python -m tests.example
 
-audit-real: setup ## audit real brokers over the network and offline at the same moments, and hold what is foretold; writes docs/generated/audited-brokers.md (ARGS="5.3.3 late"; wants Maven)
+audit-real: setup ## audit real brokers over the network and offline at the same moments, and hold what is foretold; writes docs/generated/audited-brokers.md (ARGS="5.3.3 late", "5.5.1 two_masters" or rocketmq-rust; wants Maven, and cargo)
 	@$(BIN)/python -m real_brokers.audit $(ARGS)
 
 probe-real: setup ## start a real broker and probe it (VERSION=5.3.3, ARGS="--scenario immune --profile 5.3.3+heeds_settled_originals"; wants Maven)

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.selection import Selection
     from wire.client.channel import BrokerChannel
 
+NEEDED_SETTINGS: Final = ("transactionTimeOut", "transactionCheckInterval", "transactionCheckMax")
+"""Nothing is foretold of a broker that does not tell them."""
+
 LAST_ROUNDS: Final = 5
 """So many of the last rounds are told, and say how long one takes."""
 
@@ -59,7 +62,7 @@ class PendingTransaction:
     immunity_ms
         How old it is before its producer is asked.
     forecast
-        None of a slave, which has no rounds.
+        None of a slave, which has no rounds, and of a broker that does not tell the settings of its rounds.
     producers
         The clients of its group that are connected to this broker now.
     """
@@ -115,6 +118,7 @@ class PendingTransactions:
         copy: PartialCopy,
     ) -> None:
         self._rows, self._copy = rows, copy
+        self._foretells = copy.role == RoleForHalves.MASTER and all(conf.sets(key) for key in NEEDED_SETTINGS)
         self._timeout_ms = conf.or_default("transactionTimeOut", version)
         self._pending = pending = pending_rows(rows, selection, when)
         give_back()
@@ -134,14 +138,13 @@ class PendingTransactions:
     def first(self, limit: int | None) -> Iterator[PendingTransaction]:
         """The first that are discarded; all if there is no limit."""
         pending, numbers = self._pending, self.order[:limit]
-        is_master = self._copy.role == RoleForHalves.MASTER
         for row, number in zip(self._rows.rows_at(pending.place[numbers]), numbers.tolist(), strict=True):
             forecast, immunity = self._found.of(number)
             yield PendingTransaction(
                 row,
                 self._copy.read_at_ms - row.born,
                 immunity,
-                forecast if is_master else None,
+                forecast if self._foretells else None,
                 self._producers[int(pending.group[number])],
             )
 

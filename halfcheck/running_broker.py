@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from halfcheck.pending_transactions import LAST_ROUNDS, PendingTransactions
+from halfcheck.pending_transactions import LAST_ROUNDS, NEEDED_SETTINGS, PendingTransactions
 from halfcheck.printing.progress import progress_bar
 from halfcheck.whole_store import audited
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
@@ -59,6 +59,8 @@ class BrokerAudit:
         How many messages of the half and the op topic lie before the check service's offsets.
     rounds
         The last ones that left something in the store.
+    untold
+        Settings of its rounds that it does not tell: without them nothing is foretold.
     """
 
     audit: Audit
@@ -70,6 +72,7 @@ class BrokerAudit:
     half_left: int
     op_left: int
     rounds: tuple[ShownRound, ...]
+    untold: tuple[str, ...] = ()
 
     def to_json(self, *, everything: bool, limit: int) -> dict[str, Any]:
         """The audit's JSON values, and what the broker says besides under ``broker``."""
@@ -90,6 +93,7 @@ class BrokerAudit:
                     {"began_at": local_time(one.began_at), "ms": one.ended_at - one.began_at, "records": one.records}
                     for one in self.rounds
                 ],
+                "untold_settings": list(self.untold),
                 "pending": [one.to_json() for one in self.pending],
                 "pending_omitted": self.pending_total - len(self.pending),
             }
@@ -175,6 +179,7 @@ def audited_broker(
                 _left(channel, HALF_TOPIC, queues),
                 _left(channel, OP_TOPIC, queues),
                 tuple(rounds[-LAST_ROUNDS:]),
+                tuple(key for key in NEEDED_SETTINGS if not conf.sets(key)),
             )
 
 

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
@@ -18,12 +18,13 @@ from typing import IO, TYPE_CHECKING, Final, Self
 from files.reading import read_bytes
 from real_brokers.errors import RealBrokerError
 from wire.client.channel import Address, BrokerChannel, NoAnswerError
+from wire.client.name_server import BrokerGroup, broker_groups
 from wire.probe.player import FIRST_SAVE_S
 from wire.probe.producers import now_ms
 from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 LOOPBACK: Final = "127.0.0.1"
 _DEFAULT_TOPIC: Final = "TBW102"
@@ -87,6 +88,20 @@ def is_broker_known(ports: Ports) -> bool:
     except NoAnswerError:
         return False
     return answer.code == ResponseCode.SUCCESS
+
+
+def is_broker_listed(ports: Ports) -> bool:
+    """Whether the name server lists the broker itself; a slave brings no topics of its own along."""
+    return any(ports.broker_address in group.addresses.values() for group in listed_groups(ports))
+
+
+def listed_groups(ports: Ports) -> tuple[BrokerGroup, ...]:
+    """The brokers that the name server lists; none where it does not answer."""
+    try:
+        with BrokerChannel(ports.name_server_address, patience=3) as channel:
+            return broker_groups(channel)
+    except NoAnswerError:
+        return ()
 
 
 # --- processes --------------------------------------------------------------------------------------------------------
@@ -234,6 +249,16 @@ class LoopbackBroker(ABC):
     def freeze_broker(self) -> None:
         """Let it stand still (SIGSTOP) until it is killed."""
         self._broker.send_signal(signal.SIGSTOP)
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Nothing in the broker's process moves."""
+        self.freeze_broker()
+        os.waitid(os.P_PID, self._broker.pid, os.WSTOPPED)
+        try:
+            yield
+        finally:
+            self._broker.send_signal(signal.SIGCONT)
 
     def stop_broker(self) -> None:
         """SIGTERM, and wait for its end."""

@@ -24,9 +24,9 @@ _OF_SLAVES: Final = {
     ),
     RoleForHalves.ACTING: (
         "It is a slave that acts for its master, which is gone: it asks no producer and discards nothing, but hands "
-        "pending halves on to another master of the cluster and goes past them, be they taken there or not. What is "
-        "lost or pending here may be pending there: audit the other masters, and its own once it is back, before "
-        "anything is sent again."
+        "pending halves on to another master of the cluster and goes past them, be they taken there or not, without a "
+        "record. What it has passed is unknown here, and may be pending or delivered there: audit the other masters, "
+        "and its own once it is back, before anything is sent again."
     ),
 }
 _TIME: Final = slice(11, 19)
@@ -44,6 +44,11 @@ def broker_in_words(found: BrokerAudit, width: int, *, everything: bool, limit: 
         f"{copy.broker}, {copy.release or 'a release that it does not name'}, at {_clock(copy.read_at_ms)} of its "
         f"clock: {found.pending_total} pending"
     )
+    if found.untold and copy.role == RoleForHalves.MASTER:
+        yield Paragraph(
+            f"It does not tell {', '.join(found.untold)}: when a half is checked or discarded is not foretold, and "
+            "RocketMQ's defaults count for the rest."
+        )
     yield from _unasked(found.unasked)
     if found.pending:
         yield tabulated(

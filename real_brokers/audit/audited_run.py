@@ -9,14 +9,11 @@ saved them, and the folder is audited as it lies there.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
 import threading
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -43,10 +40,11 @@ from wire.client.queries import end_of_queue
 from wire.probe.producers import now_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping, Sequence
 
     from halfcheck.running_broker import BrokerAudit
     from real_brokers.audit.both_ways import AuditDifference
+    from real_brokers.loopback import LoopbackBroker
     from real_brokers.rocketmq.scenarios import RealScenario
 
 SETTINGS: Final = {"transactionCheckInterval": "3000"}
@@ -78,8 +76,10 @@ _UNIQUE_KEY: Final = re.compile(r"UNIQ_KEY=(\w+)")
 class AuditedBroker(RealBroker):
     """A real broker that is not killed, stopped or started while somebody holds it."""
 
-    def __init__(self, version: str, scenario: str, settings: Mapping[str, str]) -> None:
-        super().__init__(version, scenario, settings)
+    def __init__(
+        self, version: str, scenario: str, settings: Mapping[str, str], joins: RealBroker | None = None
+    ) -> None:
+        super().__init__(version, scenario, settings, joins=joins)
         self.held = threading.RLock()
         self.went_away: list[int] = []
         """When it was killed or stopped, in milliseconds since the epoch."""
@@ -108,16 +108,6 @@ class AuditedBroker(RealBroker):
         """Whether its process runs."""
         return self._broker.poll() is None
 
-    @contextmanager
-    def standing_still(self) -> Iterator[None]:
-        """Nothing in its process moves."""
-        self.freeze_broker()
-        os.waitid(os.P_PID, self._broker.pid, os.WSTOPPED)
-        try:
-            yield
-        finally:
-            self._broker.send_signal(signal.SIGCONT)
-
 
 @dataclass(frozen=True, slots=True)
 class AuditedMoment:
@@ -128,7 +118,7 @@ class AuditedMoment:
     differing: tuple[AuditDifference, ...]
 
     @classmethod
-    def of(cls, broker: AuditedBroker, name: str) -> AuditedMoment:
+    def of(cls, broker: LoopbackBroker, name: str) -> AuditedMoment:
         """Audit it both ways while it runs."""
         with TemporaryDirectory(prefix="halfcheck-moment-") as temporary:
             partial, folder = Path(temporary) / "partial", Path(temporary) / "store"
@@ -143,7 +133,7 @@ class AuditedMoment:
             return cls(name, found, tuple(differences(found.audit, audit_store(paths, found.copy.release))))
 
     @classmethod
-    def last(cls, broker: AuditedBroker) -> AuditedMoment:
+    def last(cls, broker: LoopbackBroker) -> AuditedMoment:
         """Audit it over the network, stop it, and audit its whole store."""
         found = audited_broker(broker.address, None, None, RowFiles())
         broker.stop_broker()
@@ -200,12 +190,19 @@ def audited_run(release: str, name: str) -> SeenRun:
         until = max(times, default=0) + _ROUNDS_MORE * broker.check_interval_ms
         time.sleep(max(until - now_ms(), 0) / 1_000)
         taken.append(AuditedMoment.last(broker))
-        return _seen(release, name, broker, taken)
+        return seen_of(release, name, broker, taken, broker.went_away)
 
 
-def _seen(release: str, name: str, broker: AuditedBroker, taken: list[AuditedMoment]) -> SeenRun:
-    rows = {row.unique_key: row for row in audit_store(broker.store, release).transactions}
+def seen_of(
+    release: str, name: str, broker: LoopbackBroker, taken: list[AuditedMoment], went_away: Sequence[int] = ()
+) -> SeenRun:
+    """Say of a broker that has stopped what its audits have shown, and how its forecasts came.
+
+    `went_away` is when it was killed or stopped in between, in milliseconds since the epoch.
+    """
+    rows = {row.unique_key: row for row in audit_store(broker.store, taken[-1].found.copy.release).transactions}
     checks_of, logged = checks_in(CommitLog.open(broker.store)), logged_discards(broker.run / "transaction.log")
+    interval_ms = int(broker.settings["transactionCheckInterval"])
     held = [
         (moment, one)
         for moment in taken[:-1]
@@ -214,9 +211,9 @@ def _seen(release: str, name: str, broker: AuditedBroker, taken: list[AuditedMom
                 end=moment.found.copy.end,
                 rows=rows,
                 checks_of=checks_of,
-                interval_ms=broker.check_interval_ms,
+                interval_ms=interval_ms,
                 logged_discards=logged,
-                went_away_at=min((at for at in broker.went_away if at > moment.found.copy.read_at_ms), default=None),
+                went_away_at=min((at for at in went_away if at > moment.found.copy.read_at_ms), default=None),
             )
         ]
         for half in moment.found.pending

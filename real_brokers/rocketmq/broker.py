@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.releases.jars import fetched_jars, release_called
 from conformance.releases.jvm import client_command, java_command
 from files.reading import read_bytes
-from real_brokers.loopback import LoopbackBroker, free_ports, is_broker_known
+from real_brokers.loopback import LoopbackBroker, free_ports, is_broker_known, is_broker_listed
 from real_brokers.rocketmq.archive import archive_at_kill, archive_run
 from real_brokers.rocketmq.client import Client
 from real_brokers.rocketmq.configuration import RUN, conf_text, settings_of_conf, write_configuration
@@ -47,6 +48,8 @@ class RealBroker(LoopbackBroker):
         Whether its JVM compiles what runs often well, which pays where a run is long.
     files, properties
         Texts of files in the folder of the run, and properties of the broker's JVM; ``@RUN@`` is that folder in both.
+    joins
+        A broker whose name server it registers with, instead of one of its own.
 
     Raises
     ------
@@ -64,6 +67,7 @@ class RealBroker(LoopbackBroker):
         compiles_well: bool = False,
         files: Mapping[str, str] | None = None,
         properties: Mapping[str, str] | None = None,
+        joins: RealBroker | None = None,
     ) -> None:
         given = settings or {}
         self._files = files or {}
@@ -73,7 +77,8 @@ class RealBroker(LoopbackBroker):
         self._release = release_called(version)
         self._jars = fetched_jars(self._release)
         self._from_store = store
-        ports = free_ports()
+        self._joins = joins
+        ports = free_ports() if joins is None else replace(free_ports(), name_server=joins.ports.name_server)
         super().__init__(ports, settings_of_conf(self._release, ports, given))
         changed = [f"{name}={value}" for name, value in given.items()]
         self._meta: dict[str, Any] = {"version": version, "scenario": scenario, "sets": changed, "events": []}
@@ -85,8 +90,9 @@ class RealBroker(LoopbackBroker):
         write_configuration(self.run, self._release, self.ports, self.settings)
         for name, text in self._files.items():
             (self.run / name).write_text(self._placed(text), encoding="utf-8")
-        conf = f"{self.run}/namesrv.conf"
-        self._name_server = self._boot("namesrv", "namesrv.NamesrvStartup", "256m", "-c", conf)
+        if self._joins is None:
+            conf = f"{self.run}/namesrv.conf"
+            self._name_server = self._boot("namesrv", "namesrv.NamesrvStartup", "256m", "-c", conf)
 
     def _start_broker(self) -> None:
         started = time.monotonic()
@@ -97,7 +103,11 @@ class RealBroker(LoopbackBroker):
 
     def _await_route(self, started: float) -> None:
         self._processes.wait_until(
-            lambda: is_broker_known(self.ports), "register", self._broker, "broker", _ROUTE_SECONDS
+            lambda: is_broker_known(self.ports) and (self._joins is None or is_broker_listed(self.ports)),
+            "register",
+            self._broker,
+            "broker",
+            _ROUTE_SECONDS,
         )
         self.note("route up", secs=round(time.monotonic() - started, 2))
 

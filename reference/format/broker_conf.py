@@ -73,6 +73,10 @@ class BrokerConf:
     trans_write_origin_half: bool | None = _key("transWriteOriginTransHalfEnable")
     """5.4 and later: where halves are kept."""
 
+    def sets(self, key: str) -> bool:
+        """Whether the file sets a key, to a value that the broker takes."""
+        return getattr(self, _FIELDS[key].name) is not None
+
     def or_default(self, key: str, release: str | None) -> int:
         """The number that a key sets, in the unit of the file; where it sets none, the default of a release."""
         given: int | None = getattr(self, _FIELDS[key].name)

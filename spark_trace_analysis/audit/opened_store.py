@@ -13,6 +13,7 @@ from reference.format.broker_conf import BrokerConf, read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import TRANSACTION_GROUP, saved_offsets
 from reference.format.errors import CorruptRegion, StoreError
+from reference.format.partial_copy import RoleForHalves
 from reference.format.store_paths import StorePaths, store_paths
 from spark_trace_analysis.audit.audit import unanswered_checks
 from spark_trace_analysis.audit.explanation.trace_verdict import (
@@ -129,12 +130,20 @@ class OpenedStore:
             op_was_due_before=facts.last_timestamp - _OP_BATCHES * self._op_batch_ms(version),
             unknown_queues=dict.fromkeys(facts.half_end if self.saved.unknown else (), why_no_offset),
             unknown_halves=dict.fromkeys(facts.unseen, UnknownCause.NOT_IN_ITS_QUEUE),
+            hands_on=self._hands_on,
         )
 
     def _op_batch_ms(self, version: str | None) -> int:
         """How long op messages are gathered; 0 in a release that writes each at once."""
         is_gathered = is_since(version, "5.1.0")
         return self.conf.or_default("transactionOpBatchInterval", version) if is_gathered else 0
+
+    @property
+    def _hands_on(self) -> bool:
+        """Whether it is a slave's that may act for its master, whose rounds say nothing of what they pass."""
+        partial = self.log.partial
+        acts = partial is not None and partial.role == RoleForHalves.ACTING
+        return acts or (self.conf.broker_role == "SLAVE" and bool(self.conf.enable_slave_acting_master))
 
     def writers(self, facts: LogFacts) -> tuple[Writer, ...]:
         """The releases that wrote a store one after the other; empty if one did."""
@@ -267,7 +276,7 @@ class OpenedStore:
         return TraceVerdict(events, None, reason=reason, broker_conf=verdict.broker_conf)
 
     def _ask(self, trace: StoreTrace, circumstances: Circumstances) -> TraceVerdict:
-        if self.saved.source is not None and self.saved.corrupt is None:
+        if self.saved.source is not None and self.saved.corrupt is None and not self._hands_on:
             trace.add_saved_offsets(self.saved.get(HALF_TOPIC, 0) or 0, self.saved.get(OP_TOPIC, 0) or 0)
         return self._held(trace, circumstances)
 

@@ -15,6 +15,7 @@ from halfcheck.errors import ExitCode
 from halfcheck.running_broker import audited_broker
 from reference.format.commit_log import CommitLog
 from reference.format.properties import CHECK_TIMES
+from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC
 from spark_trace_analysis.audit import staged_audit
 from spark_trace_analysis.audit.audit import SCHEMA
 from spark_trace_analysis.audit.audit_store import audit_store
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from halfcheck.pending_transactions import PendingTransaction
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+    from wire.remoting.command import RemotingCommand
+    from wire.requests.request import Request
 
 INTERVAL_MS = 20_000
 OP_BATCH_MS = 4_000
@@ -138,6 +141,50 @@ def test_of_a_slave_nothing_is_foretold_and_who_checks_is_said(
     assert [pending[name] for name in ("next_check_at", "checks_left", "discarded_at")] == [None] * 3
     assert ("It is a slave: its master checks" in words) == (role == "slave")
     assert ("It is a slave that acts for its master" in words) == (role == "acting slave")
+
+
+def test_of_a_broker_that_does_not_tell_the_settings_of_its_rounds_nothing_is_foretold(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(_: object, request: Request) -> RemotingCommand:
+        return request.answer(body=b"brokerName=b\ntransactionTimeout=6000\n")
+
+    monkeypatch.setitem(HANDLERS, RequestCode.GET_BROKER_CONFIG, answer)
+    with broker(tmp_path) as running, OneProducer(running.address) as one:
+        running.controller.topic(TOPIC)
+        one.half("open")
+        assert app.run(["audit", "--broker", running.address, "--json"]) == ExitCode.OK
+        found = json.loads(capsys.readouterr().out)
+        assert app.run(["audit", "--broker", running.address]) == ExitCode.OK
+        words = capsys.readouterr().out
+    (pending,) = found["broker"]["pending"]
+    assert [pending[name] for name in ("next_check_at", "checks_left", "discarded_at")] == [None] * 3
+    names = ["transactionTimeOut", "transactionCheckInterval", "transactionCheckMax"]
+    assert found["broker"]["untold_settings"] == names
+    assert f"It does not tell {', '.join(names)}: when a half is checked" in " ".join(words.split())
+
+
+def test_what_an_acting_slave_has_gone_past_is_unknown_and_on_a_master_it_is_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {}
+    with broker(tmp_path) as running, OneProducer(running.address) as one:
+        running.controller.topic(TOPIC)
+        one.half("passed")
+        fields = {"consumerGroup": CHECK_GROUP, "topic": HALF_TOPIC, "queueId": 0, "commitOffset": 1}
+        one.ask(RequestCode.UPDATE_CONSUMER_OFFSET, fields)
+        for role in ("master", "acting_master"):
+            running.controller.role(role)
+            assert app.run(["audit", "--broker", running.address, "--json"]) == ExitCode.OK
+            found[role] = json.loads(capsys.readouterr().out)
+    Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(found["acting_master"])
+    rows = {role: each["transactions"][0] for role, each in found.items()}
+    assert {role: (row["state"], row["unknown_cause"]) for role, row in rows.items()} == {
+        "master": ("lost", None),
+        "acting_master": ("unknown", "handed_on"),
+    }
+    assert {role: each["trace"]["accepted"] for role, each in found.items()} == {"master": False, "acting_master": True}
+    assert "audit the other masters" in rows["acting_master"]["advice"]
 
 
 def test_a_connection_that_a_broker_closes_while_its_store_is_judged_is_made_anew(

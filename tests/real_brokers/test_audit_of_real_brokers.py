@@ -9,11 +9,13 @@ import pytest
 
 from conformance.golden_stores import GOLDEN
 from halfcheck.pending_transactions import HalfForecast, PendingTransaction
-from real_brokers.audit.__main__ import RELEASES, main
+from real_brokers.audit.__main__ import RELEASES, AskedRuns, main
 from real_brokers.audit.audited_run import SCENARIOS, logged_discards
 from real_brokers.audit.both_ways import differences
 from real_brokers.audit.page import PAGE, write_page
-from real_brokers.audit.seen import RUNS_SEEN
+from real_brokers.audit.rust_run import RUST, RUST_RUN
+from real_brokers.audit.seen import CLUSTERS_SEEN, RUNS_SEEN
+from real_brokers.audit.two_masters import CLUSTER_RELEASES, CLUSTERS
 from real_brokers.audit.what_came import HeldForecast, RestOfRun
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules.state import TransactionState
@@ -133,11 +135,32 @@ def test_a_miss_is_told_in_seconds() -> None:
 
 def test_each_release_was_led_through_each_scenario_and_the_page_says_so(tmp_path: Path) -> None:
     seen = RUNS_SEEN.read()
-    assert list(seen) == [f"{release} {scenario}" for release in RELEASES for scenario in SCENARIOS]
+    assert list(seen) == [*(f"{release} {scenario}" for release in RELEASES for scenario in SCENARIOS), RUST_RUN]
     assert all([name for name, *_ in one.moments][-1] == "end" and len(one.moments) == 4 for one in seen.values())
     assert sum(one.halves for one in seen.values()) >= 200
-    write_page(seen, tmp_path / "page.md")
+    write_page(seen, CLUSTERS_SEEN.read(), tmp_path / "page.md")
     assert PAGE.read_text(encoding="utf-8") == (tmp_path / "page.md").read_text(encoding="utf-8")
+
+
+def test_each_cluster_was_audited_and_differs_only_where_a_slave_stands_for_its_master() -> None:
+    seen = CLUSTERS_SEEN.read()
+    assert list(seen) == [f"{release} {name}" for release in CLUSTER_RELEASES for name in CLUSTERS]
+    for one in seen.values():
+        assert one.differences == ()
+        assert {moment for moment, *_ in one.of_left} <= {"its master killed"}
+        assert len(one.audited) == 8
+
+
+def test_names_of_releases_and_scenarios_choose_runs() -> None:
+    assert AskedRuns(("5.3.3", "late")).of_one_broker == [("5.3.3", "late")]
+    assert AskedRuns(("5.3.3", "late")).of_clusters == []
+    assert AskedRuns(("4.9.7", "two_masters")).of_clusters == [("4.9.7", "two_masters")]
+    assert AskedRuns(("two_masters",)).of_one_broker == []
+    assert AskedRuns(("4.9.7",)).of_clusters == []
+    assert AskedRuns(("5.5.1",)).of_clusters == [("5.5.1", name) for name in CLUSTERS]
+    assert (AskedRuns((RUST,)).of_one_broker, AskedRuns((RUST,)).of_rust) == ([], True)
+    assert [AskedRuns(names).of_rust for names in ((), ("late",), ("5.3.3",))] == [True, False, False]
+    assert AskedRuns(()).of_one_broker == [(release, name) for name in SCENARIOS for release in RELEASES]
 
 
 def test_an_unknown_name_is_refused_with_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:

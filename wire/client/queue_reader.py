@@ -175,7 +175,7 @@ class QueueReader:
             queue.at = max(queue.at, follows)
         elif pull.code == RequestCode.LITE_PULL_MESSAGE and answer.code in _NO_LITE_PULL:
             self._code = RequestCode.PULL_MESSAGE
-        elif answer.code == ResponseCode.TOPIC_NOT_EXIST:
+        elif answer.code == ResponseCode.TOPIC_NOT_EXIST or _is_beyond_readable(answer):
             queue.is_unpullable = True
             return
         elif answer.code != ResponseCode.SYSTEM_BUSY:
@@ -218,6 +218,12 @@ class QueueReader:
 
 def _said(answer: RemotingCommand) -> str:
     return f"is answered {answer.code}: {answer.remark or 'no remark'}"
+
+
+def _is_beyond_readable(answer: RemotingCommand) -> bool:
+    """Whether its topic has fewer queues to be read than that (``PullMessageProcessor#processRequest``)."""
+    refuses = answer.code in (ResponseCode.INVALID_PARAMETER, ResponseCode.SYSTEM_ERROR)
+    return refuses and (answer.remark or "").startswith("queueId[")
 
 
 def _before(body: bytes, end: int) -> bytes:

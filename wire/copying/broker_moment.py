@@ -17,7 +17,7 @@ from files.content import parse_json
 from files.reading import TABLE_BYTES, read_bytes
 from files.writing import write_whole
 from reference.format.partial_copy import RoleForHalves
-from reference.format.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR, REAL_TOPIC
+from reference.format.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR, REAL_QUEUE_ID, REAL_TOPIC
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from spec.releases.broker_defaults import release_numbers
 from wire.client.broker_facts import runtime_info, topic_queues
@@ -30,7 +30,7 @@ from wire.copying.moment import ReadSoFar, StoreMoment, write_facts_of
 from wire.errors import WireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from reference.format.java_properties import Setting
@@ -44,6 +44,9 @@ DEFAULT_FILE_BYTES: Final = 1 << 30
 
 _GENERATION_OF_LITE_PULLS: Final = 5
 _REAL_TOPIC: Final = f"{REAL_TOPIC}{NAME_VALUE_SEPARATOR}".encode()
+_REAL_QUEUE: Final = f"{REAL_QUEUE_ID}{NAME_VALUE_SEPARATOR}".encode()
+_DIGITS_OF_A_QUEUE: Final = 5
+"""No broker is given a topic of 100,000 queues; of what a producer may have written here, no more is asked for."""
 _END: Final = PROPERTY_SEPARATOR.encode()
 _READING: Final = "reading.json"
 """Beside what was read so far where a reading was cut short."""
@@ -76,6 +79,7 @@ class BrokerMoment:
     _done: dict[Queue, int] = field(default_factory=dict)
     _queues: dict[str, int] = field(default_factory=dict)
     _topics: set[str] = field(default_factory=set)
+    _named: set[Queue] = field(default_factory=set)
     _bytes: int = 0
     _end: int = 0
 
@@ -98,7 +102,7 @@ class BrokerMoment:
                 raise
             except (WireError, KeyboardInterrupt):
                 writer.pause()
-                so_far = ReadSoFar(self._done, frozenset(self._topics), self._end)
+                so_far = ReadSoFar(dict.fromkeys(self._named, 0) | self._done, frozenset(self._topics), self._end)
                 write_whole(folder / _READING, json.dumps([str(self.channel.address), so_far.to_json()]))
                 raise
             starts = writer.finish(moment.end)
@@ -162,13 +166,20 @@ class BrokerMoment:
         return {queue: end for (of, queue), end in self._next.items() if of == topic}
 
     def _read(self, reader: QueueReader, put: Put, end: int | None) -> None:
-        """Read all queues from where they were read to; topics that halves name meanwhile, too."""
-        done: set[str] = set()
-        while left := sorted(self._topics - done):
-            for topic in left:
-                for queue_id in range(self._queues.get(topic, 1)):
-                    self._read_queue(reader, put, (topic, queue_id), end)
+        """Read all queues from where they were read to; those that halves name meanwhile, too."""
+        done: set[Queue] = set()
+        while left := sorted(self._queues_of(self._topics) - done):
+            for queue in left:
+                self._read_queue(reader, put, queue, end)
             done.update(left)
+
+    def _queues_of(self, topics: Iterable[str]) -> set[Queue]:
+        """The queues that the broker lists of some topics, and those that halves are for.
+
+        A slave may not have the settings of a topic yet whose messages it has, and a topic may have lost queues.
+        """
+        listed = {(topic, queue_id) for topic in topics for queue_id in range(self._queues.get(topic, 1))}
+        return listed | self._named | self._next.keys()
 
     def _read_queue(self, reader: QueueReader, put: Put, queue: Queue, end: int | None) -> None:
         topic, queue_id = queue
@@ -182,7 +193,9 @@ class BrokerMoment:
                 put(at, raw)
                 self._end = max(self._end, at + len(raw))
                 if topic == HALF_TOPIC:
-                    self._topics.add(real_topic(raw))
+                    self._topics.add(real := real_topic(raw))
+                    if (number := real_queue(raw)) is not None:
+                        self._named.add((real, number))
             self._done[queue] = messages.stretch.end
             self._count(len(messages.body))
 
@@ -200,10 +213,20 @@ class BrokerMoment:
 
 def real_topic(half: bytes) -> str:
     """The topic that a half's message is for, of its stored bytes; empty where it names none."""
-    at = half.rfind(_REAL_TOPIC)
+    return _property(half, _REAL_TOPIC)
+
+
+def real_queue(half: bytes) -> int | None:
+    """The queue of that topic; None where it names none that there can be."""
+    text = _property(half, _REAL_QUEUE)
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS_OF_A_QUEUE else None
+
+
+def _property(half: bytes, name: bytes) -> str:
+    at = half.rfind(name)
     if at < 0:
         return ""
-    begin = at + len(_REAL_TOPIC)
+    begin = at + len(name)
     end = half.find(_END, begin)
     return half[begin : end if end >= 0 else len(half)].decode("utf-8", "replace")
 

@@ -72,6 +72,8 @@ class Circumstances:
     unknown_queues, unknown_halves
         The cause for which the saved offsets of a half queue, or the queue offset of the half or the op message at a
         commit log offset, decide nothing.
+    hands_on
+        Whether it is a slave's that may act for its master.
     earlier
         The version that wrote the log before another one did, and where that one began; None if one wrote all.
     """
@@ -91,6 +93,7 @@ class Circumstances:
     passed: Mapping[int, int] = field(default_factory=dict)
     unknown_queues: Mapping[int, UnknownCause] = field(default_factory=dict)
     unknown_halves: Mapping[int, UnknownCause] = field(default_factory=dict)
+    hands_on: bool = False
     earlier: tuple[str, int] | None = None
 
     def of(self, first_offset: int) -> Circumstances:

@@ -32,6 +32,10 @@ _NEEDED = (properties.REAL_TOPIC, properties.REAL_QUEUE_ID, properties.TRANSACTI
 _ALWAYS_THERE = frozenset({properties.WAIT_STORE_OK})
 """Of the varying properties those that are in all records of a transaction or in none."""
 
+_OF_ONE_SENDING = frozenset({"the born host", "the real queue"})
+"""Parts that differ where an acting slave hands on several copies of a half, each to another queue. Those do not wait
+for the store (``EscapeBridge#putMessage``), as copies for an immunity do not either."""
+
 _FLAGS = (properties.WAIT_STORE_OK, properties.TRANSACTION_PREPARED)
 _HOST_FLAGS = BORN_HOST_V6_FLAG | STORE_HOST_V6_FLAG
 _OP_PROPERTIES = {properties.WAIT_STORE_OK: "true", properties.TAGS: "d"}
@@ -185,6 +189,8 @@ def unchanging(record: LogRecord, kind: RecordKind) -> dict[str, object]:
     for name, key in (("the real topic", properties.REAL_TOPIC), ("the real queue", properties.REAL_QUEUE_ID)):
         if key in values:
             what[name] = values[key] if what.get(name, values[key]) == values[key] else f"{what[name]}, {values[key]}"
+    if values.get(properties.WAIT_STORE_OK) == "false" and properties.PREPARED_QUEUE_OFFSET not in values:
+        what = {name: value for name, value in what.items() if name not in _OF_ONE_SENDING}
     return what
 
 
@@ -225,9 +231,18 @@ def wrong_form(record: LogRecord, kind: RecordKind) -> Iterator[str]:
 
 
 def _wrong_op(record: LogRecord) -> Iterator[str]:
-    """An op message comes from the broker itself and has one form (``TransactionalMessageBridge#writeOp``)."""
-    if record.properties != _OP_PROPERTIES:
-        yield f"an op message with the properties {record.properties!r}, expected {_OP_PROPERTIES!r}"
+    """An op message comes from the broker itself and has one form (``TransactionalMessageBridge#writeOp``).
+
+    That of rocketmq-rust has a UNIQ_KEY besides, which no damage makes, and does not wait for the store.
+    """
+    values = record.properties
+    of_rust = {
+        **_OP_PROPERTIES,
+        properties.WAIT_STORE_OK: "false",
+        properties.UNIQUE_KEY: values.get(properties.UNIQUE_KEY),
+    }
+    if values not in (_OP_PROPERTIES, of_rust):
+        yield f"an op message with the properties {values!r}, expected {_OP_PROPERTIES!r}"
     if not 0 <= record.store_timestamp - record.born_timestamp < _LONGEST_WRITE_MS:
         yield f"an op message born at {record.born_timestamp} and stored at {record.store_timestamp}"
     if record.born_host != record.store_host:

@@ -99,6 +99,9 @@ class UnknownCause(StrEnum):
         older than the log, or there are no saved offsets.
     SKEWED
         The half is behind the saved half offset, and the store's files are of different moments.
+    HANDED_ON
+        The half is behind the half offset of a slave that may act for its master (``enableSlaveActingMaster``): its
+        rounds hand halves on to another master or give them up, and leave no record of either.
     """
 
     OFFSETS_UNREADABLE = "offsets_unreadable"
@@ -110,6 +113,7 @@ class UnknownCause(StrEnum):
     NO_OFFSETS = "no_offsets"
     PASSED_ALREADY = "passed_already"
     SKEWED = "skewed"
+    HANDED_ON = "handed_on"
 
 
 def why_not_surely_pending(history: History, copy: HalfCopy, at: Circumstances) -> UnknownCause | None:
@@ -137,6 +141,8 @@ def why_not_surely_lost(history: History, at: Circumstances) -> UnknownCause | N
         return UnknownCause.DAMAGED
     if all(at.has_passed(copy) for copy in history.copies):
         return None
+    if at.hands_on:
+        return UnknownCause.HANDED_ON
     queue_id = history.copies[-1].queue_id
     if at.is_half_offset_ahead(queue_id):
         return UnknownCause.HALF_OFFSET_AHEAD

@@ -108,6 +108,45 @@ def test_a_message_that_was_delivered_to_another_topic_than_its_half_says_is_nam
     assert (region.offset, region.reason.startswith("the real topic is 'U")) == (place, True)
 
 
+@pytest.mark.parametrize(
+    ("own", "is_damage"),
+    [
+        ({"WAIT": "false", "UNIQ_KEY": "7F000001"}, False),
+        ({"WAIT": "true", "UNIQ_KEY": "7F000001"}, True),
+        ({"WAIT": "false"}, True),
+        ({"WAIT": "true", "KEYS": "7F000001"}, True),
+    ],
+)
+def test_an_op_message_may_be_as_rocketmq_rust_writes_it(
+    tmp_path: Path, own: dict[str, str], *, is_damage: bool
+) -> None:
+    writer = StoreWriter()
+    half = writer.half()
+    writer.deliver(half)
+    place = len(writer.log)
+    writer.put("RMQ_SYS_TRANS_OP_HALF_TOPIC", b"0,", {**own, "TAGS": "d"}, born_host=bytes([127, 0, 0, 1]))
+    audit = assert_both(writer.write(tmp_path / "s"), **FEW)
+    assert [region.offset for region in audit.corrupt] == ([place] if is_damage else [])
+    assert [row.state for row in audit.transactions] == ["delivered"]
+
+
+@pytest.mark.parametrize(("waits", "is_damage"), [("false", False), ("true", True)])
+def test_a_half_that_was_handed_on_twice_may_be_for_two_queues(tmp_path: Path, waits: str, *, is_damage: bool) -> None:
+    """An acting slave of a real 5.5.1 handed on each copy of a half, and each to the next queue of another master."""
+    writer = StoreWriter()
+    halves = [writer.half(WAIT=waits)]
+    for checks in ("1", "2"):
+        halves.append(writer.put_back(halves[-1]))
+        halves[-1].properties["TRANSACTION_CHECK_TIMES"] = checks
+    place = len(writer.log)
+    halves[-1].properties["REAL_QID"] = "3"
+    writer.put_back(halves[-1])
+    audit = assert_both(writer.write(tmp_path / "s"), **FEW)
+    assert [(one.offset, "the real queue is '3'" in one.reason) for one in audit.corrupt] == (
+        [(place, True)] if is_damage else []
+    )
+
+
 def test_an_op_that_names_a_half_which_did_not_exist_is_named(tmp_path: Path) -> None:
     writer = StoreWriter()
     writer.half()

@@ -17,7 +17,8 @@ from tests.wire.copying.traffic import OTHER, traffic
 from tests.wire.one_broker import broker
 from tests.wire.one_producer import TOPIC, OneProducer
 from wire.client.channel import Address, BrokerChannel
-from wire.copying.broker_moment import BrokerMoment, real_topic
+from wire.copying import broker_moment
+from wire.copying.broker_moment import BrokerMoment, real_queue, real_topic
 from wire.remoting.codes import RequestCode
 
 if TYPE_CHECKING:
@@ -88,6 +89,30 @@ def test_the_offsets_of_all_half_queues_are_read(tmp_path: Path) -> None:
         saved = saved_offsets(store_paths(copied(running, tmp_path / "copy")))
     found = {topic: [saved.get(topic, queue_id) or 0 for queue_id in range(4)] for topic in (HALF_TOPIC, OP_TOPIC)}
     assert found == {HALF_TOPIC: [2, 0, 7, 0], OP_TOPIC: [0, 0, 5, 0]}
+
+
+@pytest.mark.parametrize("left", ["no config of the topic", "one queue"])
+def test_a_delivery_is_read_from_the_queue_that_its_half_names_though_the_broker_does_not_list_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str
+) -> None:
+    with broker(tmp_path, "5.5.1") as running, OneProducer(running.address) as one:
+        running.controller.topic(TOPIC)
+        one.end(one.half("committed"), 8)
+        running.controller.push_clock(61_000)
+        if left == "one queue":
+            running.controller.topic(TOPIC, queues=1)
+        else:
+            monkeypatch.setattr(broker_moment, "topic_queues", lambda _: {HALF_TOPIC: 1, OP_TOPIC: 1})
+        copy, store = (audit_store(one) for one in (copied(running, tmp_path / "copy"), tmp_path / "store"))
+    assert judged(copy) == judged(store)
+    assert [row.state for row in copy.transactions] == ["delivered"]
+
+
+def test_the_queue_of_a_half_is_a_number_that_a_topic_may_have() -> None:
+    assert real_queue(b"REAL_QID\x0112\x02REAL_TOPIC\x01Orders\x02") == 12
+    garbage = ("", "-1", "x", "1.0", "99999999999", "\u0663")
+    assert [real_queue(f"REAL_QID\x01{text}\x02".encode()) for text in garbage] == [None] * len(garbage)
+    assert real_queue(b"x\x01y") is None
 
 
 def test_the_topic_of_a_half_is_found_in_its_bytes() -> None:

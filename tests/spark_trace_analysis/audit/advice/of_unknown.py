@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from typing import TYPE_CHECKING, Final
 
 from fuzz.defects.broker_under_test import TOPIC
 from reference.errors import BrokerError
 from reference.format.consumer_offsets import NAME
 from reference.format.errors import StoreError
 from reference.format.record import QueueOffset
-from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
+from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.rules.state import UnknownCause
 from tests.spark_trace_analysis.audit.advice.of_states import (
     Story,
@@ -22,6 +23,9 @@ from tests.spark_trace_analysis.audit.advice.of_states import (
     with_older,
 )
 from tests.spark_trace_analysis.audit.advice.shop import CONFIG, Shop
+
+if TYPE_CHECKING:
+    from tests.spark_trace_analysis.audit.advice.shop import Files
 
 _LOG = f"commitlog/{0:020d}"
 _ENTRY_BYTES = 20
@@ -104,6 +108,22 @@ def in_rocksdb(shop: Shop) -> Shop:
 def not_in_its_queue(shop: Shop) -> Shop:
     """Another half has its place in the half queue."""
     return shop.show(shop.files(), {0: UnknownCause.NOT_IN_ITS_QUEUE})
+
+
+def slave_that_has_passed_it() -> Shop:
+    """A slave acted for its master and has gone past it; on the master's disk it waits for its check."""
+    shop = undecided()
+    return shop.show(of_an_acting_slave(shop))
+
+
+def of_an_acting_slave(shop: Shop) -> Files:
+    """The files of a slave with the log of its master, whose half offset is at the end of the queue."""
+    files = shop.files()
+    shop.save()
+    end = shop.under.broker.message_store.get_max_offset_in_queue(HALF_TOPIC, 0)
+    table = {"offsetTable": {f"{HALF_TOPIC}@{CHECK_GROUP}": {"0": end}}}
+    conf = b"brokerRole=SLAVE\nenableSlaveActingMaster=true\n"
+    return {**files, NAME: json.dumps(table).encode(), "broker.conf": conf}
 
 
 # --- a broker's own files ---------------------------------------------------------------------------------------------
@@ -243,6 +263,14 @@ def put_back_and_not_listed() -> Shop:
     return shop.show({**files, name: files[name][:_ENTRY_BYTES]})
 
 
+def master_gone_for_good() -> Shop:
+    """A slave acted for its master and gave it up; the master's disk is gone, and the slave is the master now."""
+    shop = undecided()
+    shown = of_an_acting_slave(shop)
+    set_to_the_end(shop, HALF_TOPIC)
+    return shop.show(shown)
+
+
 def without_offsets_either() -> Shop:
     """The same, and there are no saved offsets."""
     shop = put_back_and_not_listed()
@@ -253,6 +281,7 @@ UNKNOWN: Final = {
     ("learn", "half_offset_ahead"): Story(in_a_skewed_copy, find_out, decide),
     ("learn", "op_offset_ahead"): Story(copy_before_an_op_was_written, find_out, decide),
     ("learn", "skewed"): Story(copy_before_it_was_put_back, find_out, decide),
+    ("learn", "handed_on"): Story(slave_that_has_passed_it, find_out, decide),
     ("learn", "damaged"): Story(damaged_copy, find_out, decide),
     ("learn", "no_offsets"): Story(lambda: without_offsets(settled_by_an_answer()), find_out, decide),
     ("learn", "passed_already"): Story(copy_with_older_offsets, find_out, decide),
@@ -262,6 +291,7 @@ UNKNOWN: Final = {
     ("otherwise", "half_offset_ahead"): Story(end_of_the_log_lost, decide_and_set_both_to_the_end, and_a_new_half),
     ("otherwise", "op_offset_ahead"): Story(op_lost_with_the_power, set_op_offset_and_wait, wait),
     ("otherwise", "skewed"): Story(copy_lost_with_the_power, decide, wait),
+    ("otherwise", "handed_on"): Story(master_gone_for_good, decide, wait),
     ("otherwise", "damaged"): Story(copy_of_the_half_damaged, decide, wait),
     ("otherwise", "no_offsets"): Story(without_offsets_either, wait, decide),
     ("otherwise", "passed_already"): Story(put_back_and_not_listed, wait, decide),

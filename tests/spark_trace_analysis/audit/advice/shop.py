@@ -201,7 +201,7 @@ class Shop:
             write_files(files, folder)
             settings = self.under.broker.settings
             conf = "".join(f"{key}={getattr(settings, setting)}\n" for setting, key in _KEYS.items())
-            (folder / "broker.conf").write_text(conf, encoding="utf-8")
+            (folder / "broker.conf").write_text(conf + files.get("broker.conf", b"").decode(), encoding="utf-8")
             known = OpenedStore.circumstances
 
             def circumstances(

@@ -140,7 +140,7 @@ def test_no_advice_contradicts_the_states_that_it_is_about() -> None:
             assert_fits(states, advice.advice(states[0], (), states[1:], cause))
 
 
-NOT_ASKED_AGAIN = {UnknownCause.HALF_OFFSET_AHEAD, UnknownCause.SKEWED}
+NOT_ASKED_AGAIN = {UnknownCause.HALF_OFFSET_AHEAD, UnknownCause.SKEWED, UnknownCause.HANDED_ON}
 """Causes that hold only where nothing else does."""
 
 
