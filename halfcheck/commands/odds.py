@@ -82,6 +82,7 @@ def command(
     from model_check.probabilities.drn import refuse_other_names, write_drn
     from model_check.probabilities.sampled import sampled_shares, split_shares
     from model_check.probabilities.weights import read_weights, usual
+    from model_check.walks.guided.walker import GuidedWalker
     from model_check.world import World
 
     _require_steps(within, walks, populations)
@@ -105,7 +106,8 @@ def command(
             shares = sampled_shares(world, given, walks, within, seed, counting(tell, f"{world}: walks"))
             found = replace(found, sampled=shares)
         if within is not None and populations:
-            split = split_shares(world, given, populations, within, seed, counting(tell, f"{world}: populations"))
+            walker = GuidedWalker(world, given.whole)
+            split = split_shares(walker, populations, within, seed, counting(tell, f"{world}: populations"))
             found = replace(found, split=split)
     if as_json:
         print_json(found.to_json())

@@ -13,7 +13,6 @@ from scipy.special import betaincinv
 
 from model_check.walks.guided.account import Estimate, estimate
 from model_check.walks.guided.state_space import LAW, are_violated
-from model_check.walks.guided.walker import GuidedWalker
 from model_check.walks.walk import Walker
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from model_check.probabilities.weights import Weights
+    from model_check.walks.guided.walker import GuidedWalker
     from model_check.world import World
     from spec.language import Property
 
@@ -96,8 +96,7 @@ class SplitShares:
 
 
 def split_shares(
-    world: World,
-    weights: Weights,
+    walker: GuidedWalker,
     populations: int,
     steps: int,
     seed: int,
@@ -108,9 +107,8 @@ def split_shares(
     Population 0 is plain, and says which clauses are rare; it is left out of the estimates. `report` is told how many
     are done, and of how many.
 
-    Raises what `GuidedWalker` and `GuidedWalker.population` do.
+    Raises what `GuidedWalker.population` does.
     """
-    walker = GuidedWalker(world, weights.whole)
     expanded = walker.population(seed, 0, steps).expanded
     shares = []
     for number in range(1, populations):

@@ -1,0 +1,86 @@
+"""Ten worlds of different releases, faults and weights: each chain solved by SciPy and by Storm, and walked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.probabilities.storm import StormAnswer, asked_of_storm
+from model_check.clauses import chosen_clauses
+from model_check.probabilities.answer import answer_of
+from model_check.probabilities.chain import chain_of
+from model_check.probabilities.drn import write_drn
+from model_check.probabilities.sampled import sampled_shares
+from model_check.probabilities.weights import Weights, read_weights, usual
+from model_check.world import Environment, World
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from model_check.probabilities.answer import ClauseProbability, ProbabilityAnswer
+    from model_check.probabilities.sampled import SampledShare
+    from spec.language import Property
+
+FILES: Final = Path(__file__).with_name("weights")
+STEPS: Final = 60
+MOST_STATES: Final = 2_000_000
+WORLDS: Final = (
+    ("4.5.1", "quiet", "tiny", ""),
+    ("4.9.7", "quiet", "small", "slow_producers"),
+    ("4.9.7", "put_failure,op_write_failure", "odd", ""),
+    ("5.3.3", "crash", "tiny", ""),
+    ("5.3.3", "crash", "small", "rare_faults"),
+    ("5.3.3", "clock_step", "tiny", "slow_producers"),
+    ("5.4.0", "lose_end,late_end", "tiny", "lossy_network"),
+    ("5.5.0", "slow_local", "odd", ""),
+    ("5.5.1", "restart_proxy", "proxied", ""),
+    ("5.5.1", "power_loss", "tiny", ""),
+)
+"""Profile, faults, instance, and the file of weights; the usual ones where it is empty."""
+
+
+def weights_called(name: str) -> Weights:
+    """Those of a file here, or the usual ones for no name."""
+    return read_weights(FILES / f"{name}.toml") if name else usual()
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A world, solved, walked, and solved again by Storm."""
+
+    answer: ProbabilityAnswer
+    weights: str
+    storm: StormAnswer
+    sampled: Mapping[Property, SampledShare]
+    walk_seconds: float
+
+    def storm_differs(self, row: ClauseProbability) -> float:
+        """The larger relative difference to Storm: of the probability in the end and of that within the steps."""
+        exact, within = self.storm.ever[row.name], self.storm.within[row.name]
+        assert row.within is not None
+        pairs = (row.ever.value, exact), (row.within.value, within)
+        return max((abs(ours - theirs) / theirs if theirs else abs(ours) for ours, theirs in pairs), default=0.0)
+
+    def is_held(self, row: ClauseProbability, confidence: float) -> bool:
+        """Whether the interval of the walks holds the probability within the steps."""
+        assert row.within is not None
+        low, high = self.sampled[row.clause].interval(confidence)
+        return low <= row.within.value <= high
+
+
+def compared(profile: str, faults: str, instance: str, weights: str, *, walks: int, seed: int, file: Path) -> Compared:
+    """Do it for one world; `file` is written on the way, for Storm."""
+    world, given, clauses = (
+        World.of(profile, Environment.named(faults), instance),
+        weights_called(weights),
+        chosen_clauses(()),
+    )
+    chain = chain_of(world, given, MOST_STATES)
+    answer = answer_of(chain, clauses, STEPS)
+    write_drn(chain, clauses, file)
+    storm = asked_of_storm(file, STEPS, [row.name for row in answer.rows])
+    began = perf_counter()
+    sampled = sampled_shares(world, given, walks, STEPS, seed)
+    return Compared(answer, weights, storm, sampled, perf_counter() - began)
