@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.computer import bars, computer
 from benchmarks.probabilities.splitting import FACTOR, PLAIN_WALKS, RARE_WORLDS, Repeated, repeated
-from benchmarks.probabilities.worlds import STEPS, WORLDS, Compared, compared
+from benchmarks.probabilities.worlds import STEPS, WORLDS, Compared, compared, value_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -120,11 +120,10 @@ def _rows(worlds: Sequence[Compared]) -> Iterator[str]:
 
 def _clauses(one: Compared) -> Iterator[str]:
     for row in one.answer.rows:
-        assert row.within is not None
         share = one.sampled[row.clause]
         low, high = share.interval()
         yield (
-            f"| {row.name} | {row.ever.value:.12g} | {row.within.value:.12g} | {one.storm.within[row.name]:.12g} "
+            f"| {row.name} | {row.ever.value:.12g} | {value_within(row):.12g} | {one.storm.within[row.name]:.12g} "
             f"| {share.share:.6g} | {low:.4g} to {high:.4g} | {'yes' if one.is_held(row, 0.95) else 'no'} |"
         )
 
@@ -138,12 +137,12 @@ def _split(split: Sequence[Repeated]) -> Iterator[str]:
     for one in split:
         count = len(one.estimates)
         yield (
-            f"| {one.world} | {one.clause} | {one.exact:.3e} | {one.mean:.3e} | {one.spread:.2f} | {one.near} of {count} "
-            f"| {one.held} of {count} | {one.expanded:,} | {one.cheaper:,.0f} times | {one.seconds:.0f} "
+            f"| {one.world} | {one.clause} | {one.exact:.3e} | {one.mean:.3e} | {one.spread:.2f} "
+            f"| {one.near} of {count} | {one.held} of {count} | {one.expanded:,} | {one.cheaper:,.0f} times | {one.seconds:.0f} "
             f"| {one.learning_seconds:.0f} |"
         )
 
 
 if __name__ == "__main__":
     given = [int(word) for word in sys.argv[1:]]
-    main(given[0] if given else 200_000, given[1] if len(given) > 1 else 10)
+    main(given[0] if given else 100_000, given[1] if len(given) > 1 else 10)

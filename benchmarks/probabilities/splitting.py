@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.probabilities.worlds import MOST_STATES, STEPS, weights_called
+from benchmarks.probabilities.worlds import MOST_STATES, STEPS, value_within, weights_called
 from model_check.clauses import chosen_clauses
 from model_check.probabilities.answer import answer_of
 from model_check.probabilities.chain import chain_of
@@ -41,6 +41,7 @@ class Repeated:
     exact: float
     estimates: tuple[Estimate, ...]
     expanded: int  # states, in one repetition, searches included
+    searched: int  # of these, in searches
     seconds: float  # of one repetition, without the searches
     learning_seconds: float
 
@@ -79,12 +80,13 @@ def repeated(
     answer = answer_of(chain_of(world, given, MOST_STATES), asked, STEPS)
     walker = GuidedWalker(world, given.whole)
     began = perf_counter()
-    assert walker.learned.expanded
+    searched = sum(walker.learned.expanded.values())
     learned = perf_counter()
     found = [split_shares(walker, populations, STEPS, seed) for seed in seeds]
     seconds = (perf_counter() - learned) / len(seeds)
     for row in answer.rows:
-        assert row.within is not None
         estimates = tuple(one.estimates[row.clause] for one in found)
         title = f"{world.title}, {given.name.rpartition('/')[2]}"
-        yield Repeated(title, row.name, row.within.value, estimates, found[0].expanded, seconds, learned - began)
+        yield Repeated(
+            title, row.name, value_within(row), estimates, found[0].expanded, searched, seconds, learned - began
+        )

@@ -1,4 +1,4 @@
-"""``python storm_program.py FILE.drn STEPS LABEL…``: what Storm says of a chain, as JSON; run in an environment of its own.
+"""``python storm_program.py FILE.drn STEPS LABEL…``: what Storm says of a chain, as JSON; it has an own environment.
 
 The probability to reach each label in the end is a fraction, in exact arithmetic; that within the steps is a number.
 """
