@@ -16,7 +16,7 @@ from model_check.walks.guided.walker import GuidedWalker
 from model_check.world import Environment, World
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from model_check.walks.guided.account import Estimate
 
@@ -73,7 +73,7 @@ class Repeated:
 
 def repeated(
     profile: str, faults: str, instance: str, weights: str, clauses: Iterable[str], *, populations: int, seeds: range
-) -> Iterator[Repeated]:
+) -> list[Repeated]:
     """Estimate the shares of these clauses once a seed, each time from so many populations."""
     world, given = World.of(profile, Environment.named(faults), instance), weights_called(weights)
     asked = chosen_clauses(tuple(clauses))
@@ -84,9 +84,17 @@ def repeated(
     learned = perf_counter()
     found = [split_shares(walker, populations, STEPS, seed) for seed in seeds]
     seconds = (perf_counter() - learned) / len(seeds)
-    for row in answer.rows:
-        estimates = tuple(one.estimates[row.clause] for one in found)
-        title = f"{world.title}, {given.name.rpartition('/')[2]}"
-        yield Repeated(
-            title, row.name, value_within(row), estimates, found[0].expanded, searched, seconds, learned - began
+    title, cost = f"{world.title}, {weights}", found[0].expanded
+    return [
+        Repeated(
+            title,
+            row.name,
+            value_within(row),
+            tuple(one.estimates[row.clause] for one in found),
+            cost,
+            searched,
+            seconds,
+            learned - began,
         )
+        for row in answer.rows
+    ]

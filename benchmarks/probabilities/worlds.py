@@ -32,7 +32,7 @@ WORLDS: Final = (
     ("4.9.7", "quiet", "small", "slow_producers"),
     ("4.9.7", "put_failure,op_write_failure", "odd", ""),
     ("5.3.3", "crash", "tiny", ""),
-    ("5.3.3", "crash", "small", "rare_faults"),
+    ("5.5.0", "slow_round", "patient", "rare_faults"),
     ("5.3.3", "clock_step", "odd", "slow_producers"),
     ("5.4.0", "lose_end", "tiny", "lossy_network"),
     ("5.5.0", "slow_local", "odd", ""),

@@ -82,7 +82,8 @@ class Solver:
         found = factors.solve(arrives)
         found += factors.solve(arrives - matrix @ found)
         residual = np.abs(arrives - matrix @ found)
-        roundings = self._most_terms * ROUNDING * (abs(matrix) @ np.abs(found) + arrives)
+        # The probability to stay was rounded before it was taken from 1: both count, not their difference.
+        roundings = self._most_terms * ROUNDING * (np.abs(found) + onwards @ np.abs(found) + arrives)
         return float(found[initial]), 2 * float(factors.solve(residual + roundings)[initial])
 
     def _within(self, goal: Flags, steps: int) -> tuple[float, float]:
