@@ -3,53 +3,88 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.computer import bars, computer
-from benchmarks.probabilities.splitting import FACTOR, PLAIN_WALKS, RARE_WORLDS, Repeated, repeated
+from benchmarks.probabilities.kept import kept
+from benchmarks.probabilities.splitting import (
+    FACTOR,
+    PLAIN_WALKS,
+    RARE_WORLDS,
+    Repeated,
+    Repetition,
+    exact_shares,
+    repetition,
+)
 from benchmarks.probabilities.storm import prepare_storm
-from benchmarks.probabilities.worlds import STEPS, WORLDS, Compared, compared, value_within
+from benchmarks.probabilities.worlds import STEPS, WORLDS, Compared, ComparedClause, compared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 RESULTS: Final = Path(__file__).with_name("RESULTS.md")
+KEPT: Final = Path(__file__).parents[2] / "build" / "probabilities"
 POPULATIONS: Final = 31
 STORM_MAY_DIFFER: Final = 1e-6
 CHEAPER: Final = 100
 
 
 def main(walks: int, repetitions: int) -> None:
-    """Measure, print the tables and write them."""
-    began = perf_counter()
+    """Measure what is not kept below `build/probabilities`, on two processes; print the tables and write them."""
     prepare_storm()
-    seeds = range(1, repetitions + 1)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
-    ):
-        rare = [pool.submit(repeated, *world, populations=POPULATIONS, seeds=seeds) for world in RARE_WORLDS]
-        walked = [
-            pool.submit(compared, *world, walks=walks, seed=number, file=Path(folder) / f"{number}.drn")
-            for number, world in enumerate(WORLDS)
-        ]
-        worlds = [one.result() for one in walked]
-        split = [row for one in rare for row in one.result()]
-    text = "\n".join(_report(worlds, split, perf_counter() - began))
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        walked = [pool.submit(_world, number, walks) for number in range(len(WORLDS))]
+        rare = [pool.submit(_rare, number, repetitions) for number in range(len(RARE_WORLDS))]
+        worlds = [_compared_out_of(one.result()) for one in walked]
+        split = [row for one in rare for row in _repeated_out_of(one.result())]
+    text = "\n".join(report(worlds, split))
     RESULTS.write_text(text, encoding="utf-8")
     print(text)
 
 
-def _report(worlds: Sequence[Compared], split: Sequence[Repeated], seconds: float) -> Iterator[str]:
+def _world(number: int, walks: int) -> Any:
+    """A world as plain data, kept."""
+    file = KEPT / f"chain-{number}.drn"
+    name = "-".join(filter(None, WORLDS[number]))
+    return kept(
+        KEPT / f"{name}-{walks}.json",
+        lambda: asdict(compared(*WORLDS[number], walks=walks, seed=number, file=file)),
+    )
+
+
+def _compared_out_of(content: Any) -> Compared:
+    return Compared(**content | {"clauses": [ComparedClause(**one) for one in content["clauses"]]})
+
+
+def _rare(number: int, repetitions: int) -> Any:
+    """The exact shares and the repetitions of a world as plain data, each kept."""
+    world = RARE_WORLDS[number]
+    name = "-".join(world)
+    exact = kept(KEPT / f"{name}-exact.json", lambda: exact_shares(world))
+    found = [
+        kept(KEPT / f"{name}-{POPULATIONS}-{seed}.json", lambda seed=seed: asdict(repetition(world, POPULATIONS, seed)))
+        for seed in range(1, repetitions + 1)
+    ]
+    return {"world": world, "exact": exact, "repetitions": found}
+
+
+def _repeated_out_of(content: Any) -> Iterator[Repeated]:
+    profile, faults, instance, weights = content["world"]
+    repetitions = [Repetition(**one) for one in content["repetitions"]]
+    for clause, exact in content["exact"].items():
+        yield Repeated(f"{profile} with {faults} on {instance}, {weights}", clause, exact, repetitions)
+
+
+def report(worlds: Sequence[Compared], split: Sequence[Repeated]) -> Iterator[str]:
+    """The lines of RESULTS.md."""
     yield from ("# Exact probabilities, held against Storm, random walks and split walks", "")
     yield from ("Written by `make bench-probabilities`.", "")
     yield computer("NumPy", "SciPy")
-    yield f"Storm {worlds[0].storm.version}; {seconds / 60:.0f} minutes in all, two processes beside the work of others."
+    yield f"Storm {worlds[0].storm_version}. Two processes, beside the work of others: seconds are no more than a hint."
     yield from ("", *bars(_bars(worlds, split)), "")
     yield from ("## Ten worlds", "")
     yield "The probability that a run ever violates a clause, and that it does so within"
@@ -61,91 +96,69 @@ def _report(worlds: Sequence[Compared], split: Sequence[Repeated], seconds: floa
         "| All at once |"
     )
     yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|"
-    yield from _rows(worlds)
+    for one in worlds:
+        held = sum(row.is_held(0.95) for row in one.clauses)
+        yield (
+            f"| {one.title} | {one.weights} | {one.states:,} | {one.transitions:,} | {len(one.clauses)} "
+            f"| {one.seconds:.1f} | {one.storm_seconds:.1f} | {max(row.differs for row in one.clauses):.0e} "
+            f"| {one.walk_seconds:.1f} | {held} of {len(one.clauses)} | {'yes' if one.are_all_held() else 'NO'} |"
+        )
     yield ""
     yield "SciPy s has the search. *Storm differs*: the largest relative difference of all clauses."
     yield "*Held 95 %*: of the intervals (Clopper and Pearson) of the walks, those that hold the probability within the"
     yield "steps; one in twenty may miss it. *All at once*: whether all hold it where each is so wide that in 95 of 100"
     yield "worlds none misses."
     for one in worlds:
-        yield from (
-            "",
-            f"### {one.answer.world.title}, weights {one.weights or 'as in simulate --choice weighted'}",
-            "",
-        )
-        yield f"| Clause | Ever | Within {STEPS} steps | Storm, within | Of {_walks(one):,} walks | 95 % | Held |"
-        yield "|---|--:|--:|--:|--:|--:|---|"
-        yield from _clauses(one)
+        yield from ("", f"### {one.title}, weights {one.weights}", "")
+        yield f"| Clause | Ever | Within {STEPS} steps | Of {one.clauses[0].walks:,} walks | 95 % | Held |"
+        yield "|---|--:|--:|--:|--:|---|"
+        yield from map(_clause, one.clauses)
     yield from ("", "## Shares of about one in a million", "")
     yield f"Repetitions with seeds of their own, {POPULATIONS} populations each, the first of which is left out."
     yield "What it costs is in states whose steps are taken, searches included; of"
-    yield f"{PLAIN_WALKS:,} plain walks it is {PLAIN_WALKS * STEPS:,}."
+    yield f"{PLAIN_WALKS:,} plain walks it is {PLAIN_WALKS * STEPS:,}. The walks learn from `tiny` and `small`."
     yield ""
-    yield from _split(split)
+    yield (
+        f"| World, weights | Clause | Exact | Mean estimate | Spread | Within a factor of {FACTOR} "
+        "| Intervals that hold it | Cost | Plain costs |"
+    )
+    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|"
+    yield from map(_split, split)
     yield ""
     yield "*Spread*: the standard deviation of one repetition's estimate, as a part of the exact share."
     yield ""
 
 
-def _walks(one: Compared) -> int:
-    return next(iter(one.sampled.values())).walks
-
-
 def _bars(worlds: Sequence[Compared], split: Sequence[Repeated]) -> Iterator[tuple[str, str, str, bool | None]]:
-    rows = [(one, row) for one in worlds for row in one.answer.rows]
-    differs = max(one.storm_differs(row) for one, row in rows)
+    rows = [row for one in worlds for row in one.clauses]
+    differs = max(row.differs for row in rows)
     yield "Storm and SciPy differ by", f"{STORM_MAY_DIFFER:.0e}", f"{differs:.1e}", differs <= STORM_MAY_DIFFER
-    held = sum(one.is_held(row, 0.95) for one, row in rows)
+    held = sum(row.is_held(0.95) for row in rows)
     yield "95 % intervals of the walks that hold", "95 %", f"{held} of {len(rows)}, {held / len(rows):.1%}", None
-    whole = sum(_all_at_once(one) for one in worlds)
+    whole = sum(one.are_all_held() for one in worlds)
     yield "worlds whose intervals all hold, at once", f"{len(worlds)}", f"{whole}", whole == len(worlds)
     target = min(split, key=lambda one: abs(one.exact - 1e-6))
-    count = len(target.estimates)
+    count = len(target.shares)
     near = f"{target.near} of {count}"
     yield f"{target.exact:.2e} estimated within a factor of {FACTOR}", f"{count}", near, target.near == count
     cheaper = min(one.cheaper for one in split)
     yield "plain walks cost", f"{CHEAPER} times", f"{cheaper:,.0f} times", cheaper >= CHEAPER
 
 
-def _all_at_once(one: Compared) -> bool:
-    confidence = 1 - 0.05 / max(len(one.answer.rows), 1)
-    return all(one.is_held(row, confidence) for row in one.answer.rows)
-
-
-def _rows(worlds: Sequence[Compared]) -> Iterator[str]:
-    for one in worlds:
-        answer, rows = one.answer, one.answer.rows
-        held = sum(one.is_held(row, 0.95) for row in rows)
-        yield (
-            f"| {answer.world.title} | {one.weights or 'usual'} | {answer.states:,} | {answer.transitions:,} "
-            f"| {len(rows)} | {answer.seconds:.1f} | {one.storm.seconds:.1f} | {max(map(one.storm_differs, rows)):.0e} "
-            f"| {one.walk_seconds:.1f} | {held} of {len(rows)} | {'yes' if _all_at_once(one) else 'NO'} |"
-        )
-
-
-def _clauses(one: Compared) -> Iterator[str]:
-    for row in one.answer.rows:
-        share = one.sampled[row.clause]
-        low, high = share.interval()
-        yield (
-            f"| {row.name} | {row.ever.value:.12g} | {value_within(row):.12g} | {one.storm.within[row.name]:.12g} "
-            f"| {share.share:.6g} | {low:.4g} to {high:.4g} | {'yes' if one.is_held(row, 0.95) else 'no'} |"
-        )
-
-
-def _split(split: Sequence[Repeated]) -> Iterator[str]:
-    yield (
-        f"| World | Clause | Exact | Mean estimate | Spread | Within a factor of {FACTOR} | Intervals that hold it "
-        "| Cost | Plain costs | s | Learning s |"
+def _clause(row: ComparedClause) -> str:
+    low, high = row.sampled.interval()
+    return (
+        f"| {row.clause} | {row.ever:.12g} | {row.within:.12g} | {row.sampled.share:.6g} | {low:.4g} to {high:.4g} "
+        f"| {'yes' if row.is_held(0.95) else 'no'} |"
     )
-    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
-    for one in split:
-        count = len(one.estimates)
-        yield (
-            f"| {one.world} | {one.clause} | {one.exact:.3e} | {one.mean:.3e} | {one.spread:.2f} "
-            f"| {one.near} of {count} | {one.held} of {count} | {one.expanded:,} | {one.cheaper:,.0f} times "
-            f"| {one.seconds:.0f} | {one.learning_seconds:.0f} |"
-        )
+
+
+def _split(one: Repeated) -> str:
+    count = len(one.shares)
+    return (
+        f"| {one.world} | {one.clause} | {one.exact:.3e} | {one.mean:.3e} | {one.spread:.2f} | {one.near} of {count} "
+        f"| {one.held} of {count} | {one.expanded:,} | {one.cheaper:,.0f} times |"
+    )
 
 
 if __name__ == "__main__":
