@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.computer import bars, computer
-from benchmarks.probabilities.kept import kept
 from benchmarks.probabilities.splitting import (
     FACTOR,
     PLAIN_WALKS,
     RARE_WORLDS,
     Repeated,
     Repetition,
-    exact_shares,
-    repetition,
+    kept_rare,
 )
 from benchmarks.probabilities.storm import prepare_storm
-from benchmarks.probabilities.worlds import STEPS, WORLDS, Compared, ComparedClause, compared
+from benchmarks.probabilities.worlds import STEPS, WORLDS, Compared, ComparedClause, kept_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 RESULTS: Final = Path(__file__).with_name("RESULTS.md")
-KEPT: Final = Path(__file__).parents[2] / "build" / "probabilities"
 POPULATIONS: Final = 31
 STORM_MAY_DIFFER: Final = 1e-6
 CHEAPER: Final = 100
@@ -37,8 +33,8 @@ def main(walks: int, repetitions: int) -> None:
     """Measure what is not kept below `build/probabilities`, on two processes; print the tables and write them."""
     prepare_storm()
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        walked = [pool.submit(_world, number, walks) for number in range(len(WORLDS))]
-        rare = [pool.submit(_rare, number, repetitions) for number in range(len(RARE_WORLDS))]
+        walked = [pool.submit(kept_world, number, walks) for number in range(len(WORLDS))]
+        rare = [pool.submit(kept_rare, number, POPULATIONS, repetitions) for number in range(len(RARE_WORLDS))]
         worlds = [_compared_out_of(one.result()) for one in walked]
         split = [row for one in rare for row in _repeated_out_of(one.result())]
     text = "\n".join(report(worlds, split))
@@ -46,30 +42,8 @@ def main(walks: int, repetitions: int) -> None:
     print(text)
 
 
-def _world(number: int, walks: int) -> Any:
-    """A world as plain data, kept."""
-    file = KEPT / f"chain-{number}.drn"
-    name = "-".join(filter(None, WORLDS[number]))
-    return kept(
-        KEPT / f"{name}-{walks}.json",
-        lambda: asdict(compared(*WORLDS[number], walks=walks, seed=number, file=file)),
-    )
-
-
 def _compared_out_of(content: Any) -> Compared:
     return Compared(**content | {"clauses": [ComparedClause(**one) for one in content["clauses"]]})
-
-
-def _rare(number: int, repetitions: int) -> Any:
-    """The exact shares and the repetitions of a world as plain data, each kept."""
-    world = RARE_WORLDS[number]
-    name = "-".join(world)
-    exact = kept(KEPT / f"{name}-exact.json", lambda: exact_shares(world))
-    found = [
-        kept(KEPT / f"{name}-{POPULATIONS}-{seed}.json", lambda seed=seed: asdict(repetition(world, POPULATIONS, seed)))
-        for seed in range(1, repetitions + 1)
-    ]
-    return {"world": world, "exact": exact, "repetitions": found}
 
 
 def _repeated_out_of(content: Any) -> Iterator[Repeated]:

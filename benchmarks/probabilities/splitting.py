@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import asdict, dataclass
+from functools import cache, partial
 from statistics import fmean, stdev
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
+from benchmarks.probabilities.kept import kept
 from benchmarks.probabilities.worlds import MOST_STATES, STEPS, value_within, weights_called
 from model_check.clauses import chosen_clauses, name_of
 from model_check.probabilities.answer import answer_of
@@ -112,3 +113,19 @@ def exact_shares(world: tuple[str, str, str, str]) -> dict[str, float]:
     answer = answer_of(chain_of(where, weights_called(weights), MOST_STATES), chosen_clauses(RARE), STEPS)
     shares = {row.name: value_within(row) for row in answer.rows}
     return {name: share for name, share in shares.items() if share < LARGEST}
+
+
+def kept_rare(number: int, populations: int, repetitions: int) -> Any:
+    """The exact shares and the repetitions of the rare world of this number, as plain data, each kept."""
+    world = RARE_WORLDS[number]
+    name = "-".join(world)
+    exact = kept(f"{name}-exact", lambda: exact_shares(world))
+    found = [
+        kept(f"{name}-{populations}-{seed}", partial(_repetition, world, populations, seed))
+        for seed in range(1, repetitions + 1)
+    ]
+    return {"world": world, "exact": exact, "repetitions": found}
+
+
+def _repetition(world: tuple[str, str, str, str], populations: int, seed: int) -> Any:
+    return asdict(repetition(world, populations, seed))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import nan
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from benchmarks.probabilities.kept import KEPT, kept
 from benchmarks.probabilities.storm import asked_of_storm
 from model_check.clauses import chosen_clauses
 from model_check.probabilities.answer import answer_of
@@ -102,6 +103,7 @@ def compared(profile: str, faults: str, instance: str, weights: str, *, walks: i
     clauses = chosen_clauses(())
     chain = chain_of(world, given, MOST_STATES)
     answer = answer_of(chain, clauses, STEPS)
+    file.parent.mkdir(parents=True, exist_ok=True)
     write_drn(chain, clauses, file)
     storm = asked_of_storm(file, STEPS, [row.name for row in answer.rows])
     began = perf_counter()
@@ -122,3 +124,12 @@ def compared(profile: str, faults: str, instance: str, weights: str, *, walks: i
         perf_counter() - began,
         rows,
     )
+
+
+def kept_world(number: int, walks: int) -> Any:
+    """The world of this number as plain data, kept."""
+
+    def make() -> Any:
+        return asdict(compared(*WORLDS[number], walks=walks, seed=number, file=KEPT / f"chain-{number}.drn"))
+
+    return kept("-".join([*filter(None, WORLDS[number]), str(walks)]), make)
