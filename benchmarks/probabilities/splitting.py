@@ -18,11 +18,8 @@ from model_check.probabilities.sampled import split_shares
 from model_check.walks.guided.walker import GuidedWalker
 from model_check.world import Environment, World
 
-RARE_WORLDS: Final = (
-    ("5.3.3", "crash", "deep", "reliable_hosts"),
-    ("5.3.3", "crash", "small", "rare_faults"),
-)
-"""As `benchmarks.probabilities.worlds.WORLDS`."""
+RARE_WORLDS: Final = (("5.3.3", "crash", "deep", "reliable_hosts"),)
+"""As `benchmarks.probabilities.worlds.WORLDS`; nothing is learned from the instance itself."""
 
 RARE: Final = ("R1.forks", "S1.forked_copy", "S2.commit_after_discard")
 """The clauses that are looked at, where they are rarer than `LARGEST`."""
