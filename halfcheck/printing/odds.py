@@ -37,7 +37,8 @@ def odds(answer: ProbabilityAnswer) -> Iterator[Part]:
         if answer.split is not None:
             columns += [">by splitting", "95 %"]
         yield tabulated(*columns, "~what it does", rows=[_cells(answer, row) for row in answer.rows])
-    yield Paragraph(f"{counted(len(answer.never), 'clause')} of those asked for: no run violates it", Tone.GOOD)
+    if answer.never:
+        yield Paragraph(f"no run violates {counted(len(answer.never), 'other clause')} of those asked for", Tone.GOOD)
     yield from _bounds(answer)
 
 
@@ -95,8 +96,9 @@ def _bounds(answer: ProbabilityAnswer) -> Iterator[Part]:
         yield Paragraph("from .. to: what runs that leave the expanded states may add; --max-states expands more")
     if answer.split is not None:
         yield Paragraph(f"split walks: {answer.split.expanded:,} states expanded, searches included")
+    least = "at least " if answer.full_queue.unknown else ""
     yield Paragraph(
         f"of an instance: {counted(size.mishaps, 'mishap')} of the broker in a run at most, queues of "
-        f"{size.half_slots} halves and {size.op_slots} op messages, one of which {in_digits(answer.full_queue)} of "
-        "the runs fill: what a longer queue would let happen then is left out"
+        f"{size.half_slots} halves and {size.op_slots} op messages; {least}{answer.full_queue.value:.1%} of the runs "
+        "fill one of them, and what a longer one would let happen then is left out"
     )
