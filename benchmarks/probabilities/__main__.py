@@ -100,7 +100,7 @@ def report(worlds: Sequence[Compared], split: Sequence[Repeated]) -> Iterator[st
     yield from map(_split, split)
     yield ""
     yield "*Spread*: the standard deviation of one repetition's estimate, as a part of the exact share. An interval"
-    yield "knows only the ways to a violation that walks found, so that it may be too narrow, as docs/simulation.md says."
+    yield "knows only the ways to a violation that walks found, so that it may be too narrow: docs/simulation.md."
     yield ""
 
 

@@ -71,7 +71,7 @@ def command(
     Examples
     --------
     halfcheck odds --profile 5.3.3 --faults crash
-    halfcheck odds --profile 5.3.3 --faults crash,lose_end --weights shop.toml --property S1
+    halfcheck odds --profile 5.3.3 --faults crash,lose_end --weights rare_faults.toml --property S1
     halfcheck odds --profile 5.3.3 --faults crash --within 60 --walks 100000 --populations 20
     halfcheck odds --profile 5.3.3 --faults crash --export chain.drn
     """
