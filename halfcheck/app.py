@@ -28,7 +28,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Run RocketMQ": ("check", "conf", "compare", "audit", "defects"),
     "Change it": ("faults", "repairs", "liveness", "replay", "switches", "diff"),
     "Test with it": ("broker", "probe", "fuzz", "judge-jar"),
-    "Study": ("instances", "simulate", "analyze", "export", "coverage", "verdicts", "verify"),
+    "Study": ("instances", "odds", "simulate", "analyze", "export", "coverage", "verdicts", "verify"),
 }
 """The commands by who needs them, in the order of the overview."""
 

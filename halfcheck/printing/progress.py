@@ -118,6 +118,11 @@ def live_line(
         yield lambda line: status.update(fitting(str(line), console.width))
 
 
+def counting(tell: Callable[[object], None] | None, what: str) -> Callable[[int, int], None] | None:
+    """A function that shows in a line how many of something are done, of how many; None where nobody watches."""
+    return tell and (lambda done, of: tell(f"{what}: {done:,} of {of:,}"))
+
+
 def telling_bytes(tell: Callable[[object], None], what: str) -> Callable[[int, int], None]:
     """A function that shows in a line how many bytes are done, of how many, and about how long the rest takes."""
     began = perf_counter()

@@ -97,11 +97,8 @@ class Exploration:
 
     def at_full_queue(self, name: str) -> npt.NDArray[np.bool_]:
         """Whether a queue is as long as it may be, for each state; `name` is the field that holds its length."""
-        machine, packing = self.compiled.machine, self.compiled.packing
-        cells = {slot.label: cell for slot, cell in zip(packing.slots, packing.cells, strict=True)}
-        word, shift, mask, low = cells[name]
-        lengths = (self.store.all_words()[:, word] >> shift & mask) + low
-        return np.asarray(lengths >= machine.room(self.constants, name))
+        lengths = self.compiled.packing.column(name, self.store.all_words())
+        return np.asarray(lengths >= self.compiled.machine.room(self.constants, name))
 
     def path_to(self, bit: int) -> list[Step] | None:
         """The first shortest path to a state that violates the clause (is the witness) with this number.

@@ -2,7 +2,7 @@
 
 *uniform*: each enabled step has the same chance. Where many faults are possible, they are most of what happens.
 
-*weighted*: a step's chance is proportional to the weight of its action.
+*weighted*: a step's chance is proportional to the weight of its action, that of `usual_weights` or one that is given.
 
 *swarm*: the same weights, and each walk draws a subset of the optional actions, each with probability 1/2, which alone
 are switched on in it (A. Groce, C. Zhang, E. Eide, Y. Chen and J. Regehr, "Swarm testing", ISSTA 2012): an action that
@@ -25,7 +25,7 @@ from spec.language.rules import ASSUME
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from spec.language import Step
 
@@ -98,13 +98,24 @@ class StepTables:
         return int(self.switches.max(initial=0)) + 1
 
 
-def step_tables(choice: str, steps: Sequence[Step]) -> StepTables:
-    """The tables of a choice; `ModelCheckError` when there is no such choice, which names what there is."""
+@cache
+def usual_weights() -> Mapping[str, int]:
+    """The weight of each action of the specification where nobody gives another one."""
+    weight_of = dict.fromkeys(fault_actions(), FAULT) | {action.__name__: weight for action, weight in WEIGHTS.items()}
+    return {action.name: weight_of.get(action.name, ORDINARY) for action in TRANSACTIONAL_MESSAGES.actions}
+
+
+def step_tables(choice: str, steps: Sequence[Step], weights: Mapping[str, int] | None = None) -> StepTables:
+    """The tables of a choice, with a weight for each action in place of `usual_weights` where they are given.
+
+    The weights of all steps that may be enabled together add up to less than 2^32. `ModelCheckError` when there is no
+    such choice, which names what there is.
+    """
     require_known("choice", choice, CHOICES)
     names = [step.action.name for step in steps]
-    weight_of = dict.fromkeys(fault_actions(), FAULT) | {action.__name__: weight for action, weight in WEIGHTS.items()}
+    given = usual_weights() if weights is None else weights
     optional = (*fault_actions(), *(action.__name__ for action in OPTIONAL))
     switch_of = {name: number for number, name in enumerate(optional, start=1)} if choice == "swarm" else {}
-    weights = [1 if choice == "uniform" else weight_of.get(name, ORDINARY) for name in names]
+    in_order = [1 if choice == "uniform" else given[name] for name in names]
     switches = [switch_of.get(name, 0) for name in names]
-    return StepTables(np.array(weights, dtype=np.int64), np.array(switches, dtype=np.int64))
+    return StepTables(np.array(in_order, dtype=np.int64), np.array(switches, dtype=np.int64))

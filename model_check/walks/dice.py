@@ -43,7 +43,7 @@ class Dice:
         total = sum(self._weights[number] for number in enabled)
         if total == 0:
             return None
-        left = ((scrambled(self._state) >> 32) * total) >> 32
+        left = scrambled(self._state) * total >> 64
         for number in enabled:
             left -= self._weights[number]
             if left < 0:

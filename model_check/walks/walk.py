@@ -18,16 +18,20 @@ from spec.events import EVENTS, FIELDS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from model_check.world import World
     from spec.language import Step
 
 _LARGEST_SEED = 2**63 - 1
+_TOO_MUCH = 2**32
 
 
 class Walker:
     """Walks the specification at random; a walk depends on it, on the world, the choice, its seed and its number only.
 
-    The choice, one of `model_check.walks.choices.CHOICES`, says how a step is chosen among those that are enabled.
+    The choice, one of `model_check.walks.choices.CHOICES`, says how a step is chosen among those that are enabled; of
+    one with weights, those of the actions may be given.
 
     Raises
     ------
@@ -35,12 +39,13 @@ class Walker:
         When there is no such choice, or the instance forgets or is crowded; names what there is.
     """
 
-    def __init__(self, world: World, choice: str = "uniform") -> None:
+    def __init__(self, world: World, choice: str = "uniform", weights: Mapping[str, int] | None = None) -> None:
         machine = TRANSACTIONAL_MESSAGES
         self._constants = world.constants
         refuse_crowd(self._constants, "a walk takes no steps of theirs")
         refuse_forgetting(self._constants, "a walk")
-        self._tables = step_tables(choice, machine.steps(self._constants))
+        self._tables = step_tables(choice, machine.steps(self._constants), weights)
+        require_exact_draws(self._tables.weights)
         self._compiled = compile_machine(machine, self._constants)
         self._K = self._compiled.switches(self._constants)
         self._initial = self._compiled.packing.pack(machine.initial(self._constants).canonical())
@@ -154,6 +159,19 @@ class Walker:
             msg = f"{self._compiled.steps[-1 - int(length)]}: a value left its declared range in a walk"
             raise EvaluationError(msg)
         return int(length)
+
+
+def require_exact_draws(weights: npt.NDArray[np.int64]) -> None:
+    """Refuse the weights of all steps, shape (steps,), where a draw could not tell their sum: 2^32 is too much.
+
+    `ModelCheckError`, which says what to do.
+    """
+    if weights.sum() >= _TOO_MUCH:
+        msg = (
+            f"the weights of all {len(weights)} steps add up to {weights.sum():.0e} times their common unit, and a "
+            f"walk draws from less than {_TOO_MUCH:.0e}: round them"
+        )
+        raise ModelCheckError(msg)
 
 
 def require_numbers(seed: int, first: int, count: int, steps: int) -> None:

@@ -65,6 +65,13 @@ class Packing:
         unsigned = [int(word) for word in words.view(np.uint64)]
         return tuple((unsigned[word] >> shift & mask) + low for word, shift, mask, low in self.cells)
 
+    def column(self, label: str, states: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The field of this label in packed states, shape (count, words)."""
+        slots = [slot.label for slot in self.slots]
+        word, shift, mask, low = self.cells[slots.index(label)]
+        found: npt.NDArray[np.int64] = (states[:, word] >> shift & mask) + low
+        return found
+
     @cached_property
     def cells(self) -> tuple[tuple[int, int, int, int], ...]:
         """For each slot its word, the shift in it, the mask of its width, and the value that 0 stands for."""

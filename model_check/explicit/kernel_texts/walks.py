@@ -18,6 +18,13 @@ def scrambled(z):
 
 
 @inlined
+def part_of(draw, total):
+    """The number below a total, itself below 2^32, on which a draw of 64 bits falls: of 2^64 it is the same part."""
+    low = ((draw & u64(0xFFFFFFFF)) * total) >> u64(32)
+    return ((draw >> u64(32)) * total + low) >> u64(32)
+
+
+@inlined
 def beginning(seed, number):
     """The state of the generator before the first step of a walk."""
     return scrambled(u64(seed) * STRIDE + u64(1)) ^ scrambled(u64(number) + STRIDE)
@@ -66,8 +73,7 @@ def advance(walks, count, odds, K, room):
         total[parents[j]] += weights[steps[j]] * is_on[walker[parents[j]], switches[steps[j]]]
     for i in range(count):
         states[walker[i]] += STRIDE
-        draw = scrambled(states[walker[i]]) >> u64(32)
-        total[i] = i64((draw * u64(total[i])) >> u64(32)) if total[i] > 0 else -1
+        total[i] = i64(part_of(scrambled(states[walker[i]]), u64(total[i]))) if total[i] > 0 else -1
     for j in range(m):  # the successors of one state come in the order of the steps
         i = parents[j]
         if total[i] >= 0:

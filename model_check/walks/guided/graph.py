@@ -13,7 +13,7 @@ from model_check.walks.guided.state_space import AT_ONCE, StateSpace, are_violat
 from model_check.walks.guided.views import Grain, Hashes, Words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 Numbers = npt.NDArray[np.float64]
@@ -79,10 +79,11 @@ class WalkGraph:
         return found
 
 
-def search_graph(space: StateSpace, quota: int) -> WalkGraph:
+def search_graph(space: StateSpace, quota: int, report: Callable[[int, int], None] | None = None) -> WalkGraph:
     """Search an instance in breadth until so many states are found or all.
 
-    `EvaluationError` when a step leaves a declared range.
+    `report` is told how many states are expanded and how many are found. `EvaluationError` when a step leaves a
+    declared range.
     """
     most = quota + AT_ONCE * len(space.compiled.steps)
     states = np.empty((most, space.words), dtype=np.int64)
@@ -100,6 +101,8 @@ def search_graph(space: StateSpace, quota: int) -> WalkGraph:
         targets.append(place)
         weights.append(after.weights)
         expanded += len(some)
+        if report is not None:
+            report(expanded, count)
     order = np.argsort(np.concatenate(sources), kind="stable")
     firsts = np.searchsorted(np.concatenate(sources)[order], np.arange(expanded + 1))
     found = states[:count].copy()

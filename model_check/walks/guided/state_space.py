@@ -18,7 +18,7 @@ from model_check.walks.guided.views import GRAINS, Hashes, ViewTable, Words, vie
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from model_check.world import World
 
@@ -46,8 +46,8 @@ class StateSpace:
     table: ViewTable
 
     @classmethod
-    def of(cls, world: World) -> StateSpace:
-        """That of a world, whose instance neither forgets nor is crowded."""
+    def of(cls, world: World, weights: Mapping[str, int] | None = None) -> StateSpace:
+        """That of a world, whose instance neither forgets nor is crowded; with other weights where they are given."""
         machine, constants = TRANSACTIONAL_MESSAGES, world.constants
         refuse_crowd(constants, "a walk takes no steps of theirs")
         refuse_forgetting(constants, "a walk")
@@ -56,7 +56,7 @@ class StateSpace:
             compiled,
             compiled.switches(constants),
             compiled.packing.pack(machine.initial(constants).canonical()),
-            step_tables(LAW, compiled.steps).weights.astype(np.float64),
+            step_tables(LAW, compiled.steps, weights).weights.astype(np.float64),
             view_table(compiled, constants.transactions),
         )
 

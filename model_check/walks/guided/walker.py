@@ -62,9 +62,9 @@ class GuidedWalker(Walker):
     numbers.
     """
 
-    def __init__(self, world: World) -> None:
-        super().__init__(world, LAW)
-        self._world, self._space = world, StateSpace.of(world)
+    def __init__(self, world: World, weights: Mapping[str, int] | None = None) -> None:
+        super().__init__(world, LAW, weights)
+        self._world, self._weights, self._space = world, weights, StateSpace.of(world, weights)
         self.population = lru_cache(maxsize=2)(self._population)
         self.rare = lru_cache(maxsize=4)(self._rare)
 
@@ -73,7 +73,8 @@ class GuidedWalker(Walker):
         """The promises of this environment, which is searched when they are first asked for."""
         clauses = range(len(TRANSACTIONAL_MESSAGES.clauses))
         graphs = {
-            size: search_graph(StateSpace.of(self._world.on(size)), quota) for size, quota in LEARNED_FROM.items()
+            size: search_graph(StateSpace.of(self._world.on(size), self._weights), quota)
+            for size, quota in LEARNED_FROM.items()
         }
         are_seen = [are_violated(graph.verdicts, clauses).any(axis=0) for graph in graphs.values()]
         seen = np.flatnonzero(np.logical_or.reduce(are_seen)).tolist()

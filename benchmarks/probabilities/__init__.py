@@ -1,0 +1,1 @@
+"""Exact probabilities held against Storm, against random walks and against walks that are split (RESULTS.md)."""
