@@ -1,0 +1,91 @@
+"""A simulation from its beginning to its end: a pure function, whose sum over seeds is what rates are made of."""
+
+from __future__ import annotations
+
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING
+
+from traffic.simulation.broker_host import BrokerHost
+from traffic.simulation.consumer import Consumer
+from traffic.simulation.counts import TrafficCounts
+from traffic.simulation.event_queue import EventQueue
+from traffic.simulation.ledger import Ledger
+from traffic.simulation.producers import Producers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from traffic.simulation.simulated_broker import SimulatedBroker
+    from traffic.workload.distributions import Recurring
+    from traffic.workload.workload import Workload
+
+_ROUND_MS = 60_000
+"""By how much a check round may outlast its interval (``MAX_PROCESS_TIME_LIMIT``)."""
+
+
+def simulate(broker: SimulatedBroker, workload: Workload, seed: int, transactions: int) -> TrafficCounts:
+    """Simulate so many transactions, and wait until each is settled or given up; the same seed gives the same counts.
+
+    It begins with an empty store and begins no transaction more behind the last; what is still under way when all
+    checks of the last one must be over counts as open. All arguments can be pickled: a task of any engine can call it.
+    """
+    random, events, counts = Random(seed), EventQueue(), TrafficCounts()
+    may_go_back = workload.crashes is not None or workload.restarts is not None
+    ledger = Ledger(counts, keeps_passed=may_go_back)
+    host = BrokerHost(broker, workload, events, random, ledger, counts)
+    producers = Producers(workload, transactions, events, random, ledger, counts, host)
+    Consumer(workload, events, random, ledger, counts, host)
+    host.boot()
+    events.put(0.0, producers.begin, None)
+    _put_mishaps(workload, events, random, host, producers)
+    settings = broker.settings
+    drain_ms = (settings.transaction_check_max + 3) * (settings.transaction_check_interval_ms + _ROUND_MS)
+    immunity = 1000 * (workload.arrivals.immunity_s or 0)
+
+    def goes_on() -> bool:
+        if producers.left:
+            return True
+        return bool(ledger.transactions) and events.now < counts.arriving_ms + drain_ms + immunity
+
+    events.run(goes_on)
+    counts.log_bytes += host.log_end
+    ledger.close_all()
+    return counts
+
+
+def _put_mishaps(
+    workload: Workload, events: EventQueue, random: Random, host: BrokerHost, producers: Producers
+) -> None:
+    """Let each process be paused, stalled or replaced now and then."""
+    if workload.broker_pauses is not None:
+        _recur(workload.broker_pauses, events, random, host.pause)
+    if workload.disk_stalls is not None:
+        _recur(workload.disk_stalls, events, random, host.stall)
+    count = workload.arrivals.producers
+    if workload.producer_pauses is not None:
+        for number in range(count):
+            _recur(workload.producer_pauses, events, random, partial(producers.pause, number))
+    deployments = workload.deployments
+    if deployments is None:
+        return
+    every, away = deployments.every_ms, deployments.away_ms
+
+    def replace(number: int) -> None:
+        producers.go(number)
+        events.put(events.now + away, producers.come, number)
+        events.put(events.now + every + away, replace, number)
+
+    for number in range(count):
+        events.put(every * (number + 1) / count, replace, number)
+
+
+def _recur(recurring: Recurring, events: EventQueue, random: Random, befall: Callable[[float], None]) -> None:
+    """Let something happen again and again, each time for a while."""
+
+    def happen(_: object) -> None:
+        lasts = recurring.lasts_ms.draw(random)
+        befall(lasts)
+        events.put(events.now + lasts + random.expovariate(1) * recurring.every_ms, happen, None)
+
+    events.put(random.expovariate(1) * recurring.every_ms, happen, None)
