@@ -72,9 +72,7 @@ def sentences(answer: TrafficAnswer, release: str) -> Iterator[str]:
     yield f"RocketMQ {release}: {_told(doubled)}."
     yield f"{_told(lost).capitalize()}; {_told(discarded)}."
     delivery = answer.times[0]
-    late = ", ".join(
-        f"{_milliseconds(found[0])} ({name})" for name, found in delivery.at.items() if found is not None
-    )
+    late = ", ".join(f"{_milliseconds(found[0])} ({name})" for name, found in delivery.at.items() if found is not None)
     checks = answer.rates("checked_needlessly")
     yield (
         f"A committed message is with its consumer after {late or 'a time that too few show'}; "
@@ -127,9 +125,9 @@ def _short(number: float) -> str:
     """
     if not number:
         return "0"
-    if abs(number) >= 100:  # noqa: PLR2004
+    if abs(number) >= 100:
         return f"{number:,.0f}"
-    return f"{number:.3g}" if abs(number) < 1e-4 else f"{float(f'{number:.3g}'):g}"  # noqa: PLR2004
+    return f"{number:.3g}" if abs(number) < 1e-4 else f"{float(f'{number:.3g}'):g}"
 
 
 def _told(rates: MeasureRates) -> str:

@@ -23,6 +23,7 @@ PACKAGES: Final = (
     "html_report",
     "spark_trace_analysis",
     "spec",
+    "traffic",
     "wire",
 )
 NOT_OURS: Final = {".git", ".venv", "build", "report"}

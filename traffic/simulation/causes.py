@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from traffic.simulation.ledger import OpState
+from traffic.simulation.ledger import Decision, OpState
 
 if TYPE_CHECKING:
     from reference.broker.broker_settings import BrokerSettings
@@ -91,19 +91,14 @@ class Attribution:
             return half.cause
         if is_too_old:
             return "B45" if not self._clocks_differ else "A21"
-        ancestor: TrackedHalf | None = half
-        asked = immune = 0
-        while ancestor is not None:
-            immune += ancestor.is_immune_copy
-            asked += ancestor.parent is not None and not ancestor.is_immune_copy
-            ancestor = ancestor.parent
-        if not asked and immune:
-            return "A09"
         if transaction.settled_at >= 0:
             return UNEXPLAINED
-        if not transaction.has_run:
-            return "its local transaction never ran"
-        return "its local transaction hangs" if transaction.decision.value == "never" else "no answer to its checks"
+        if transaction.decision is Decision.NEVER and transaction.has_run:
+            return "its local transaction hangs"
+        wasted = _wasted_check(half)
+        if wasted:
+            return wasted
+        return "no answer to its checks" if transaction.has_run else "its local transaction never ran"
 
     def _why_its_op_was_not_seen(
         self, half: TrackedHalf, check_round: CheckRound, now: float, *, for_immunity: bool
@@ -119,3 +114,15 @@ class Attribution:
         if for_immunity or ops.pull_result.found is not None:
             return "B27" if self._clocks_differ and not for_immunity else "B47"
         return "B06"
+
+
+def _wasted_check(half: TrackedHalf) -> str:
+    """Why one of the put-backs that count as checks asked nobody; '' where all did (A09, B19, B52)."""
+    copy: TrackedHalf | None = half
+    while copy is not None and copy.parent is not None:
+        if copy.is_immune_copy:
+            return "A09"
+        if not copy.is_asked:
+            return "B52" if copy.is_of_a_stop else "B19"
+        copy = copy.parent
+    return ""

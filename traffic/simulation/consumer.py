@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from reference.format.record import LogRecord
     from traffic.simulation.broker_host import BrokerHost
-    from traffic.simulation.counts import TrafficCounts
-    from traffic.simulation.event_queue import EventQueue
-    from traffic.simulation.ledger import Ledger
-    from traffic.workload.workload import Workload
+    from traffic.simulation.ledger import TrackedTransaction
+    from traffic.simulation.requests import BrokerRequests
+    from traffic.simulation.running import RunningSimulation
+    from traffic.simulation.storage_threads import StorageThreads
 
 _KEY: Final = f"{UNIQUE_KEY}\x01"
 
@@ -46,32 +46,26 @@ class Consumer:
     """One consumer of all queues."""
 
     def __init__(
-        self,
-        workload: Workload,
-        events: EventQueue,
-        random: Random,
-        ledger: Ledger,
-        counts: TrafficCounts,
-        host: BrokerHost,
+        self, run: RunningSimulation, host: BrokerHost, requests: BrokerRequests, storage: StorageThreads
     ) -> None:
-        self._workload = workload
-        self._events = events
-        self._random = random
-        self._ledger = ledger
-        self._counts = counts
+        self._workload = run.workload
+        self._events = run.events
+        self._random = run.random
+        self._ledger = run.ledger
+        self._counts = run.counts
         self._host = host
         self._batch = client_figure("pull_batch_size")
         self._timeout_ms = client_figure("pull_timeout")
         self._delay_ms = client_figure("pull_delay_when_exception")
         self._reput_ms = client_figure("reput_wait")
         self._queues = [PulledQueue(number) for number in range(client_figure("topic_queues"))]
-        host.on_message = self._wake
-        host.on_boot.append(self._pull_again)
-        host.unread_from = self._unread_from
+        requests.told_of_message = self._wake
+        host.told_of_boot.append(self._pull_again)
+        storage.unread_from = self._unread_from
 
-    def _wake(self, queue_id: int) -> None:
+    def _wake(self, transaction: TrackedTransaction) -> None:
         """A message was stored: the pull that waits for it is answered when the message can be read."""
-        queue = self._queues[queue_id]
+        queue = self._queues[transaction.number % len(self._queues)]
         if queue.is_waking:
             return
         queue.is_waking = True

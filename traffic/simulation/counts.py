@@ -58,7 +58,11 @@ class Histogram:
         for cell in sorted(self.cells):
             seen += self.cells[cell]
             if seen >= wanted:
-                return 0.0 if cell == _NOTHING else min(exp((cell + (0.5 if cell >= 0 else -0.5)) / _PER_FACTOR_E), self.most)
+                return (
+                    0.0
+                    if cell == _NOTHING
+                    else min(exp((cell + (0.5 if cell >= 0 else -0.5)) / _PER_FACTOR_E), self.most)
+                )
         return 0.0
 
     @property
@@ -153,7 +157,9 @@ class TrafficCounts:
         summed: dict[str, Any] = {}
         for each in fields(self):
             mine, its = getattr(self, each.name), getattr(other, each.name)
-            both = {measure: mine[measure] + its[measure] for measure in MEASURES} if each.name == "causes" else mine + its
+            both = (
+                {measure: mine[measure] + its[measure] for measure in MEASURES} if each.name == "causes" else mine + its
+            )
             summed[each.name] = both
         return TrafficCounts(**summed)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FORGOTTEN: Final = "forgotten"
 """The cause of what befell a transaction that was held for over; it is counted, so that nothing is hidden."""
+_WITHOUT_RECORD: Final = ("A31", "B31")
 
 
 class Decision(Enum):
@@ -63,6 +64,10 @@ class TrackedHalf:
     op_offset: int = -1
     buffered_at: float = 0.0
     is_passed: bool = False
+    is_asked: bool = False
+    """A check was sent that names it."""
+    is_of_a_stop: bool = False
+    """Put back by the round that a broker runs as it stops, whose checks are dropped (B52)."""
 
     @property
     def root(self) -> TrackedHalf:
@@ -168,6 +173,12 @@ class Ledger:
                 transaction.lost_by = transaction.lost_by or "B13"
             self._let_go(half)
 
+    def note_crash(self, now: float) -> None:
+        """The broker crashes: what it has yet to settle is open from now on."""
+        for half in self.halves.values():
+            if half.transaction.settled_at < 0 and not half.is_passed:
+                half.transaction.crashed_at = now
+
     def reopen_from(self, half_offset: int) -> None:
         """The half offset has gone back: halves from there on are met once more."""
         for offset, half in self.halves.items():
@@ -187,7 +198,8 @@ class Ledger:
         if self.transactions.pop(transaction.number, None) is None:
             return
         is_owed = transaction.is_acknowledged and transaction.has_run and transaction.decision is Decision.COMMIT
-        if is_owed and not transaction.committed and (not transaction.is_discarded or transaction.lost_by == "A31"):
+        is_put_aside = transaction.is_discarded and transaction.lost_by not in _WITHOUT_RECORD
+        if is_owed and not transaction.delivered and not is_put_aside:
             self.counts.befell("lost", transaction.lost_by or "unexplained")
 
     def lose_messages_from(self, place: int, op_offset: int) -> None:
@@ -198,6 +210,8 @@ class Ledger:
         for transaction in self.transactions.values():
             for half, message in transaction.committed:
                 half.is_named &= message < place
+                if message >= place and transaction.delivered:
+                    transaction.doubled_by = transaction.doubled_by or "loss of power"
             transaction.committed = [kept for kept in transaction.committed if kept[1] < place]
             if not transaction.committed and not transaction.is_rolled_back:
                 transaction.settled_at = -1.0

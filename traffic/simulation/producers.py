@@ -7,7 +7,6 @@ its processes know (a database that they share), so that it does not matter whic
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import TYPE_CHECKING, Final
 
 from reference.broker.processor.end_transaction_processor import (
@@ -23,7 +22,7 @@ from reference.format.properties import (
     WAIT_STORE_OK,
 )
 from reference.format.record import TRANSACTION_COMMIT, TRANSACTION_PREPARED_TYPE, CommitLogOffset, QueueOffset
-from traffic.simulation.broker_host import STORED_BODY_BYTES
+from traffic.simulation.requests import STORED_BODY_BYTES
 from traffic.simulation.ledger import Decision, TrackedHalf, TrackedTransaction
 from traffic.workload.defaults import client_figure
 from traffic.workload.workload import ListenerAnswer
@@ -32,10 +31,9 @@ if TYPE_CHECKING:
     from random import Random
 
     from traffic.simulation.broker_host import BrokerHost
-    from traffic.simulation.counts import TrafficCounts
-    from traffic.simulation.event_queue import EventQueue
-    from traffic.simulation.ledger import Ledger
-    from traffic.workload.workload import Workload
+    from traffic.simulation.check_thread import CheckThread
+    from traffic.simulation.requests import BrokerRequests
+    from traffic.simulation.running import RunningSimulation
 
 TOPIC: Final = "Orders"
 KEY_DIGITS: Final = 32
@@ -79,23 +77,18 @@ class Producers:
     """All processes that send, and the listeners of their groups."""
 
     def __init__(
-        self,
-        workload: Workload,
-        transactions: int,
-        events: EventQueue,
-        random: Random,
-        ledger: Ledger,
-        counts: TrafficCounts,
-        host: BrokerHost,
+        self, run: RunningSimulation, transactions: int, host: BrokerHost, requests: BrokerRequests, checks: CheckThread
     ) -> None:
         self.left = transactions
         """How many transactions are yet to begin."""
-        self._workload = workload
-        self._events = events
-        self._random = random
-        self._ledger = ledger
-        self._counts = counts
+        self._run_of = run
+        self._workload = workload = run.workload
+        self._events = run.events
+        self._random = random = run.random
+        self._ledger = run.ledger
+        self._counts = run.counts
         self._host = host
+        self._requests = requests
         self._hold_max = client_figure("check_request_hold_max")
         self._heartbeat_ms = client_figure("heartbeat")
         arrivals = workload.arrivals
@@ -115,13 +108,8 @@ class Producers:
         ]
         self._groups = [f"group-{group}" for group in range(arrivals.groups)]
         self._number = 0
-        host.on_check = self._take_check
-        host.on_death.append(self._note_death)
-        host.on_boot.append(self._reconnect)
-        if host.lost_power:  # pragma: no cover - a host begins with its power
-            return
-        self._died_at = -inf
-        self._died_with_power = False
+        checks.told_of_check = self._take_check
+        host.told_of_boot.append(self._reconnect)
 
     # --- the beginning of transactions --------------------------------------------------------------------------------
 
@@ -133,6 +121,7 @@ class Producers:
         events, random = self._events, self._random
         now = events.now
         self._counts.arriving_ms = now
+        self._run_of.is_arriving = self.left > 0
         if self.left:
             wait = random.expovariate(1) * self._wait_ms if self._workload.arrivals.is_poisson else self._wait_ms
             events.put(now + wait, self.begin, None)
@@ -189,7 +178,7 @@ class Producers:
             else:
                 self._fail(transaction)
             return
-        half = host.store_half(transaction, self._request(transaction))
+        half = self._requests.store_half(transaction, self._request(transaction))
         if half is None:
             self._fail(transaction)
             return
@@ -311,7 +300,7 @@ class Producers:
             return
         arrives = at + network.to_broker_ms.draw(self._random)
         if network.loss_to_broker and self._random.random() < network.loss_to_broker:
-            self._events.put(at, self._lose_end, half)
+            self._events.put(at, self._lose_end, (half.transaction, is_answer))
             return
         if not is_answer:
             transaction.end_arrives_at = arrives
@@ -319,16 +308,23 @@ class Producers:
 
     def _say_unknown(self, transaction: TrackedTransaction) -> None:
         """The broker drops an END_TRANSACTION of UNKNOWN: what counts is that the local transaction is over."""
-        if self._has_ended(transaction) and transaction.decision is Decision.COMMIT:
-            self._counts.decided_commit += 1
+        self._note_decision(transaction)
         self._forget(transaction)
 
-    def _lose_end(self, half: TrackedHalf) -> None:
-        transaction = half.transaction
-        if self._has_ended(transaction) and transaction.decision is Decision.COMMIT:
-            self._counts.decided_commit += 1
-        self._counts.ends_lost += 1
+    def _lose_end(self, what: tuple[TrackedTransaction, bool]) -> None:
+        """An END_TRANSACTION is lost; unless it answers a check, the local transaction is over with it."""
+        transaction, is_answer = what
+        if is_answer or self._note_decision(transaction):
+            self._counts.ends_lost += 1
         self._forget(transaction)
+
+    def _note_decision(self, transaction: TrackedTransaction) -> bool:
+        """The local transaction is over, unless its process was gone before."""
+        if not self._has_ended(transaction):
+            return False
+        if transaction.decision is Decision.COMMIT:
+            self._counts.decided_commit += 1
+        return True
 
     def _has_ended(self, transaction: TrackedTransaction) -> bool:
         """Whether the process lived until its local transaction was over; else that never ran, as far as one sees."""
@@ -348,17 +344,14 @@ class Producers:
                 transaction.end_arrives_at = host.waits_until
             self._events.put(host.waits_until, self._take_end, end)
             return
-        if not end.is_answer:
-            if not self._has_ended(transaction):
-                self._forget(transaction)
-                return
-            if transaction.decision is Decision.COMMIT:
-                self._counts.decided_commit += 1
+        if not end.is_answer and not self._note_decision(transaction):
+            self._forget(transaction)
+            return
         is_cut = end.epoch != host.epoch and transaction.runs_until < host.up_at
         if not host.serves or is_cut:
             self._counts.ends_lost += 1
         else:
-            host.end_transaction(
+            self._requests.end_transaction(
                 half,
                 EndTransactionRequestHeader(
                     self._groups[transaction.group],
@@ -441,14 +434,11 @@ class Producers:
             self._host.broker.producer_manager.do_channel_close_event(process.channel)
 
     def come(self, number: int) -> None:
-        """The next process of its place starts; the broker knows it from its first send on (A35)."""
+        """The next process of its place starts; the broker knows it from its first send or heartbeat on (A35)."""
         process = self._processes[number]
         process.is_there = True
         self._there.append(process)
-
-    def _note_death(self) -> None:
-        """The broker is gone; who waits for it notices by its own events."""
-        self._died_at = self._events.now
+        self._events.put(self._events.now + self._heartbeat_ms, self._greet, (process, self._host.epoch))
 
     def _reconnect(self) -> None:
         """Each process finds the new broker within a heartbeat."""

@@ -47,9 +47,7 @@ def replications_of(
 ) -> list[Replication]:
     """So many replications of as many transactions together; the first ones have one more where they do not part."""
     least, more = divmod(transactions, number)
-    return [
-        Replication(broker, workload, seed_of(seed, place), least + (place < more)) for place in range(number)
-    ]
+    return [Replication(broker, workload, seed_of(seed, place), least + (place < more)) for place in range(number)]
 
 
 def run_all(replications: list[Replication], report: Callable[[TrafficCounts], None]) -> None:

@@ -7,15 +7,18 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from traffic.simulation.broker_host import BrokerHost
+from traffic.simulation.check_thread import CheckThread
 from traffic.simulation.consumer import Consumer
-from traffic.simulation.counts import TrafficCounts
-from traffic.simulation.event_queue import EventQueue
-from traffic.simulation.ledger import Ledger
+from traffic.simulation.op_batch_thread import OpBatchThread
 from traffic.simulation.producers import Producers
+from traffic.simulation.requests import BrokerRequests
+from traffic.simulation.running import RunningSimulation
+from traffic.simulation.storage_threads import StorageThreads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from traffic.simulation.counts import TrafficCounts
     from traffic.simulation.simulated_broker import SimulatedBroker
     from traffic.workload.distributions import Recurring
     from traffic.workload.workload import Workload
@@ -30,15 +33,18 @@ def simulate(broker: SimulatedBroker, workload: Workload, seed: int, transaction
     It begins with an empty store and begins no transaction more behind the last; what is still under way when all
     checks of the last one must be over counts as open. All arguments can be pickled: a task of any engine can call it.
     """
-    random, events, counts = Random(seed), EventQueue(), TrafficCounts()
-    may_go_back = workload.crashes is not None or workload.restarts is not None
-    ledger = Ledger(counts, keeps_passed=may_go_back)
-    host = BrokerHost(broker, workload, events, random, ledger, counts)
-    producers = Producers(workload, transactions, events, random, ledger, counts, host)
-    Consumer(workload, events, random, ledger, counts, host)
+    run = RunningSimulation(broker, workload, Random(seed))
+    host = BrokerHost(run)
+    op_batch = OpBatchThread(host)
+    requests = BrokerRequests(host, op_batch)
+    checks, storage = CheckThread(host, requests), StorageThreads(host)
+    host.threads += [checks, op_batch, storage]
+    producers = Producers(run, transactions, host, requests, checks)
+    Consumer(run, host, requests, storage)
+    events, ledger, counts = run.events, run.ledger, run.counts
     host.boot()
     events.put(0.0, producers.begin, None)
-    _put_mishaps(workload, events, random, host, producers)
+    _put_mishaps(run, host, producers)
     settings = broker.settings
     drain_ms = (settings.transaction_check_max + 3) * (settings.transaction_check_interval_ms + _ROUND_MS)
     immunity = 1000 * (workload.arrivals.immunity_s or 0)
@@ -54,38 +60,39 @@ def simulate(broker: SimulatedBroker, workload: Workload, seed: int, transaction
     return counts
 
 
-def _put_mishaps(
-    workload: Workload, events: EventQueue, random: Random, host: BrokerHost, producers: Producers
-) -> None:
-    """Let each process be paused, stalled or replaced now and then."""
-    if workload.broker_pauses is not None:
-        _recur(workload.broker_pauses, events, random, host.pause)
-    if workload.disk_stalls is not None:
-        _recur(workload.disk_stalls, events, random, host.stall)
+def _put_mishaps(run: RunningSimulation, host: BrokerHost, producers: Producers) -> None:
+    """Let each process be paused, stalled or replaced now and then, as long as transactions begin."""
+    workload, events = run.workload, run.events
+    _recur(run, workload.broker_pauses, host.pause)
+    _recur(run, workload.disk_stalls, host.stall)
     count = workload.arrivals.producers
-    if workload.producer_pauses is not None:
-        for number in range(count):
-            _recur(workload.producer_pauses, events, random, partial(producers.pause, number))
+    for number in range(count):
+        _recur(run, workload.producer_pauses, partial(producers.pause, number))
     deployments = workload.deployments
     if deployments is None:
         return
     every, away = deployments.every_ms, deployments.away_ms
 
     def replace(number: int) -> None:
-        producers.go(number)
-        events.put(events.now + away, producers.come, number)
-        events.put(events.now + every + away, replace, number)
+        if run.is_arriving:
+            producers.go(number)
+            events.put(events.now + away, producers.come, number)
+            events.put(events.now + every + away, replace, number)
 
     for number in range(count):
         events.put(every * (number + 1) / count, replace, number)
 
 
-def _recur(recurring: Recurring, events: EventQueue, random: Random, befall: Callable[[float], None]) -> None:
+def _recur(run: RunningSimulation, recurring: Recurring | None, befall: Callable[[float], None]) -> None:
     """Let something happen again and again, each time for a while."""
+    if recurring is None:
+        return
+    events, random = run.events, run.random
 
     def happen(_: object) -> None:
-        lasts = recurring.lasts_ms.draw(random)
-        befall(lasts)
-        events.put(events.now + lasts + random.expovariate(1) * recurring.every_ms, happen, None)
+        if run.is_arriving:
+            lasts = recurring.lasts_ms.draw(random)
+            befall(lasts)
+            events.put(events.now + lasts + random.expovariate(1) * recurring.every_ms, happen, None)
 
     events.put(random.expovariate(1) * recurring.every_ms, happen, None)

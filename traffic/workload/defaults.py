@@ -45,8 +45,7 @@ def client_figure(key: str) -> int:
     (32, 30000)
     """
     value = _tables()["clients"][key]["value"]
-    milliseconds = read_milliseconds(value) if isinstance(value, str) else value
-    return int(milliseconds)
+    return int((read_milliseconds(value) or 0) if isinstance(value, str) else value)
 
 
 def all_defaults() -> list[tuple[str, str, SourcedDefault]]:

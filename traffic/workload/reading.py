@@ -83,7 +83,7 @@ def duration_distribution(value: Any) -> LogNormal:
         try:
             constant = duration_ms(value)
         except ValueError as error:
-            message = f"{error}, or two: {{ p50 = \"20ms\", p99 = \"900ms\" }}"
+            message = f'{error}, or two: {{ p50 = "20ms", p99 = "900ms" }}'
             raise ValueError(message) from None
         return LogNormal(constant, constant)
     return _percentiles(value, duration_ms)
@@ -148,7 +148,7 @@ def _one_of(*names: str) -> Callable[[Any], str]:
 
 
 def _number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 - NaN
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         message = f"expected {what}"
         raise ValueError(message)
     return float(value)
@@ -302,7 +302,7 @@ def _tables_of(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
                 raise ValueError(_no_such("section", section, SECTIONS))
             if not isinstance(content, dict):
                 message = f"{section} = {content!r}: expected a section [{section}] of keys"
-                raise ValueError(message)  # noqa: TRY004 - all that is wrong with a file is of one kind
+                raise ValueError(message)
             tables[section] = content
     return tables
 

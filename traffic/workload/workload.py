@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from traffic.workload.distributions import LogNormal, Recurring
+if TYPE_CHECKING:
+    from traffic.workload.distributions import LogNormal, Recurring
 
 
 class ListenerAnswer(Enum):
