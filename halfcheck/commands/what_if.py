@@ -59,12 +59,11 @@ def command(
     if workload is None:
         message = "give --workload FILE, or --example to see one"
         raise CommandLineError(message)
-    from halfcheck.printing.progress import progress_bar
     from halfcheck.printing.remarks import print_remarks
     from halfcheck.printing.what_if import print_answer, remarks_on
     from reference.format.broker_conf_remarks import remarks_on_file
     from traffic.rates.answer import TrafficAnswer
-    from traffic.simulation.replications import replications_of, run_all
+    from traffic.simulation.replications import replications_of
     from traffic.workload.reading import read_workload
 
     refuse_a_file(out)
@@ -79,24 +78,7 @@ def command(
     if file is not None:
         print_remarks(file, remarks_on_file(file, _release_of(release)))
     runs = replications_of(broker, given, seed, transactions, replications)
-    counted: list[TrafficCounts] = []
-    is_cut = False
-    try:
-        with progress_bar(
-            f"{release}, {given.name}", "{task.completed} of {task.total} runs", "TimeRemainingColumn",
-            wanted=not as_json, total=len(runs),
-        ) as update:  # fmt: skip
-
-            def report(counts: TrafficCounts) -> None:
-                counted.append(counts)
-                if update is not None:
-                    update(completed=len(counted))
-
-            run_all(runs, report)
-    except KeyboardInterrupt:
-        if not counted:
-            raise
-        is_cut = True
+    counted, is_cut = _counted(runs, f"{release}, {given.name}", wanted=not as_json)
     answer = TrafficAnswer(counted, given.arrivals.per_second)
     for remark in remarks_on(answer, given, broker.settings, len(runs)):
         typer.echo(f"halfcheck: {remark}", err=True)
@@ -114,6 +96,29 @@ def command(
     else:
         print_answer(answer, given, release)
     return ExitCode.INTERRUPTED if is_cut else ExitCode.OK
+
+
+def _counted(runs: list[Replication], title: str, *, wanted: bool) -> tuple[list[TrafficCounts], bool]:
+    """What the runs have counted, and whether Ctrl-C ended that; what one has counted by then is kept."""
+    from halfcheck.printing.progress import progress_bar
+    from traffic.simulation.replications import run_all
+
+    counted: list[TrafficCounts] = []
+    columns = "{task.completed} of {task.total} runs", "TimeRemainingColumn"
+    try:
+        with progress_bar(title, *columns, wanted=wanted, total=len(runs)) as update:
+
+            def report(counts: TrafficCounts) -> None:
+                counted.append(counts)
+                if update is not None:
+                    update(completed=len(counted))
+
+            run_all(runs, report)
+    except KeyboardInterrupt:
+        if not counted:
+            raise
+        return counted, True
+    return counted, False
 
 
 def _release_of(version: str) -> str:

@@ -89,10 +89,11 @@ def remarks_on(answer: TrafficAnswer, workload: Workload, settings: BrokerSettin
     wanted_ms = _LEAST_INTERVALS * settings.transaction_check_interval_ms
     if each_ms < wanted_ms:
         more = round(wanted_ms * runs * workload.arrivals.per_second / _SECOND_MS)
+        interval = duration(settings.transaction_check_interval_ms)
         yield (
             f"each run is {about(each_ms / _SECOND_MS)} of traffic, less than {_LEAST_INTERVALS} check intervals of "
-            f"{duration(settings.transaction_check_interval_ms)}: how rounds meet halves is not as in a broker at work; "
-            f"take --transactions {more:,} or more, or fewer --replications".replace(f"{more:,}", str(more))
+            f"{interval}: its rounds meet halves in another way than those of a broker at work; take --transactions "
+            f"{more} or more, or fewer --replications"
         )
     for section, name in (("crashes", "crashes"), ("restarts", "restarts"), ("deployments", "deployments")):
         if getattr(workload, section) is not None and not getattr(answer.total, name):

@@ -1,14 +1,14 @@
 """Shares, rates, means and quantiles with 95 % intervals, out of the counts of independent replications.
 
-Replications are independent, as each has a seed of its own. Transactions within one are not: a crash, a pause or a check
-round befalls many at once. So no interval rests on the number of transactions alone. A share's is the exact one of
-Clopper and Pearson (Biometrika 1934) of an effective number of transactions, as Korn and Graubard have it for samples in
-clusters (Survey Methodology 24, 1998): as many times fewer as the shares of the replications differ more than those of
-independent transactions would, and fewer once more by Student's t, as that factor is estimated. A rate that may be above
-one for each transaction, such as checks, gets Garwood's exact interval (Biometrika 1936) of Poisson counts in the same
-way. Means and quantiles are batch means: the replications' own values with Student's t.
+Replications are independent, as each has a seed of its own. Transactions within one are not: a crash, a pause or a
+check round befalls many at once. So no interval rests on the number of transactions alone. A share's is the exact one
+of Clopper and Pearson (Biometrika 1934) for an effective number of transactions, as Korn and Graubard have it for
+samples in clusters (Survey Methodology 24, 1998): as many times fewer as the shares of the replications differ more
+than those of independent transactions would, and fewer once more by Student's t, as that factor is estimated itself.
+What may befall a transaction more than once, such as checks, gets Garwood's exact interval of Poisson counts
+(Biometrika 1936) in the same way. Means and quantiles are batch means: the replications' own values with Student's t.
 
-Where nothing was seen, nothing tells how events cluster: the bound (`3 / n`) is that of independent transactions.
+Where nothing was seen, nothing tells how events cluster: the bound, about `3 / n`, is that of independent transactions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The check service's thread: its rounds, pass by pass, and what each pass means to a transaction.
 
-``TransactionalMessageCheckService`` and ``TransactionalMessageServiceImpl#check``; the rules are the reference broker's.
+``TransactionalMessageCheckService`` and ``TransactionalMessageServiceImpl#check``; the rules are the broker's own.
 """
 
 from __future__ import annotations

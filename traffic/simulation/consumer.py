@@ -1,7 +1,7 @@
 """The consumer: long pulls of each queue, one batch after the other, and what it has got of which transaction.
 
-After ``PullMessageProcessor``, ``PullRequestHoldService`` and ``DefaultMQPushConsumerImpl#pullMessage``: a pull that finds
-nothing is held, and answered when a message can be read, a moment after it was stored.
+After ``PullMessageProcessor``, ``PullRequestHoldService`` and ``DefaultMQPushConsumerImpl#pullMessage``: a pull that
+finds nothing is held, and answered when a message can be read, a moment after it was stored.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from traffic.simulation.producers import KEY_DIGITS, TOPIC
 from traffic.workload.defaults import client_figure
 
 if TYPE_CHECKING:
-    from random import Random
-
     from reference.format.record import LogRecord
     from traffic.simulation.broker_host import BrokerHost
     from traffic.simulation.ledger import TrackedTransaction

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FORGOTTEN: Final = "forgotten"
 """The cause of what befell a transaction that was held for over; it is counted, so that nothing is hidden."""
+_SKIPPED: Final = "its consumer's offset was ahead of the queue after a loss of power"
+"""Pulled from beyond its end, a queue is gone on with at that, and what was stored meanwhile is never read."""
 _WITHOUT_RECORD: Final = ("A31", "B31")
 
 
@@ -200,7 +202,8 @@ class Ledger:
         is_owed = transaction.is_acknowledged and transaction.has_run and transaction.decision is Decision.COMMIT
         is_put_aside = transaction.is_discarded and transaction.lost_by not in _WITHOUT_RECORD
         if is_owed and not transaction.delivered and not is_put_aside:
-            self.counts.befell("lost", transaction.lost_by or "unexplained")
+            skipped = _SKIPPED if transaction.committed else "unexplained"
+            self.counts.befell("lost", transaction.lost_by or skipped)
 
     def lose_messages_from(self, place: int, op_offset: int) -> None:
         """A loss of power has taken the log from a place on, and the op queue from an offset on."""

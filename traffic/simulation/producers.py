@@ -1,7 +1,7 @@
 """The clients: transactions as they come, their sends and retries, local transactions, and answers to checks.
 
-After ``DefaultMQProducerImpl#sendDefaultImpl`` and ``#checkTransactionState``; the answers of a group come from what all
-its processes know (a database that they share), so that it does not matter which of them is asked.
+After ``DefaultMQProducerImpl#sendDefaultImpl`` and ``#checkTransactionState``. The answers of a group come from what
+all its processes know (a database that they share), so that it does not matter which of them is asked.
 """
 
 from __future__ import annotations
@@ -22,14 +22,12 @@ from reference.format.properties import (
     WAIT_STORE_OK,
 )
 from reference.format.record import TRANSACTION_COMMIT, TRANSACTION_PREPARED_TYPE, CommitLogOffset, QueueOffset
-from traffic.simulation.requests import STORED_BODY_BYTES
 from traffic.simulation.ledger import Decision, TrackedHalf, TrackedTransaction
+from traffic.simulation.requests import STORED_BODY_BYTES
 from traffic.workload.defaults import client_figure
 from traffic.workload.workload import ListenerAnswer
 
 if TYPE_CHECKING:
-    from random import Random
-
     from traffic.simulation.broker_host import BrokerHost
     from traffic.simulation.check_thread import CheckThread
     from traffic.simulation.requests import BrokerRequests

@@ -43,7 +43,7 @@ class LogNormal:
     def draw(self, random: Random) -> float:
         """Draw a value, in the unit of the percentiles."""
         if self._sigma:
-            return random.lognormvariate(self._mu, self._sigma)
+            return exp(self._mu + self._sigma * random.gauss(0.0, 1.0))
         return self.p50
 
 
