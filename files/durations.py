@@ -99,3 +99,18 @@ def about(seconds: float) -> str:
     """
     unit = _SECOND_MS if round(seconds) * _SECOND_MS < _MINUTE_MS else _MINUTE_MS
     return duration(round(seconds * _SECOND_MS / unit) * unit)
+
+
+def three_digits(milliseconds: float) -> str:
+    """A measured time to three digits: a quantile, a mean.
+
+    Examples
+    --------
+    >>> three_digits(1.2345), three_digits(28141.4), three_digits(453000.0)
+    ('1.23 ms', '28.1 s', '7 min 33 s')
+    """
+    if milliseconds < _SECOND_MS:
+        return f"{float(f'{milliseconds:.3g}'):g} ms"
+    if milliseconds < _MINUTE_MS:
+        return duration(round(float(f"{milliseconds:.3g}")))
+    return duration(round(milliseconds / _SECOND_MS) * _SECOND_MS)

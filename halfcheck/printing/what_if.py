@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from document.console import show
 from document.parts import Heading, Paragraph, Part, Tone, tabulated
-from files.durations import about, duration
+from files.durations import about, duration, three_digits
 from model_check.defects.catalogue import defect_called
 from traffic.rates.answer import MISHAPS, MeasureRates, TrafficAnswer
 
@@ -72,7 +72,7 @@ def sentences(answer: TrafficAnswer, release: str) -> Iterator[str]:
     yield f"RocketMQ {release}: {_told(doubled)}."
     yield f"{_told(lost).capitalize()}; {_told(discarded)}."
     delivery = answer.times[0]
-    late = ", ".join(f"{_milliseconds(found[0])} ({name})" for name, found in delivery.at.items() if found is not None)
+    late = ", ".join(f"{three_digits(found[0])} ({name})" for name, found in delivery.at.items() if found is not None)
     checks = answer.rates("checked_needlessly")
     yield (
         f"A committed message is with its consumer after {late or 'a time that too few show'}; "
@@ -169,23 +169,8 @@ def _quantile_row(times: Quantiles) -> tuple[str, ...]:
             cells.append("–")
             continue
         value, interval = found
-        said = _milliseconds if is_time else _short
+        said = three_digits if is_time else _short
         bounds = "" if interval is None else f" ({said(interval.low)} to {said(interval.high)})"
         cells.append(f"{said(value)}{bounds}")
     name = times.name.removesuffix("_ms").replace("_", " ")
     return f"{name}{'' if is_time else ', halves'}", *cells, f"{times.counted:,}"
-
-
-def _milliseconds(value: float) -> str:
-    """A time to three digits.
-
-    Examples
-    --------
-    >>> _milliseconds(1.2345), _milliseconds(28141.4), _milliseconds(453000.0)
-    ('1.23 ms', '28.1 s', '7 min 33 s')
-    """
-    if value < _SECOND_MS:
-        return f"{float(f'{value:.3g}'):g} ms"
-    if value < 60 * _SECOND_MS:
-        return f"{float(f'{value / _SECOND_MS:.3g}'):g} s"
-    return duration(round(value / _SECOND_MS) * _SECOND_MS)

@@ -135,6 +135,8 @@ class TrafficCounts:
     disk_stalls: int = 0
     arriving_ms: float = 0.0
     """The time in which transactions were begun."""
+    simulated_ms: float = 0.0
+    """That, and the time until the last of them was over."""
     causes: dict[str, Counter[str]] = field(default_factory=lambda: {measure: Counter() for measure in MEASURES})
     """For each of `MEASURES`, how many transactions it befell, by cause: an id of the catalogue, or words; of needless
     checks how many checks they were."""

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 START_MS: Final = 1_700_000_000_000
 """When the broker's clock begins, in milliseconds since 1970."""
+_AT_ONCE: Final = 64
+"""Events that are taken without asking whether to go on."""
 
 
 class EventQueue:
@@ -48,10 +50,10 @@ class EventQueue:
         heappush(self._heap, (time, self._number, action, subject))
 
     def run(self, goes_on: Callable[[], bool]) -> None:
-        """Take events until there are none, or nothing wants to go on; that is asked every few hundred events."""
+        """Take events until there are none, or nothing wants to go on; that is asked less often where many wait."""
         heap, clock = self._heap, self.clock
         while heap and goes_on():
-            for _ in range(min(256, len(heap))):
+            for _ in range(_AT_ONCE if len(heap) > _AT_ONCE else 1):
                 time, _, action, subject = heappop(heap)
                 if time > self.now:
                     self.now = time

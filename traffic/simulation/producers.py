@@ -237,11 +237,15 @@ class Producers:
             self._forget(transaction)
 
     def _fail(self, transaction: TrackedTransaction) -> None:
-        """An attempt has failed: the next one at once, or none (``#sendDefaultImpl``)."""
+        """An attempt has failed: the next one at once, or none (``#sendDefaultImpl``).
+
+        One that has waited for all of the time leaves none for another. (A Java client whose clock says that not a
+        millisecond too much has passed sends once more all the same, and does not wait for the answer.)
+        """
         transaction.pending -= 1
         client, now = self._workload.client, self._events.now
         total = client.total_timeout_ms
-        has_time = total is None or now - transaction.begun_at < total
+        has_time = total is None or now - transaction.begun_at < total - 1
         if transaction.attempt < client.attempts and has_time and self._is_there(transaction):
             self._send(transaction, now)
             return

@@ -56,6 +56,7 @@ def simulate(broker: SimulatedBroker, workload: Workload, seed: int, transaction
 
     events.run(goes_on)
     counts.log_bytes += host.log_end
+    counts.simulated_ms = events.now
     ledger.close_all()
     return counts
 

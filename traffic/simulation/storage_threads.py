@@ -1,4 +1,4 @@
-"""The threads that bring what is in memory to the disk, and that delete old files; their times show in a crash alone."""
+"""The threads that bring what is in memory to the disk, and that delete old files: what a crash shows of them."""
 
 from __future__ import annotations
 

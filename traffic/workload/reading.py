@@ -1,4 +1,4 @@
-"""A workload out of a TOML file: each key read by its kind, held against what can be, and asked for where it is missing.
+"""A workload out of a TOML file: each key read by its kind, held against what can be, or asked for.
 
 `SECTIONS` is the one list of what a file may say. A figure without a source has no default: whoever leaves it out is
 told in one line what is asked.
