@@ -64,7 +64,7 @@ def share_of(counted: Sequence[int], of: Sequence[int]) -> Estimate | None:
     (True, 3.0)
     >>> even, uneven = share_of([10] * 20, [1000] * 20), share_of([200] + [0] * 19, [1000] * 20)
     >>> round(even.low, 4), round(even.high, 4), round(uneven.low, 4), round(uneven.high, 4)
-    (0.0086, 0.0116, 0.0, 0.0614)
+    (0.0086, 0.0116, 0.0002, 0.06)
     """
     seen, trials = sum(counted), sum(of)
     if not trials:
