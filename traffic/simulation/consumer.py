@@ -1,7 +1,8 @@
 """The consumer: long pulls of each queue, one batch after the other, and what it has got of which transaction.
 
 After ``PullMessageProcessor``, ``PullRequestHoldService`` and ``DefaultMQPushConsumerImpl#pullMessage``: a pull that
-finds nothing is held, and answered when a message can be read, a moment after it was stored.
+finds nothing is held, and answered when a message can be read, a moment after it was stored. No pull is lost, as its
+loss would show that of a connection.
 """
 
 from __future__ import annotations
@@ -53,7 +54,6 @@ class Consumer:
         self._counts = run.counts
         self._host = host
         self._batch = client_figure("pull_batch_size")
-        self._timeout_ms = client_figure("pull_timeout")
         self._delay_ms = client_figure("pull_delay_when_exception")
         self._reput_ms = client_figure("reput_wait")
         self._queues = [PulledQueue(number) for number in range(client_figure("topic_queues"))]
@@ -84,15 +84,12 @@ class Consumer:
         if found.status is not GetMessageStatus.FOUND:
             queue.offset = broker.message_store.get_max_offset_in_queue(TOPIC, queue.number)
             return
-        if network.loss_from_broker and self._random.random() < network.loss_from_broker:
-            queue.held_from = now + self._timeout_ms
-        else:
-            arrives = now + network.from_broker_ms.draw(self._random)
-            queue.offset = found.next_begin_offset
-            queue.held_from = arrives + network.to_broker_ms.draw(self._random)
-            for record in found.records:
-                if record is not None:
-                    self._consume(record, arrives)
+        arrives = now + network.from_broker_ms.draw(self._random)
+        queue.offset = found.next_begin_offset
+        queue.held_from = arrives + network.to_broker_ms.draw(self._random)
+        for record in found.records:
+            if record is not None:
+                self._consume(record, arrives)
         if queue.offset < found.max_offset:
             queue.is_waking = True
             events.put(queue.held_from, self._answer, queue)

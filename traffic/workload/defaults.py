@@ -41,7 +41,7 @@ def client_figure(key: str) -> int:
 
     Examples
     --------
-    >>> client_figure("pull_batch_size"), client_figure("pull_timeout")
+    >>> client_figure("pull_batch_size"), client_figure("heartbeat")
     (32, 30000)
     """
     value = _tables()["clients"][key]["value"]
