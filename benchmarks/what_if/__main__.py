@@ -114,7 +114,8 @@ which each simulates by itself.
 |---|--:|--:|--:|--:|
 {chr(10).join(rows)}
 
-{LONG * transactions:,} transactions of 5.3.3 in one process held {long_mb:,.0f} MB at most, {transactions:,} held {short_mb:,.0f} MB.
+In one process, {LONG * transactions:,} transactions of 5.3.3 held {long_mb:,.0f} MB at most, {transactions:,} of them
+{short_mb:,.0f} MB.
 
 {chr(10).join(bars(_bars(taken, transactions, long_mb / short_mb)))}
 """

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from reference.broker.broker_settings import BrokerSettings
     from traffic.rates.answer import Quantiles
-    from traffic.rates.intervals import Estimate
-    from traffic.workload.workload import Workload
+    from traffic.rates.intervals import RateEstimate
+    from traffic.workload.workload import TrafficWorkload
 
 _WORDS: Final = {
     "doubled": "doubled",
@@ -33,12 +33,12 @@ _LEAST_INTERVALS: Final = 10
 _SECOND_MS: Final = 1000
 
 
-def print_answer(answer: TrafficAnswer, workload: Workload, release: str) -> None:
+def print_answer(answer: TrafficAnswer, workload: TrafficWorkload, release: str) -> None:
     """Print it."""
     show(parts(answer, workload, release))
 
 
-def parts(answer: TrafficAnswer, workload: Workload, release: str) -> Iterator[Part]:
+def parts(answer: TrafficAnswer, workload: TrafficWorkload, release: str) -> Iterator[Part]:
     """The answer as a document."""
     for sentence in sentences(answer, release):
         yield Paragraph(sentence, Tone.TITLE)
@@ -80,7 +80,7 @@ def sentences(answer: TrafficAnswer, release: str) -> Iterator[str]:
     )
 
 
-def remarks_on(answer: TrafficAnswer, workload: Workload, settings: BrokerSettings, runs: int) -> Iterator[str]:
+def remarks_on(answer: TrafficAnswer, workload: TrafficWorkload, settings: BrokerSettings, runs: int) -> Iterator[str]:
     """What bounds the answer."""
     done = len(answer.replications)
     if done < runs:
@@ -100,13 +100,13 @@ def remarks_on(answer: TrafficAnswer, workload: Workload, settings: BrokerSettin
             yield f"no {name} fell into the time that was simulated: nothing here shows what they do"
 
 
-def figure(estimate: Estimate | None) -> str:
+def figure(estimate: RateEstimate | None) -> str:
     """A figure with its interval; what was never seen as a bound.
 
     Examples
     --------
-    >>> from traffic.rates.intervals import Estimate
-    >>> figure(Estimate(410.2, 380.1, 442.0)), figure(Estimate(0.0, 0.0, 2.9957, is_bound=True))
+    >>> from traffic.rates.intervals import RateEstimate
+    >>> figure(RateEstimate(410.2, 380.1, 442.0)), figure(RateEstimate(0.0, 0.0, 2.9957, is_bound=True))
     ('410 (380 to 442)', 'fewer than 3')
     """
     if estimate is None:

@@ -13,7 +13,7 @@ from traffic.workload.reading import workload_of
 
 if TYPE_CHECKING:
     from traffic.simulation.counts import TrafficCounts
-    from traffic.workload.workload import Workload
+    from traffic.workload.workload import TrafficWorkload
 
 PLAIN: dict[str, Any] = {
     "transactions": {"per_second": 20, "arrivals": "poisson", "body_bytes": 100},
@@ -34,7 +34,7 @@ def plain_with(**sections: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def workload(**sections: dict[str, Any]) -> Workload:
+def workload(**sections: dict[str, Any]) -> TrafficWorkload:
     return workload_of(plain_with(**sections), "small", "small.toml")
 
 

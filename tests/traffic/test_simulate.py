@@ -55,7 +55,8 @@ def test_a_half_that_is_sent_again_is_delivered_twice_but_not_where_it_is_known_
     lossy = {"loss_from_broker": 0.05}
     counts = counted("5.3.3", 300, network=lossy)
     assert counts.twin_halves == counts.sent_again > 5
-    assert counts.causes["doubled"] == {"A39": counts.twin_halves}
+    assert causes(counts, "doubled") == {"A39"}
+    assert counts.twin_halves - 2 <= counts.total("doubled") <= counts.twin_halves  # two may have been sent three times
     assert counted("fixed", 300, network=lossy).total("doubled") == 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from traffic.rates.intervals import Estimate, batch_mean, rate_of, share_of
+from traffic.rates.intervals import RateEstimate, batch_mean, rate_of, share_of
 from traffic.simulation.counts import MEASURES, Histogram, TrafficCounts
 
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ class Rate:
     """One measure, or one cause of it."""
 
     counted: int
-    each: Estimate | None
+    each: RateEstimate | None
     """For each transaction; None where there was none."""
     per_second: float
     """Transactions a second."""
 
     @property
-    def per_million(self) -> Estimate | None:
+    def per_million(self) -> RateEstimate | None:
         """For a million transactions."""
         return None if self.each is None else self.each.times(MILLION)
 
     @property
-    def per_day(self) -> Estimate | None:
+    def per_day(self) -> RateEstimate | None:
         """For a day at the workload's rate."""
         return None if self.each is None else self.each.times(self.per_second * _SECONDS_A_DAY)
 
@@ -66,7 +66,7 @@ class Quantiles:
     name: str
     counted: int
     mean: float
-    at: dict[str, tuple[float, Estimate | None] | None]
+    at: dict[str, tuple[float, RateEstimate | None] | None]
     """By the quantile's name; None where too few were counted for it."""
 
 
@@ -92,12 +92,12 @@ class TrafficAnswer:
         self.times = tuple(self._times(name) for name in TIMES)
 
     @property
-    def checks_per_transaction(self) -> Estimate | None:
+    def checks_per_transaction(self) -> RateEstimate | None:
         """Check requests for each transaction."""
         return rate_of([counts.checks for counts in self.replications], self._transactions)
 
     @property
-    def write_amplification(self) -> Estimate | None:
+    def write_amplification(self) -> RateEstimate | None:
         """Bytes of the commit log for each byte of a message's body."""
         own = [counts.log_bytes / counts.body_bytes for counts in self.replications if counts.body_bytes]
         whole = self.total.log_bytes / self.total.body_bytes if self.total.body_bytes else 0.0
@@ -123,7 +123,7 @@ class TrafficAnswer:
     def _times(self, name: str) -> Quantiles:
         whole: Histogram = getattr(self.total, name)
         own: list[Histogram] = [getattr(counts, name) for counts in self.replications]
-        at: dict[str, tuple[float, Estimate | None] | None] = {}
+        at: dict[str, tuple[float, RateEstimate | None] | None] = {}
         for quantile, share in QUANTILES.items():
             least = round(1 / (1 - share))
             if whole.total < least:
@@ -171,12 +171,12 @@ def _rate_to_json(rate: Rate) -> dict[str, Any]:
     }
 
 
-def _quantile_to_json(found: tuple[float, Estimate | None]) -> Mapping[str, Any]:
+def _quantile_to_json(found: tuple[float, RateEstimate | None]) -> Mapping[str, Any]:
     value, interval = found
     return {"value": value, "interval": None if interval is None else [interval.low, interval.high]}
 
 
-def _estimate_to_json(estimate: Estimate | None) -> Mapping[str, Any] | None:
+def _estimate_to_json(estimate: RateEstimate | None) -> Mapping[str, Any] | None:
     if estimate is None:
         return None
     return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "is_bound": estimate.is_bound}

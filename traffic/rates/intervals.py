@@ -29,7 +29,7 @@ _Z: Final = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class RateEstimate:
     """A figure and the bounds between which it lies with 95 %.
 
     Attributes
@@ -43,18 +43,18 @@ class Estimate:
     high: float
     is_bound: bool = False
 
-    def times(self, factor: float) -> Estimate:
+    def times(self, factor: float) -> RateEstimate:
         """The same in another unit.
 
         Examples
         --------
-        >>> Estimate(0.5, 0.25, 1.0).times(2)
-        Estimate(value=1.0, low=0.5, high=2.0, is_bound=False)
+        >>> RateEstimate(0.5, 0.25, 1.0).times(2)
+        RateEstimate(value=1.0, low=0.5, high=2.0, is_bound=False)
         """
-        return Estimate(self.value * factor, self.low * factor, self.high * factor, self.is_bound)
+        return RateEstimate(self.value * factor, self.low * factor, self.high * factor, self.is_bound)
 
 
-def share_of(counted: Sequence[int], of: Sequence[int]) -> Estimate | None:
+def share_of(counted: Sequence[int], of: Sequence[int]) -> RateEstimate | None:
     """The share of transactions that something befell, by replications; None where there were none.
 
     Examples
@@ -70,16 +70,16 @@ def share_of(counted: Sequence[int], of: Sequence[int]) -> Estimate | None:
     if not trials:
         return None
     if not seen:
-        return Estimate(0.0, 0.0, 1 - float(_ONE_SIDED ** (1 / trials)), is_bound=True)
+        return RateEstimate(0.0, 0.0, 1 - float(_ONE_SIDED ** (1 / trials)), is_bound=True)
     share = seen / trials
     number = trials / _design_effect(counted, of, share * (1 - share) / trials)
     x = share * number
     low = float(betaincinv(x, number - x + 1, _TAIL))
     high = 1.0 if seen == trials else float(betaincinv(x + 1, max(number - x, 1e-9), 1 - _TAIL))
-    return Estimate(share, low, high)
+    return RateEstimate(share, low, high)
 
 
-def rate_of(counted: Sequence[int], of: Sequence[int]) -> Estimate | None:
+def rate_of(counted: Sequence[int], of: Sequence[int]) -> RateEstimate | None:
     """How many of something there are for each transaction, also where that is more than one.
 
     Examples
@@ -92,14 +92,14 @@ def rate_of(counted: Sequence[int], of: Sequence[int]) -> Estimate | None:
     if not trials:
         return None
     if not seen:
-        return Estimate(0.0, 0.0, 3.0 / trials, is_bound=True)
+        return RateEstimate(0.0, 0.0, 3.0 / trials, is_bound=True)
     rate = seen / trials
     number = trials / _design_effect(counted, of, rate / trials)
     x = rate * number
-    return Estimate(rate, float(gammaincinv(x, _TAIL)) / number, float(gammaincinv(x + 1, 1 - _TAIL)) / number)
+    return RateEstimate(rate, float(gammaincinv(x, _TAIL)) / number, float(gammaincinv(x + 1, 1 - _TAIL)) / number)
 
 
-def batch_mean(values: Sequence[float], value: float) -> Estimate | None:
+def batch_mean(values: Sequence[float], value: float) -> RateEstimate | None:
     """A figure of all replications together, with the interval that the replications' own figures give it.
 
     None of fewer than two replications, which say nothing of how much it varies.
@@ -113,7 +113,7 @@ def batch_mean(values: Sequence[float], value: float) -> Estimate | None:
     if len(values) < 2:
         return None
     half = _student(len(values)) * stdev(values) / sqrt(len(values))
-    return Estimate(value, max(0.0, value - half), value + half)
+    return RateEstimate(value, max(0.0, value - half), value + half)
 
 
 def _design_effect(counted: Sequence[int], of: Sequence[int], independent: float) -> float:

@@ -28,7 +28,7 @@ _QUEUE_FILE_BYTES: Final = 20 * 20_000
 """Files smaller than RocketMQ's, so that what nobody reads any more can be deleted soon."""
 
 
-class BrokerThread(Protocol):
+class HostedThread(Protocol):
     """A thread of the broker's process."""
 
     def start(self, broker: BrokerController) -> None:
@@ -78,7 +78,7 @@ class BrokerHost:
         self.is_stopping = False
         self.causes = Attribution(self.switches, self.settings, clocks_differ=run.workload.clock_deviation_ms > 0)
         self.buffered: dict[int, TrackedHalf] = {}
-        self.threads: list[BrokerThread] = []
+        self.threads: list[HostedThread] = []
         self.told_of_death: list[Callable[[], None]] = []
         self.told_of_boot: list[Callable[[], None]] = []
         self.finish_round: Callable[[], bool] = lambda: True

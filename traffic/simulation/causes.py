@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from traffic.simulation.ledger import Decision, OpState
+from traffic.simulation.ledger import LocalDecision, OpState
 
 if TYPE_CHECKING:
     from reference.broker.broker_settings import BrokerSettings
@@ -93,7 +93,7 @@ class Attribution:
             return "B45" if not self._clocks_differ else "A21"
         if transaction.settled_at >= 0:
             return UNEXPLAINED
-        if transaction.decision is Decision.NEVER and transaction.has_run:
+        if transaction.decision is LocalDecision.NEVER and transaction.has_run:
             return "its local transaction hangs"
         wasted = _wasted_check(half)
         if wasted:

@@ -34,7 +34,7 @@ _TICK_MS: Final = 1.0
 """What nothing changes before the broker's clock does is tried again then."""
 
 
-class CheckThread:
+class CheckServiceThread:
     """The thread.
 
     Attributes
@@ -52,7 +52,7 @@ class CheckThread:
         host.finish_round = self._finish_round
 
     def start(self, _broker: BrokerController) -> None:
-        """See :class:`traffic.simulation.broker_host.BrokerThread`."""
+        """See :class:`traffic.simulation.broker_host.HostedThread`."""
         self._host.put(self._interval, self._begin)
 
     def _begin(self) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from reference.format.properties import UNIQUE_KEY
 from reference.format.record import QueueOffset
 from reference.store.get_message import GetMessageStatus
-from traffic.simulation.ledger import FORGOTTEN, Decision
+from traffic.simulation.ledger import FORGOTTEN, LocalDecision
 from traffic.simulation.producers import KEY_DIGITS, TOPIC
 from traffic.workload.defaults import client_figure
 
@@ -41,7 +41,7 @@ class PulledQueue:
     """The pull that waits is about to be answered."""
 
 
-class Consumer:
+class SimulatedConsumer:
     """One consumer of all queues."""
 
     def __init__(
@@ -104,7 +104,7 @@ class Consumer:
         transaction.delivered += 1
         if transaction.delivered == 1:
             self._counts.delivered += 1
-            if transaction.decision is Decision.COMMIT and transaction.has_run:
+            if transaction.decision is LocalDecision.COMMIT and transaction.has_run:
                 self._counts.commit_to_delivery_ms.add(max(0.0, at - transaction.runs_until))
         elif transaction.delivered == 2:
             self._counts.befell("doubled", transaction.doubled_by or "unexplained")

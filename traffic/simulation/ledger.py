@@ -21,7 +21,7 @@ _SKIPPED: Final = "its consumer's offset was ahead of the queue after a loss of 
 _WITHOUT_RECORD: Final = ("A31", "B31")
 
 
-class Decision(Enum):
+class LocalDecision(Enum):
     """How a local transaction ends."""
 
     COMMIT = "commit"
@@ -89,7 +89,7 @@ class TrackedTransaction:
     group: int
     body_bytes: int
     begun_at: float
-    decision: Decision = Decision.COMMIT
+    decision: LocalDecision = LocalDecision.COMMIT
     first_says_unknown: bool = False
     runs_until: float = inf
     """When the local transaction ends; for ever where it hangs, and before it has begun."""
@@ -121,7 +121,7 @@ class TrackedTransaction:
 
     def is_running(self, now: float) -> bool:
         """Whether its producer still works on it."""
-        return self.has_run and now < self.runs_until and self.decision is not Decision.NEVER
+        return self.has_run and now < self.runs_until and self.decision is not LocalDecision.NEVER
 
 
 @dataclass(slots=True)
@@ -199,7 +199,7 @@ class Ledger:
     def _close(self, transaction: TrackedTransaction) -> None:
         if self.transactions.pop(transaction.number, None) is None:
             return
-        is_owed = transaction.is_acknowledged and transaction.has_run and transaction.decision is Decision.COMMIT
+        is_owed = transaction.is_acknowledged and transaction.has_run and transaction.decision is LocalDecision.COMMIT
         is_put_aside = transaction.is_discarded and transaction.lost_by not in _WITHOUT_RECORD
         if is_owed and not transaction.delivered and not is_put_aside:
             skipped = _SKIPPED if transaction.committed else "unexplained"

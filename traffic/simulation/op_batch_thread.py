@@ -26,7 +26,7 @@ class OpBatchThread:
         """When it would have run while it rests; again an interval later, and so on."""
 
     def start(self, _broker: BrokerController) -> None:
-        """See :class:`traffic.simulation.broker_host.BrokerThread`."""
+        """See :class:`traffic.simulation.broker_host.HostedThread`."""
         self._rests = False
         if self._host.switches.batches_ops:
             self._put(self._interval)

@@ -22,14 +22,14 @@ from reference.format.properties import (
     WAIT_STORE_OK,
 )
 from reference.format.record import TRANSACTION_COMMIT, TRANSACTION_PREPARED_TYPE, CommitLogOffset, QueueOffset
-from traffic.simulation.ledger import Decision, TrackedHalf, TrackedTransaction
+from traffic.simulation.ledger import LocalDecision, TrackedHalf, TrackedTransaction
 from traffic.simulation.requests import STORED_BODY_BYTES
 from traffic.workload.defaults import client_figure
 from traffic.workload.workload import ListenerAnswer
 
 if TYPE_CHECKING:
     from traffic.simulation.broker_host import BrokerHost
-    from traffic.simulation.check_thread import CheckThread
+    from traffic.simulation.check_thread import CheckServiceThread
     from traffic.simulation.requests import BrokerRequests
     from traffic.simulation.running import RunningSimulation
 
@@ -71,11 +71,16 @@ class EndOnItsWay:
     is_answer: bool
 
 
-class Producers:
+class SimulatedProducers:
     """All processes that send, and the listeners of their groups."""
 
     def __init__(
-        self, run: RunningSimulation, transactions: int, host: BrokerHost, requests: BrokerRequests, checks: CheckThread
+        self,
+        run: RunningSimulation,
+        transactions: int,
+        host: BrokerHost,
+        requests: BrokerRequests,
+        checks: CheckServiceThread,
     ) -> None:
         self.left = transactions
         """How many transactions are yet to begin."""
@@ -275,23 +280,23 @@ class Producers:
         transaction.is_acknowledged = transaction.is_over_for_producer = transaction.has_run = True
         self._counts.acknowledged += 1
         if local.hangs and random.random() < local.hangs:
-            transaction.decision = Decision.NEVER
+            transaction.decision = LocalDecision.NEVER
             self._forget(transaction)
             return
         drawn = random.random()
         if drawn < local.rollback:
-            transaction.decision = Decision.ROLLBACK
+            transaction.decision = LocalDecision.ROLLBACK
         elif drawn < local.rollback + local.unknown:
             transaction.first_says_unknown = True
             decided = 1 - local.unknown
             if decided and random.random() * decided < local.rollback:
-                transaction.decision = Decision.ROLLBACK
+                transaction.decision = LocalDecision.ROLLBACK
         ends = at + local.time_ms.draw(random)
         process = self._processes[transaction.producer]
         if process.stands_from <= ends < process.stands_until:
             ends = process.stands_until
         transaction.runs_until = ends
-        says = TRANSACTION_ROLLBACK if transaction.decision is Decision.ROLLBACK else TRANSACTION_COMMIT
+        says = TRANSACTION_ROLLBACK if transaction.decision is LocalDecision.ROLLBACK else TRANSACTION_COMMIT
         self._end(half, says, ends, is_answer=False)
 
     def _end(self, half: TrackedHalf, says: int, at: float, *, is_answer: bool) -> None:
@@ -324,7 +329,7 @@ class Producers:
         """The local transaction is over, unless its process was gone before."""
         if not self._has_ended(transaction):
             return False
-        if transaction.decision is Decision.COMMIT:
+        if transaction.decision is LocalDecision.COMMIT:
             self._counts.decided_commit += 1
         return True
 
@@ -395,7 +400,7 @@ class Producers:
             return
         if transaction.has_run and now >= transaction.runs_until:
             self._has_ended(transaction)
-        if transaction.decision is Decision.NEVER and transaction.has_run:
+        if transaction.decision is LocalDecision.NEVER and transaction.has_run:
             says = ListenerAnswer.UNKNOWN
         elif not transaction.has_run or not self._lives_on(transaction):
             says = checks.never_run
@@ -404,7 +409,7 @@ class Producers:
         elif checks.unknown and self._random.random() < checks.unknown:
             says = ListenerAnswer.UNKNOWN
         else:
-            says = ListenerAnswer.ROLLBACK if transaction.decision is Decision.ROLLBACK else ListenerAnswer.COMMIT
+            says = ListenerAnswer.ROLLBACK if transaction.decision is LocalDecision.ROLLBACK else ListenerAnswer.COMMIT
         if says is ListenerAnswer.UNKNOWN:
             self._forget(transaction)
         else:

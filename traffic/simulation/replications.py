@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from traffic.simulation.counts import TrafficCounts
     from traffic.simulation.simulated_broker import SimulatedBroker
-    from traffic.workload.workload import Workload
+    from traffic.workload.workload import TrafficWorkload
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Replication:
     """One run of :func:`simulate`, as one value that goes to another process."""
 
     broker: SimulatedBroker
-    workload: Workload
+    workload: TrafficWorkload
     seed: int
     transactions: int
 
@@ -43,7 +43,7 @@ def seed_of(seed: int, number: int) -> int:
 
 
 def replications_of(
-    broker: SimulatedBroker, workload: Workload, seed: int, transactions: int, number: int
+    broker: SimulatedBroker, workload: TrafficWorkload, seed: int, transactions: int, number: int
 ) -> list[Replication]:
     """So many replications of as many transactions together; the first ones have one more where they do not part."""
     least, more = divmod(transactions, number)

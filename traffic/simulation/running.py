@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from traffic.simulation.simulated_broker import SimulatedBroker
-    from traffic.workload.workload import Workload
+    from traffic.workload.workload import TrafficWorkload
 
 
 @dataclass(slots=True)
@@ -21,7 +21,7 @@ class RunningSimulation:
     """One simulation."""
 
     broker: SimulatedBroker
-    workload: Workload
+    workload: TrafficWorkload
     random: Random
     """The one source of chance."""
     events: EventQueue = field(default_factory=EventQueue)

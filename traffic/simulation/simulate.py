@@ -7,10 +7,10 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from traffic.simulation.broker_host import BrokerHost
-from traffic.simulation.check_thread import CheckThread
-from traffic.simulation.consumer import Consumer
+from traffic.simulation.check_thread import CheckServiceThread
+from traffic.simulation.consumer import SimulatedConsumer
 from traffic.simulation.op_batch_thread import OpBatchThread
-from traffic.simulation.producers import Producers
+from traffic.simulation.producers import SimulatedProducers
 from traffic.simulation.requests import BrokerRequests
 from traffic.simulation.running import RunningSimulation
 from traffic.simulation.storage_threads import StorageThreads
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from traffic.simulation.counts import TrafficCounts
     from traffic.simulation.simulated_broker import SimulatedBroker
     from traffic.workload.distributions import Recurring
-    from traffic.workload.workload import Workload
+    from traffic.workload.workload import TrafficWorkload
 
 _ROUND_MS = 60_000
 """By how much a check round may outlast its interval (``MAX_PROCESS_TIME_LIMIT``)."""
 
 
-def simulate(broker: SimulatedBroker, workload: Workload, seed: int, transactions: int) -> TrafficCounts:
+def simulate(broker: SimulatedBroker, workload: TrafficWorkload, seed: int, transactions: int) -> TrafficCounts:
     """Simulate so many transactions, and wait until each is settled or given up; the same seed gives the same counts.
 
     It begins with an empty store and begins no transaction more behind the last; what is still under way when all
@@ -37,10 +37,10 @@ def simulate(broker: SimulatedBroker, workload: Workload, seed: int, transaction
     host = BrokerHost(run)
     op_batch = OpBatchThread(host)
     requests = BrokerRequests(host, op_batch)
-    checks, storage = CheckThread(host, requests), StorageThreads(host)
+    checks, storage = CheckServiceThread(host, requests), StorageThreads(host)
     host.threads += [checks, op_batch, storage]
-    producers = Producers(run, transactions, host, requests, checks)
-    Consumer(run, host, requests, storage)
+    producers = SimulatedProducers(run, transactions, host, requests, checks)
+    SimulatedConsumer(run, host, requests, storage)
     events, ledger, counts = run.events, run.ledger, run.counts
     host.boot()
     events.put(0.0, producers.begin, None)
@@ -61,7 +61,7 @@ def simulate(broker: SimulatedBroker, workload: Workload, seed: int, transaction
     return counts
 
 
-def _put_mishaps(run: RunningSimulation, host: BrokerHost, producers: Producers) -> None:
+def _put_mishaps(run: RunningSimulation, host: BrokerHost, producers: SimulatedProducers) -> None:
     """Let each process be paused, stalled or replaced now and then, as long as transactions begin."""
     workload, events = run.workload, run.events
     _recur(run, workload.broker_pauses, host.pause)

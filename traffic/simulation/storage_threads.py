@@ -37,7 +37,7 @@ class StorageThreads:
         """When each half offset was saved that is not yet sure to survive all crashes."""
 
     def start(self, broker: BrokerController) -> None:
-        """See :class:`traffic.simulation.broker_host.BrokerThread`."""
+        """See :class:`traffic.simulation.broker_host.HostedThread`."""
         self._flushed = self._saved_changes = -1
         self._host.put(_CLEANING_MS, self._clean)
         if self._simulation.may_stop:

@@ -64,6 +64,6 @@ def all_defaults() -> list[tuple[str, str, SourcedDefault]]:
 
 @cache
 def _tables() -> dict[str, Any]:
-    path = resources.files("traffic.workload").joinpath("defaults.toml")
-    tables: dict[str, Any] = parse_toml(path.read_text(encoding="utf-8"))
+    text = resources.files("traffic.workload").joinpath("defaults.toml").read_text(encoding="utf-8")
+    tables: dict[str, Any] = parse_toml(text)
     return tables

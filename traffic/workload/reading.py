@@ -27,7 +27,7 @@ from traffic.workload.workload import (
     LocalTransactions,
     NetworkPaths,
     PlannedRestarts,
-    Workload,
+    TrafficWorkload,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _WHOLE: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class WorkloadKey:
     """A key of a section: how its value is read, and what it is, for whoever left it out."""
 
     read: Callable[[Any], Any]
@@ -54,7 +54,7 @@ class Key:
 class Section:
     """A section: its keys, and whether a file must have it."""
 
-    keys: dict[str, Key]
+    keys: dict[str, WorkloadKey]
     asks: str
     is_needed: bool = field(default=False)
 
@@ -166,45 +166,49 @@ def _percentiles(value: dict[str, Any], read: Callable[[Any], float]) -> LogNorm
     return LogNormal(p50, p99)
 
 
-_EVERY: Final = Key(duration_ms, "the mean time between two, such as 30d")
-_LASTS: Final = Key(duration_distribution, 'how long one lasts: { p50 = "20ms", p99 = "200ms" }')
+_EVERY: Final = WorkloadKey(duration_ms, "the mean time between two, such as 30d")
+_LASTS: Final = WorkloadKey(duration_distribution, 'how long one lasts: { p50 = "20ms", p99 = "200ms" }')
 
 SECTIONS: Final = {
     "transactions": Section(
         {
-            "per_second": Key(_per_second, "how many are begun a second"),
-            "arrivals": Key(_one_of("poisson", "constant"), "poisson (waits of any length) or constant"),
-            "body_bytes": Key(size_distribution, "the size of a message's body: 1024, or { p50 = 1024, p99 = 8192 }"),
-            "immunity": Key(_immunity, "CHECK_IMMUNITY_TIME_IN_SECONDS of each message", is_needed=False),
+            "per_second": WorkloadKey(_per_second, "how many are begun a second"),
+            "arrivals": WorkloadKey(_one_of("poisson", "constant"), "poisson (waits of any length) or constant"),
+            "body_bytes": WorkloadKey(
+                size_distribution, "the size of a message's body: 1024, or { p50 = 1024, p99 = 8192 }"
+            ),
+            "immunity": WorkloadKey(_immunity, "CHECK_IMMUNITY_TIME_IN_SECONDS of each message", is_needed=False),
         },
         "the rate and size of transactions",
         is_needed=True,
     ),
     "producers": Section(
         {
-            "count": Key(_whole(1, _MOST_PROCESSES), "how many processes send"),
-            "groups": Key(_whole(1, _MOST_PROCESSES), "of how many producer groups they are"),
+            "count": WorkloadKey(_whole(1, _MOST_PROCESSES), "how many processes send"),
+            "groups": WorkloadKey(_whole(1, _MOST_PROCESSES), "of how many producer groups they are"),
         },
         "the processes that send",
         is_needed=True,
     ),
     "local": Section(
         {
-            "time": Key(duration_distribution, 'how long it takes: { p50 = "20ms", p99 = "900ms" }'),
-            "commit": Key(share, "the share that commits", is_needed=False),
-            "rollback": Key(share, "the share that rolls back"),
-            "unknown": Key(share, "the share that returns UNKNOWN"),
-            "hangs": Key(share, "the share that never ends"),
+            "time": WorkloadKey(duration_distribution, 'how long it takes: { p50 = "20ms", p99 = "900ms" }'),
+            "commit": WorkloadKey(share, "the share that commits", is_needed=False),
+            "rollback": WorkloadKey(share, "the share that rolls back"),
+            "unknown": WorkloadKey(share, "the share that returns UNKNOWN"),
+            "hangs": WorkloadKey(share, "the share that never ends"),
         },
         "executeLocalTransaction",
         is_needed=True,
     ),
     "checks": Section(
         {
-            "after": Key(duration_distribution, 'how long a listener takes to answer: { p50 = "5ms", p99 = "50ms" }'),
-            "unknown": Key(share, "the share of answers for finished transactions that is UNKNOWN"),
-            "while_running": Key(answer, "the answer while the local transaction runs"),
-            "never_run": Key(
+            "after": WorkloadKey(
+                duration_distribution, 'how long a listener takes to answer: { p50 = "5ms", p99 = "50ms" }'
+            ),
+            "unknown": WorkloadKey(share, "the share of answers for finished transactions that is UNKNOWN"),
+            "while_running": WorkloadKey(answer, "the answer while the local transaction runs"),
+            "never_run": WorkloadKey(
                 answer, "the answer for a half whose local transaction never ran: rollback, unknown or commit"
             ),
         },
@@ -213,26 +217,28 @@ SECTIONS: Final = {
     ),
     "network": Section(
         {
-            "to_broker": Key(duration_distribution, 'how long a request is on its way: { p50 = "0.3ms", p99 = "2ms" }'),
-            "from_broker": Key(duration_distribution, "how long an answer is on its way"),
-            "loss_to_broker": Key(share, "the share of requests that are lost for good, such as 1e-5"),
-            "loss_from_broker": Key(share, "the share of answers and checks that are lost for good"),
+            "to_broker": WorkloadKey(
+                duration_distribution, 'how long a request is on its way: { p50 = "0.3ms", p99 = "2ms" }'
+            ),
+            "from_broker": WorkloadKey(duration_distribution, "how long an answer is on its way"),
+            "loss_to_broker": WorkloadKey(share, "the share of requests that are lost for good, such as 1e-5"),
+            "loss_from_broker": WorkloadKey(share, "the share of answers and checks that are lost for good"),
         },
         "latency and loss",
         is_needed=True,
     ),
     "client": Section(
         {
-            "kind": Key(_one_of("remoting", "grpc"), "remoting or grpc: which client sends"),
-            "attempts": Key(_whole(1, 100), "how often a half is sent at most"),
-            "attempt_timeout": Key(duration_ms, "how long an attempt waits for its answer"),
-            "total_timeout": Key(duration_ms, "how long all attempts take together", is_needed=False),
+            "kind": WorkloadKey(_one_of("remoting", "grpc"), "remoting or grpc: which client sends"),
+            "attempts": WorkloadKey(_whole(1, 100), "how often a half is sent at most"),
+            "attempt_timeout": WorkloadKey(duration_ms, "how long an attempt waits for its answer"),
+            "total_timeout": WorkloadKey(duration_ms, "how long all attempts take together", is_needed=False),
         },
         "the client: kind = remoting or grpc",
         is_needed=True,
     ),
     "check_service": Section(
-        {"pass": Key(duration_ms, "how long a check round looks at one half")}, "the pace of check rounds"
+        {"pass": WorkloadKey(duration_ms, "how long a check round looks at one half")}, "the pace of check rounds"
     ),
     "pauses.broker": Section({"every": _EVERY, "lasts": _LASTS}, "the broker's GC pauses"),
     "pauses.producer": Section({"every": _EVERY, "lasts": _LASTS}, "each producer's GC pauses"),
@@ -240,20 +246,21 @@ SECTIONS: Final = {
     "crashes": Section(
         {
             "every": _EVERY,
-            "power_loss": Key(share, "the share of crashes that lose the page cache"),
-            "restart": Key(duration_distribution, "from a crash until the next process serves"),
+            "power_loss": WorkloadKey(share, "the share of crashes that lose the page cache"),
+            "restart": WorkloadKey(duration_distribution, "from a crash until the next process serves"),
         },
         "crashes of the broker",
     ),
     "restarts": Section(
-        {"every": _EVERY, "away": Key(duration_ms, "from the stop until the next process serves")},
+        {"every": _EVERY, "away": WorkloadKey(duration_ms, "from the stop until the next process serves")},
         "orderly restarts of the broker",
     ),
     "deployments": Section(
-        {"every": _EVERY, "away": Key(duration_ms, "how long a producer is away")}, "restarts of each producer"
+        {"every": _EVERY, "away": WorkloadKey(duration_ms, "how long a producer is away")}, "restarts of each producer"
     ),
     "clocks": Section(
-        {"deviation": Key(duration_ms, "the deviation of producers' clocks from the broker's")}, "producers' clocks"
+        {"deviation": WorkloadKey(duration_ms, "the deviation of producers' clocks from the broker's")},
+        "producers' clocks",
     ),
 }
 """What a file may say, by section."""
@@ -261,7 +268,7 @@ SECTIONS: Final = {
 _WITH_PARTS: Final = tuple({name.partition(".")[0] for name in SECTIONS if "." in name})
 
 
-def read_workload(path: Path) -> Workload:
+def read_workload(path: Path) -> TrafficWorkload:
     """Read a workload.
 
     Raises
@@ -280,7 +287,7 @@ def read_workload(path: Path) -> Workload:
     return workload_of(given, path.stem, str(path))
 
 
-def workload_of(given: dict[str, Any], name: str, place: str) -> Workload:
+def workload_of(given: dict[str, Any], name: str, place: str) -> TrafficWorkload:
     """A workload of plain data, as TOML has it; `place` stands before the message of a `BadWorkloadError`."""
     try:
         return _workload(_tables_of(given), name)
@@ -344,7 +351,7 @@ def _needed(name: str) -> list[str]:
     return [key for key, about in SECTIONS[name].keys.items() if about.is_needed and default_of(name, key) is None]
 
 
-def _value(name: str, about: Key, value: Any) -> Any:
+def _value(name: str, about: WorkloadKey, value: Any) -> Any:
     try:
         return about.read(value)
     except ValueError as error:
@@ -353,7 +360,7 @@ def _value(name: str, about: Key, value: Any) -> Any:
         raise ValueError(message) from None
 
 
-def _workload(tables: dict[str, dict[str, Any]], name: str) -> Workload:
+def _workload(tables: dict[str, dict[str, Any]], name: str) -> TrafficWorkload:
     values = {section: _values(tables, section) for section in SECTIONS}
     transactions, producers, local = values["transactions"], values["producers"], values["local"]
     checks, network, client = values["checks"], values["network"], values["client"]
@@ -365,7 +372,7 @@ def _workload(tables: dict[str, dict[str, Any]], name: str) -> Workload:
         message = "client.total_timeout is shorter than client.attempt_timeout: one attempt could never end"
         raise ValueError(message)
     pace, clocks = values["check_service"], values["clocks"]
-    return Workload(
+    return TrafficWorkload(
         name=name,
         arrivals=Arrivals(
             per_second=transactions["per_second"],

@@ -105,7 +105,7 @@ class PlannedRestarts:
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
+class TrafficWorkload:
     """All that a simulation has to know of the clients, the network and the mishaps."""
 
     name: str
