@@ -16,7 +16,7 @@ from traffic.workload.reading import SECTIONS, read_workload, workload_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-BAD = {
+BAD: dict[str, dict[str, dict[str, Any]]] = {
     "p99 lies below p50": {"local": {"time": {"p50": "20ms", "p99": "10ms"}}},
     "expected p50 and p99, not p95": {"local": {"time": {"p50": "20ms", "p95": "30ms"}}},
     "did you mean local.rollback?": {"local": {"rolback": 0.1}},
