@@ -19,7 +19,9 @@ _FIXED = "fixed"
 
 
 def command(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A broker.conf.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A broker.conf; without one, the release's defaults.")
+    ] = None,
     *,
     version: Annotated[
         str | None,

@@ -354,7 +354,8 @@ class SimulatedProducers:
         if not end.is_answer and not self._note_decision(transaction):
             self._forget(transaction)
             return
-        is_cut = end.epoch != host.epoch and transaction.runs_until < host.up_at
+        was_sent_before = end.is_answer or transaction.runs_until < host.up_at
+        is_cut = end.epoch != host.epoch and was_sent_before
         if not host.serves or is_cut:
             self._counts.ends_lost += 1
         else:
