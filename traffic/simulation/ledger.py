@@ -204,6 +204,7 @@ class Ledger:
         if is_owed and not transaction.delivered and not is_put_aside:
             skipped = _SKIPPED if transaction.committed else "unexplained"
             self.counts.befell("lost", transaction.lost_by or skipped)
+        transaction.committed.clear()  # it and its halves name each other
 
     def lose_messages_from(self, place: int, op_offset: int) -> None:
         """A loss of power has taken the log from a place on, and the op queue from an offset on."""
