@@ -12,6 +12,7 @@ _HOUR_MS: Final = 60 * _MINUTE_MS
 _DAY_MS: Final = 24 * _HOUR_MS
 _UNITS: Final = ((_DAY_MS, "days"), (_HOUR_MS, "h"), (_MINUTE_MS, "min"))
 _SHORT: Final = {"s": _SECOND_MS, "m": _MINUTE_MS, "h": _HOUR_MS, "d": _DAY_MS, "w": 7 * _DAY_MS}
+_FINE: Final = {"us": 0.001, "ms": 1.0}
 
 
 def read_duration(text: str) -> int | None:
@@ -24,6 +25,18 @@ def read_duration(text: str) -> int | None:
     """
     found = re.fullmatch(r"(\d{1,9})\s*([smhdw])", text.strip().lower())
     return None if found is None else int(found[1]) * _SHORT[found[2]]
+
+
+def read_milliseconds(text: str) -> float | None:
+    """A length of time down to microseconds, as files of distributions have it, in milliseconds; None if it is none.
+
+    Examples
+    --------
+    >>> read_milliseconds("0.3ms"), read_milliseconds("250us"), read_milliseconds("30s"), read_milliseconds("90")
+    (0.3, 0.25, 30000.0, None)
+    """
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)\s*(us|ms|s|m|h|d|w)", text.strip().lower())
+    return None if found is None else float(found[1]) * (_FINE | _SHORT)[found[2]]
 
 
 def duration(milliseconds: int) -> str:
@@ -86,3 +99,18 @@ def about(seconds: float) -> str:
     """
     unit = _SECOND_MS if round(seconds) * _SECOND_MS < _MINUTE_MS else _MINUTE_MS
     return duration(round(seconds * _SECOND_MS / unit) * unit)
+
+
+def three_digits(milliseconds: float) -> str:
+    """A measured time to three digits: a quantile, a mean.
+
+    Examples
+    --------
+    >>> three_digits(1.2345), three_digits(28141.4), three_digits(453000.0)
+    ('1.23 ms', '28.1 s', '7 min 33 s')
+    """
+    if milliseconds < _SECOND_MS:
+        return f"{float(f'{milliseconds:.3g}'):g} ms"
+    if milliseconds < _MINUTE_MS:
+        return duration(round(float(f"{milliseconds:.3g}")))
+    return duration(round(milliseconds / _SECOND_MS) * _SECOND_MS)

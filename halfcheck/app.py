@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Run RocketMQ": ("check", "conf", "compare", "audit", "defects"),
+    "Run RocketMQ": ("check", "conf", "what-if", "compare", "audit", "defects"),
     "Change it": ("faults", "repairs", "liveness", "replay", "switches", "diff"),
     "Test with it": ("broker", "probe", "fuzz", "judge-jar"),
     "Study": ("instances", "odds", "simulate", "analyze", "export", "coverage", "verdicts", "verify"),

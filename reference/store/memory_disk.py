@@ -37,6 +37,10 @@ class MemoryFile:
             data = data[:allowed]
         end = at + len(data)
         buffer = self.buffer
+        if at == len(buffer) and not self._disk.loses_power:
+            buffer += data
+            self._disk.end_write()
+            return
         if end > len(buffer):
             buffer.extend(bytes(end - len(buffer)))
         if self._disk.loses_power:

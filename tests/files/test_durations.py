@@ -20,6 +20,7 @@ PACKAGES = (
     "real_brokers",
     "reference",
     "spark_trace_analysis",
+    "traffic",
     "wire",
 )
 OWN_WORDS = re.compile(r"/ 1_?000:[^{}]*\} s|/ 60[^{}]*\} min|def show_duration|86_400_000, \"days\"")

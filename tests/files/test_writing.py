@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = (
     "benchmarks", "conformance", "document", "fuzz", "halfcheck", "model_check", "real_brokers", "reference",
-    "spark_trace_analysis", "spec", "wire",
+    "spark_trace_analysis", "spec", "traffic", "wire",
 )  # fmt: skip
 
 ACCEPTED: Final = {

@@ -31,6 +31,7 @@ PACKAGES: Final = (
     "html_report",
     "spark_trace_analysis",
     "spec",
+    "traffic",
     "wire",
 )
 ACTIONS: Final = [action.name for action in TRANSACTIONAL_MESSAGES.actions]

@@ -24,6 +24,7 @@ _PACKAGES = (
     "spark_trace_analysis",
     "conformance",
     "halfcheck",
+    "traffic",
     "wire",
     "real_brokers",
 )

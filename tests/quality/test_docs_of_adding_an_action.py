@@ -40,7 +40,7 @@ def test_no_other_file_names_the_action() -> None:
     assert len(QUOTED) == 6
     folders = (
         "spec", "model_check", "reference", "fuzz", "html_report", "spark_trace_analysis", "halfcheck", "conformance",
-        "wire", "real_brokers",
+        "traffic", "wire", "real_brokers",
     )  # fmt: skip
     sources = [source for folder in folders for source in (ROOT / folder).rglob("*.py")]
     named = {str(source.relative_to(ROOT)) for source in sources if ACTION in source.read_text(encoding="utf-8")}

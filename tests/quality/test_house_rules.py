@@ -24,6 +24,7 @@ PACKAGES: Final = (
     "html_report",
     "spark_trace_analysis",
     "spec",
+    "traffic",
     "wire",
 )
 

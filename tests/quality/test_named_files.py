@@ -23,6 +23,7 @@ PACKAGES: Final = (
     "html_report",
     "spark_trace_analysis",
     "spec",
+    "traffic",
     "wire",
 )
 NOT_OURS: Final = {".git", ".venv", "build", "report"}
@@ -39,6 +40,7 @@ STANDS_FOR_ANOTHER: Final = {
     "model_check/counting.py": "an engine that somebody adds",
     "installed.toml": "written by the setup into what it installs",
     "mine.toml": "an instance of the reader's own",
+    "shop.toml": "a workload of the reader's own",
     "pylock.toml": "a standard's name for a lock file",
     "test_lockstep_mismatch.py": "written by a lockstep run",
     "verdict.md": "written by halfcheck judge-jar",

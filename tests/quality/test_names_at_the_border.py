@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = (
     "conformance", "document", "files", "fuzz", "halfcheck", "model_check", "real_brokers", "reference", "html_report",
-    "spark_trace_analysis", "spec", "wire",
+    "spark_trace_analysis", "spec", "traffic", "wire",
 )  # fmt: skip
 
 NAMES: Final = {

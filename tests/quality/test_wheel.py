@@ -33,6 +33,7 @@ PACKAGES = (
     "html_report",
     "spark_trace_analysis",
     "spec",
+    "traffic",
     "wire",
 )
 STEPS = "send_half t=0 immunity=-1; commit_locally t=0"

@@ -1,0 +1,168 @@
+"""``halfcheck what-if``: how often messages are doubled, lost or late, with a broker.conf, a release and a workload."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from halfcheck.errors import CommandLineError, ExitCode
+from halfcheck.options import USUAL_PROFILE, AsJson, Seed, print_json, refuse_a_file
+
+if TYPE_CHECKING:
+    from traffic.simulation.counts import TrafficCounts
+    from traffic.simulation.replications import Replication
+    from traffic.simulation.simulated_broker import SimulatedBroker
+
+_FIXED = "fixed"
+
+
+def command(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A broker.conf; without one, the release's defaults.")
+    ] = None,
+    *,
+    version: Annotated[
+        str | None,
+        typer.Option(metavar="V", help=f"A release, or {_FIXED}; {USUAL_PROFILE} if none is given."),
+    ] = None,
+    workload: Annotated[Path | None, typer.Option(metavar="FILE", help="The workload, a TOML file.")] = None,
+    transactions: Annotated[int, typer.Option(min=1, help="How many to simulate, in all.")] = 1_000_000,
+    replications: Annotated[
+        int, typer.Option(min=2, max=10_000, help="In how many independent runs, each of its own seed.")
+    ] = 20,
+    seed: Seed = 7,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the answer, and the counts of each run, as JSON files.")
+    ] = None,
+    example: Annotated[
+        bool, typer.Option("--example", help="Print a workload with every key, and where each default is from.")
+    ] = False,
+    as_json: AsJson = False,
+) -> ExitCode:
+    """Say how often: what is doubled, lost, discarded and late, of a million transactions and in a day.
+
+    Producers, network, clients' retries, the reference broker's own code and a consumer are simulated in virtual
+    milliseconds, by the distributions of the workload. Each figure has a 95 % interval, and each mishap its causes by
+    the ids of the catalogue. Ctrl-C ends it with what was counted.
+
+    Examples
+    --------
+    halfcheck what-if --example > shop.toml
+    halfcheck what-if broker.conf --version 5.3.3 --workload shop.toml
+    halfcheck what-if --version 4.9.7 --workload shop.toml --transactions 100000 --json
+    """
+    if example:
+        from traffic.workload.example import example_text
+
+        print(example_text(), end="")
+        return ExitCode.OK
+    if workload is None:
+        message = "give --workload FILE, or --example to see one"
+        raise CommandLineError(message)
+    from halfcheck.printing.remarks import print_remarks
+    from halfcheck.printing.what_if import print_answer, remarks_on
+    from reference.format.broker_conf_remarks import remarks_on_file
+    from traffic.rates.answer import TrafficAnswer
+    from traffic.simulation.replications import replications_of
+    from traffic.workload.reading import read_workload
+
+    refuse_a_file(out)
+    if transactions < replications:
+        message = f"--transactions {transactions}: fewer than one for each of {replications} --replications"
+        raise CommandLineError(message)
+    release = version or USUAL_PROFILE
+    broker = _broker(file, release)
+    given = read_workload(workload)
+    if version is None:
+        typer.echo(f"halfcheck: no --version is given: {release} is taken", err=True)
+    if file is not None:
+        print_remarks(file, remarks_on_file(file, _release_of(release)))
+    runs = replications_of(broker, given, seed, transactions, replications)
+    counted, is_cut = _counted(runs, f"{release}, {given.name}", wanted=not as_json)
+    answer = TrafficAnswer(counted, given.arrivals.per_second)
+    for remark in remarks_on(answer, given, broker.settings, len(runs)):
+        typer.echo(f"halfcheck: {remark}", err=True)
+    content = {
+        "version": release,
+        "workload": given.name,
+        "seed": seed,
+        "left_out": list(given.left_out),
+        **answer.to_json(),
+    }
+    if out is not None:
+        _write(out, content, runs, counted)
+    if as_json:
+        print_json(content)
+    else:
+        print_answer(answer, given, release)
+    return ExitCode.INTERRUPTED if is_cut else ExitCode.OK
+
+
+def _counted(runs: list[Replication], title: str, *, wanted: bool) -> tuple[list[TrafficCounts], bool]:
+    """What the runs have counted, and whether Ctrl-C ended that; what one has counted by then is kept."""
+    from halfcheck.printing.progress import progress_bar
+    from traffic.simulation.replications import run_all
+
+    counted: list[TrafficCounts] = []
+    columns = "{task.completed} of {task.total} runs", "TimeRemainingColumn"
+    try:
+        with progress_bar(title, *columns, wanted=wanted, total=len(runs)) as update:
+
+            def report(counts: TrafficCounts) -> None:
+                counted.append(counts)
+                if update is not None:
+                    update(completed=len(counted))
+
+            run_all(runs, report)
+    except KeyboardInterrupt:
+        if not counted:
+            raise
+        return counted, True
+    return counted, False
+
+
+def _release_of(version: str) -> str:
+    """The release whose keys and defaults count for a version."""
+    import re
+
+    return USUAL_PROFILE if version == _FIXED else re.split(r"[+-]", version, maxsplit=1)[0]
+
+
+def _broker(file: Path | None, version: str) -> SimulatedBroker:
+    """The broker of a release and a ``broker.conf``; raises `TrafficError`, `ModelCheckError`, `BrokenConfigError`."""
+    from fuzz.lockstep.broker_versions import version_of
+    from halfcheck.commands.conf import refuse_rocksdb
+    from model_check.world import Profile
+    from reference.format.broker_conf import broker_conf_of, settings
+    from traffic.errors import TrafficError
+    from traffic.simulation.simulated_broker import SimulatedBroker
+
+    release = _release_of(version)
+    given = () if file is None else settings(file)
+    if file is not None:
+        refuse_rocksdb(file, broker_conf_of(given, release), release)
+    name = version_of(Profile.of(version)) if version == _FIXED else version
+    try:
+        broker = SimulatedBroker.of(name, release, given)
+        broker.switches  # noqa: B018 - a switch that there is not is refused before anything runs
+    except ValueError as error:
+        message = f"--version {error}"
+        raise TrafficError(message) from None
+    return broker
+
+
+def _write(out: Path, content: dict[str, Any], runs: list[Replication], counted: list[TrafficCounts]) -> None:
+    """Write the answer, and what each replication has counted."""
+    import json
+
+    from files.writing import write_whole
+
+    out.mkdir(parents=True, exist_ok=True)
+    of_each = [
+        {"seed": run.seed, "transactions": run.transactions, "counts": counts.to_json()}
+        for run, counts in zip(runs, counted, strict=False)
+    ]
+    for name, data in (("answer.json", content), ("replications.json", of_each)):
+        write_whole(out / name, json.dumps(data, indent=2, ensure_ascii=False) + "\n")

@@ -1,0 +1,99 @@
+"""A simulation from its beginning to its end: a pure function, whose sum over seeds is what rates are made of."""
+
+from __future__ import annotations
+
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING
+
+from traffic.simulation.broker_host import BrokerHost
+from traffic.simulation.check_thread import CheckServiceThread
+from traffic.simulation.consumer import SimulatedConsumer
+from traffic.simulation.op_batch_thread import OpBatchThread
+from traffic.simulation.producers import SimulatedProducers
+from traffic.simulation.requests import BrokerRequests
+from traffic.simulation.running import RunningSimulation
+from traffic.simulation.storage_threads import StorageThreads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from traffic.simulation.counts import TrafficCounts
+    from traffic.simulation.simulated_broker import SimulatedBroker
+    from traffic.workload.distributions import Recurring
+    from traffic.workload.workload import TrafficWorkload
+
+_ROUND_MS = 60_000
+"""By how much a check round may outlast its interval (``MAX_PROCESS_TIME_LIMIT``)."""
+
+
+def simulate(broker: SimulatedBroker, workload: TrafficWorkload, seed: int, transactions: int) -> TrafficCounts:
+    """Simulate so many transactions, and wait until each is settled or given up; the same seed gives the same counts.
+
+    It begins with an empty store and begins no transaction more behind the last; what is still under way when all
+    checks of the last one must be over counts as open. All arguments can be pickled: a task of any engine can call it.
+    """
+    run = RunningSimulation(broker, workload, Random(seed))
+    host = BrokerHost(run)
+    op_batch = OpBatchThread(host)
+    requests = BrokerRequests(host, op_batch)
+    checks, storage = CheckServiceThread(host, requests), StorageThreads(host)
+    host.threads += [checks, op_batch, storage]
+    producers = SimulatedProducers(run, transactions, host, requests, checks)
+    SimulatedConsumer(run, host, requests, storage)
+    events, ledger, counts = run.events, run.ledger, run.counts
+    host.boot()
+    events.put(0.0, producers.begin, None)
+    _put_mishaps(run, host, producers)
+    settings = broker.settings
+    drain_ms = (settings.transaction_check_max + 3) * (settings.transaction_check_interval_ms + _ROUND_MS)
+    immunity = 1000 * (workload.arrivals.immunity_s or 0)
+
+    def goes_on() -> bool:
+        if producers.left:
+            return True
+        return bool(ledger.transactions) and events.now < counts.arriving_ms + drain_ms + immunity
+
+    events.run(goes_on)
+    counts.log_bytes += host.log_end
+    counts.simulated_ms = events.now
+    ledger.close_all()
+    return counts
+
+
+def _put_mishaps(run: RunningSimulation, host: BrokerHost, producers: SimulatedProducers) -> None:
+    """Let each process be paused, stalled or replaced now and then, as long as transactions begin."""
+    workload, events = run.workload, run.events
+    _recur(run, workload.broker_pauses, host.pause)
+    _recur(run, workload.disk_stalls, host.stall)
+    count = workload.arrivals.producers
+    for number in range(count):
+        _recur(run, workload.producer_pauses, partial(producers.pause, number))
+    deployments = workload.deployments
+    if deployments is None:
+        return
+    every, away = deployments.every_ms, deployments.away_ms
+
+    def replace(number: int) -> None:
+        if run.is_arriving:
+            producers.go(number)
+            events.put(events.now + away, producers.come, number)
+            events.put(events.now + every + away, replace, number)
+
+    for number in range(count):
+        events.put(every * (number + 1) / count, replace, number)
+
+
+def _recur(run: RunningSimulation, recurring: Recurring | None, befall: Callable[[float], None]) -> None:
+    """Let something happen again and again, each time for a while."""
+    if recurring is None:
+        return
+    events, random = run.events, run.random
+
+    def happen(_: object) -> None:
+        if run.is_arriving:
+            lasts = recurring.lasts_ms.draw(random)
+            befall(lasts)
+            events.put(events.now + lasts + random.expovariate(1) * recurring.every_ms, happen, None)
+
+    events.put(random.expovariate(1) * recurring.every_ms, happen, None)
