@@ -24,4 +24,4 @@ class RandomStreams:
 
     def of(self, part: str) -> Random:
         """The stream of a part, from its beginning."""
-        return Random(f"{self._seed} {part}")  # noqa: S311 - chance of a simulation
+        return Random(f"{self._seed} {part}")
