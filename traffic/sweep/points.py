@@ -25,6 +25,7 @@ from traffic.workload.reading import workload_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from traffic.simulation.simulated_broker import SimulatedBroker
     from traffic.workload.workload import Workload
@@ -74,7 +75,8 @@ class AsGiven:
     releases: tuple[str, ...]
     broker_of: Callable[[str, Iterable[Setting]], SimulatedBroker]
     workload: Mapping[str, Any]
-    name: str
+    file: Path
+    """Of the workload."""
 
 
 def values_of(settings: Sequence[SweptSetting], points: int | None, seed: int, releases: int) -> list[Values]:
@@ -108,7 +110,7 @@ def points_of(settings: Sequence[SweptSetting], values: Iterable[Values], given:
         A value that the broker, or the workload, can't have.
     """
     found = []
-    workload = workload_of(deepcopy(dict(given.workload)), given.name, given.name)
+    workload = workload_of(deepcopy(dict(given.workload)), given.file.stem, str(given.file))
     for release in given.releases:
         broker = given.broker_of(release, ())
         now = tuple(_value_now(setting, broker, given.workload) for setting in settings)
@@ -123,7 +125,7 @@ def points_of(settings: Sequence[SweptSetting], values: Iterable[Values], given:
                 keys.append(_broker_setting(setting.name, value, line))
             else:
                 _put(table, setting.name, value)
-        swept = workload_of(table, given.name, f"--sweep {said}") if said else workload
+        swept = workload_of(table, given.file.stem, f"--sweep {said}") if said else workload
         for release in given.releases:
             point = SweepPoint(release, row, given.broker_of(release, keys), swept)
             key = point.release, point.broker, point.workload
@@ -159,7 +161,9 @@ def _broker_setting(name: str, value: SweptValue, line: int) -> Setting:
     if milliseconds is not None:
         if not unit or milliseconds % unit:
             whole = "" if not unit else f"; expected whole {'milliseconds' if unit == 1 else 'hours'}"
-            message = f"--sweep {name}={text}: {f'{text} does not fit it' if unit else 'it is no length of time'}{whole}"
+            message = (
+                f"--sweep {name}={text}: {f'{text} does not fit it' if unit else 'it is no length of time'}{whole}"
+            )
             raise TrafficError(message)
         text = str(round(milliseconds / unit))
     key = any_key(name)

@@ -79,9 +79,7 @@ class SweepAnswer:
         self, settings: Sequence[SweptSetting], points: Sequence[SweepPoint], counted: Sequence[list[TrafficCounts]]
     ) -> None:
         self.settings = tuple(settings)
-        self.points = tuple(
-            SweptAnswer(point, counts) for point, counts in zip(points, counted, strict=True)
-        )
+        self.points = tuple(SweptAnswer(point, counts) for point, counts in zip(points, counted, strict=True))
         self.front = _front(self.points)
 
     @property
@@ -108,7 +106,9 @@ class SweepAnswer:
             return None
         least = min(better, key=lambda one: one.aims[aim].value)
         as_good = [one for one in better if not one.differs_from(least, aim).is_sure]
-        return min(as_good, key=lambda one: (len(changed(one, than)), *self._price(one, than, aim), one.aims[aim].value))
+        return min(
+            as_good, key=lambda one: (len(changed(one, than)), *self._price(one, than, aim), one.aims[aim].value)
+        )
 
     def _price(self, one: SweptAnswer, than: SweptAnswer, aim: str) -> tuple[int]:
         """In how many other aims it is worse."""

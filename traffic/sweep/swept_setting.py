@@ -36,7 +36,9 @@ _MOST_STEPS: Final = 1000
 _TWO_DIGITS: Final = 100
 _WIDE: Final = 10
 """A range whose end is so many times its beginning is stepped through by factors."""
-_RANGE: Final = re.compile(r"(?P<low>[^.:]+(?:\.\d+)?[^.:]*)\.\.(?P<high>[^:]+)(?::(?P<steps>[^:]*))?(?::(?P<scale>.*))?")
+_RANGE: Final = re.compile(
+    r"(?P<low>[^.:]+(?:\.\d+)?[^.:]*)\.\.(?P<high>[^:]+)(?::(?P<steps>[^:]*))?(?::(?P<scale>.*))?"
+)
 _SCALES: Final = ("log", "linear")
 _UNITS: Final = ((86_400_000.0, "d", 3), (3_600_000.0, "h", 2), (60_000.0, "m", 10), (1000.0, "s", 1), (1.0, "ms", 1))
 
