@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log1p
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
@@ -101,28 +102,28 @@ def _heat_map(answer: SweepAnswer, aim: str, release: str) -> Plot:
     for one in here:
         row = _row(one, answer, 0, aim)
         rows.append(row | {"across": row["text"], "up": one.point.values[1].text, "shown": _short(row["value"])})
-    values = [row["value"] for row in rows]
-    middle = (min(values) + max(values)) / 2
+    shades = _shades([row["value"] for row in rows])
+    rows = [row | {"shade": shade} for row, shade in zip(rows, shades, strict=True)]
     columns, lines = (_sorted_texts(setting) for setting in (across, up))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("across:N", title=across.name, sort=columns, axis=alt.Axis(labelAngle=0, domain=False, ticks=False)),
         y=alt.Y("up:N", title=up.name, sort=lines[::-1], axis=alt.Axis(domain=False, ticks=False)),
     )
     # The dark end is the bad one, in both colour schemes.
-    colours = alt.Scale(range=["#f4ead0", "#efb36b", "#c8553d", "#6b1e3f"], domain=[min(values), max(values)])
+    colours = alt.Scale(range=["#f4ead0", "#efb36b", "#c8553d", "#6b1e3f"], domain=[0, 0.35, 0.7, 1])
     cells = base.mark_rect(stroke="var(--paper)", strokeWidth=2).encode(
-        color=alt.Color("value:Q", scale=colours, legend=None), description="words:N"
+        color=alt.Color("shade:Q", scale=colours, legend=None), description="words:N"
     )
     layers = [cells]
     if len(columns) <= _MOST_COLUMNS:
-        ink = alt.condition(f"datum.value > {middle}", alt.value("#ffffff"), alt.value("#2a1a10"))
+        ink = alt.condition("datum.shade > 0.5", alt.value("#ffffff"), alt.value("#2a1a10"))
         layers.append(base.mark_text(fontSize=10).encode(text="shown:N", color=ink))
-    chart = alt.layer(*layers).properties(width=WIDTH - 20, height=max(_CELL * len(lines), 90))
+    chart = alt.layer(*layers).properties(width=WIDTH - 20, height=max(_CELL * len(lines), 130))
     title, axis = _TITLES[aim]
     of = f" in {release}" if len(answer.releases) > 1 else ""
     yours = answer.of_release(release)[0]
     now = ", ".join(f"{s.name} {v.text}" for s, v in zip(answer.settings, yours.point.values, strict=True))
-    caption = f"{axis.capitalize()}; the darker the worse. Yours ({now}): {_words(yours, aim)}."
+    caption = f"{axis[0].upper()}{axis[1:]}; the darker the worse. Yours ({now}): {_words(yours, aim)}."
     return Plot(f"{title}{of}", caption, (), (Drawing(release, svg(chart)),))
 
 
@@ -240,10 +241,28 @@ def _across(setting: SweptSetting, rows: Sequence[_Row]) -> alt.X:
 
 
 def _scale(values: Sequence[float], *, zero: bool = True) -> alt.Scale:
-    """Logarithmic where the values lie far apart and none is 0."""
-    if min(values) > 0 and max(values) >= _WIDE * min(values):
-        return alt.Scale(type="log")
+    """By factors where the values lie far apart, beginning at 0 where one is 0."""
+    seen = [value for value in values if value > 0]
+    if seen and max(seen) >= _WIDE * min(seen):
+        return alt.Scale(type="log") if len(seen) == len(values) else alt.Scale(type="symlog", constant=min(seen))
     return alt.Scale(zero=zero)
+
+
+def _shades(values: Sequence[float]) -> list[float]:
+    """Where each value stands between the least and the largest, from 0 to 1, by factors where they lie far apart.
+
+    Examples
+    --------
+    >>> _shades([1.0, 2.0, 3.0]), _shades([5.0, 5.0])
+    ([0.0, 0.5, 1.0], [0.0, 0.0])
+    >>> [round(shade, 2) for shade in _shades([0.0, 10.0, 100.0, 1000.0])]
+    [0.0, 0.15, 0.52, 1.0]
+    """
+    seen = [value for value in values if value > 0]
+    if seen and max(seen) >= _WIDE * min(seen):
+        values = [log1p(value / min(seen)) for value in values]
+    low, high = min(values), max(values)
+    return [(value - low) / (high - low) if high > low else 0.0 for value in values]
 
 
 def _numbers() -> alt.Axis:

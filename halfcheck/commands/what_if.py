@@ -188,7 +188,10 @@ def _release_of(version: str) -> str:
 
 
 def _broker(file: Path | None, version: str, more: Iterable[Setting] = ()) -> SimulatedBroker:
-    """The broker of a release, a ``broker.conf`` and settings behind it; raises `TrafficError`, `ModelCheckError`, `BrokenConfigError`."""
+    """The broker of a release, a ``broker.conf`` and settings behind it.
+
+    Raises `TrafficError`, `ModelCheckError`, `BrokenConfigError`.
+    """
     from fuzz.lockstep.broker_versions import version_of
     from halfcheck.commands.conf import refuse_rocksdb
     from model_check.world import Profile

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -26,6 +25,7 @@ from traffic.workload.reading import tables_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from reference.format.java_properties import Setting
     from traffic.simulation.simulated_broker import SimulatedBroker

@@ -1,4 +1,4 @@
-"""The answer of a sweep as a document: what to change, in words; then the settings that no other beats; then releases."""
+"""The answer of a sweep as a document: what to change, in words; the settings that no other beats; the releases."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def parts(answer: SweepAnswer) -> Iterator[Part]:
     if answer.settings:
         yield Heading("The settings that no other one beats")
         yield Paragraph(
-            "A point beats another one if it is better in one of the three beyond the 95 % interval of their difference, "
-            "and worse in none beyond it."
+            "A point beats another one if it is better in doubled or lost, mean delay or checks beyond the 95 % interval "
+            "of their difference, and worse in none beyond it."
         )
         yield _front_table(answer)
     if len(answer.releases) > 1:
@@ -44,8 +44,8 @@ def parts(answer: SweepAnswer) -> Iterator[Part]:
     total = yours.answer.total.transactions
     yield Paragraph(
         f"{counted(len(answer.points), 'point')}, {total:,} transactions each in "
-        f"{len(yours.answer.replications)} runs, at {yours.answer.per_second:g} a second. All points meet the same arrivals, "
-        "local transactions and mishaps; intervals of differences are those of paired runs, 95 %."
+        f"{len(yours.answer.replications)} runs, at {yours.answer.per_second:g} a second. All points meet the same "
+        "arrivals, local transactions and mishaps; intervals of differences are those of paired runs, 95 %."
     )
 
 
@@ -158,7 +158,7 @@ def _front_table(answer: SweepAnswer) -> Part:
     has_releases = len(answer.releases) > 1
     columns = (
         *(["release"] if has_releases else []),
-        *(f">{setting.name}" for setting in answer.settings),
+        *(setting.name for setting in answer.settings),
         ">doubled or lost a day", ">mean delay", ">p99", ">checks a day", "",
     )  # fmt: skip
     yours = answer.yours

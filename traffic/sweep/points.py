@@ -1,4 +1,4 @@
-"""The points of a sweep: each value with each other one, or a Latin hypercube, in each release; and what each simulates.
+"""The points of a sweep: each value with each other one or a Latin hypercube, in each release; what each simulates.
 
 A Latin hypercube (McKay, Beckman and Conover, Technometrics 1979) of so many points has one in each of as many equal
 parts of every range, so that few points say something of many settings.
