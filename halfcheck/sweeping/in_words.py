@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from document.parts import Heading, Paragraph, Part, Tone, tabulated
 from document.words import counted
-from halfcheck.printing.what_if import MEASURES_IN_WORDS, cause_in_words, figure, milliseconds, short
+from files.durations import three_digits
+from halfcheck.printing.what_if import MEASURES_IN_WORDS, cause_in_words, figure, short
 from spec.releases.broker_defaults import release_numbers
 from traffic.simulation.counts import MEASURES
 from traffic.sweep.sweep_answer import AIMS, CHECKS, DELAY, DOUBLED_OR_LOST, SweepAnswer, SweptAnswer, changed
@@ -14,7 +15,7 @@ from traffic.sweep.sweep_answer import AIMS, CHECKS, DELAY, DOUBLED_OR_LOST, Swe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from traffic.rates.intervals import Estimate
+    from traffic.rates.intervals import RateEstimate
     from traffic.sweep.differences import Difference
     from traffic.sweep.swept_setting import SweptSetting
 
@@ -140,18 +141,18 @@ def _bounded(found: Difference) -> str:
 def _delay_effect(one: SweptAnswer, yours: SweptAnswer) -> str:
     found = one.differs_from(yours, DELAY)
     p99 = [each.answer.times[0].at["p99"] for each in (yours, one)]
-    of_p99 = "" if None in p99 else f", p99 {' to '.join(milliseconds(at[0]) for at in p99 if at is not None)}"
+    of_p99 = "" if None in p99 else f", p99 {' to '.join(three_digits(at[0]) for at in p99 if at is not None)}"
     if not found.is_sure:
-        return f"delay as before (mean {milliseconds(one.aims[DELAY].value)}{of_p99})"
+        return f"delay as before (mean {three_digits(one.aims[DELAY].value)}{of_p99})"
     low, high = sorted((abs(found.low), abs(found.high)))
     return (
-        f"mean delay from {milliseconds(yours.aims[DELAY].value)} to {milliseconds(one.aims[DELAY].value)} "
-        f"({milliseconds(low)} to {milliseconds(high)} {'less' if found.value < 0 else 'more'}{of_p99})"
+        f"mean delay from {three_digits(yours.aims[DELAY].value)} to {three_digits(one.aims[DELAY].value)} "
+        f"({three_digits(low)} to {three_digits(high)} {'less' if found.value < 0 else 'more'}{of_p99})"
     )
 
 
-def _time(estimate: Estimate) -> str:
-    return f"{milliseconds(estimate.value)} ({milliseconds(estimate.low)} to {milliseconds(estimate.high)})"
+def _time(estimate: RateEstimate) -> str:
+    return f"{three_digits(estimate.value)} ({three_digits(estimate.low)} to {three_digits(estimate.high)})"
 
 
 def _front_table(answer: SweepAnswer) -> Part:
@@ -175,7 +176,7 @@ def _front_table(answer: SweepAnswer) -> Part:
                 *(value.text for value in one.point.values),
                 figure(one.aims[DOUBLED_OR_LOST]),
                 _time(one.aims[DELAY]),
-                "–" if p99 is None else milliseconds(p99[0]),
+                "–" if p99 is None else three_digits(p99[0]),
                 figure(one.aims[CHECKS]),
                 f"yours{', beaten' if is_beaten else ''}" if one is yours else "",
             )
@@ -216,7 +217,7 @@ def _releases_table(answer: SweepAnswer) -> Part:
 
 
 def _gap(found: Difference, *, is_time: bool = False) -> str:
-    said = milliseconds if is_time else short
+    said = three_digits if is_time else short
     if not found.is_sure:
         return f"none seen (up to {said(max(-found.low, found.high))})"
     low, high = sorted((abs(found.low), abs(found.high)))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from traffic.simulation.simulated_broker import SimulatedBroker
-    from traffic.workload.workload import Workload
+    from traffic.workload.workload import TrafficWorkload
 
 MOST_POINTS: Final = 500
 """The most that may be asked for: beyond them stands a slip of the finger, and a day of waiting."""
@@ -52,7 +52,7 @@ class SweepPoint:
     release: str
     values: Values
     broker: SimulatedBroker
-    workload: Workload
+    workload: TrafficWorkload
     is_yours: bool = False
 
     def replications(self, seed: int, transactions: int, number: int) -> list[Replication]:

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 from traffic.rates.answer import TrafficAnswer
-from traffic.rates.intervals import Estimate, batch_mean, rate_of
+from traffic.rates.intervals import RateEstimate, batch_mean, rate_of
 from traffic.simulation.counts import MEASURES
 from traffic.sweep.differences import UNSEEN, Difference, paired
 
@@ -44,14 +44,14 @@ class SweptAnswer:
         self._least = self._a_day * UNSEEN / max(sum(transactions), 1)
         self._each = {DELAY: [counts.commit_to_delivery_ms.mean for counts in replications]}
         delay = batch_mean(self._each[DELAY], fmean(self._each[DELAY]))
-        self.aims = {DELAY: delay or Estimate(self._each[DELAY][0], 0.0, inf)}
+        self.aims = {DELAY: delay or RateEstimate(self._each[DELAY][0], 0.0, inf)}
         """The figure of each of `AIMS`, with its interval."""
         for name in (DOUBLED_OR_LOST, CHECKS, *MEASURES):
             counted = [_counted(counts, name) for counts in replications]
             self._each[name] = [self._a_day * seen / max(of, 1) for seen, of in zip(counted, transactions, strict=True)]
             found = rate_of(counted, transactions) if name in AIMS else None
             if name in AIMS:
-                self.aims[name] = (found or Estimate(0.0, 0.0, 0.0)).times(self._a_day)
+                self.aims[name] = (found or RateEstimate(0.0, 0.0, 0.0)).times(self._a_day)
 
     def differs_from(self, other: SweptAnswer, name: str) -> Difference:
         """By how much more of one of `AIMS`, or of `MEASURES` a day, this point has than another."""
@@ -153,5 +153,5 @@ def _front(points: Sequence[SweptAnswer]) -> tuple[SweptAnswer, ...]:
     return tuple(front)
 
 
-def _bounds_to_json(found: Difference | Estimate) -> dict[str, float]:
+def _bounds_to_json(found: Difference | RateEstimate) -> dict[str, float]:
     return {"value": found.value, "low": found.low, "high": found.high}
