@@ -200,8 +200,10 @@ def _releases_table(answer: SweepAnswer) -> Part:
         causes = dict.fromkeys(cause for rates in found for cause, _ in rates.causes)
         for cause in causes:
             cells = (dict(rates.causes).get(cause) for rates in found)
-            own = [f"{cell.counted * _SECONDS_A_DAY * one.answer.per_second / one.answer.total.transactions:,.3g}"
-                   if cell is not None else "–" for cell, one in zip(cells, (first, *others), strict=True)]  # fmt: skip
+            own = [
+                "–" if cell is None else short(cell.counted * _a_day(one))
+                for cell, one in zip(cells, (first, *others), strict=True)
+            ]
             rows.append((f"by {cause_in_words(cause)}", *own, *[""] * len(others)))
     rows.append(
         ("mean delay", *(_time(one.aims[DELAY]) for one in (first, *others)),
@@ -216,8 +218,15 @@ def _releases_table(answer: SweepAnswer) -> Part:
     return tabulated("~a day", *head, *differences, rows=rows)
 
 
+def _a_day(one: SweptAnswer) -> float:
+    """How many a day one of a run's events stands for."""
+    return _SECONDS_A_DAY * one.answer.per_second / max(one.answer.total.transactions, 1)
+
+
 def _gap(found: Difference, *, is_time: bool = False) -> str:
     said = three_digits if is_time else short
+    if found.low == found.high == 0:
+        return "none"
     if not found.is_sure:
         return f"none seen (up to {said(max(-found.low, found.high))})"
     low, high = sorted((abs(found.low), abs(found.high)))

@@ -190,8 +190,9 @@ def _range_of(text: str) -> tuple[SweptRange, int] | None:
     if scale == "log" and low <= 0:
         message = f"a logarithmic range can't begin at {low_text}; give a beginning above 0, or :linear"
         raise ValueError(message)
-    is_whole = not is_time and all(re.fullmatch(r"\d+", end) for end in (low_text, high_text))
-    return SweptRange(low, high, is_time, is_whole, scale == "log"), _steps(found["steps"])
+    steps = _steps(found["steps"])
+    is_whole = not is_time and high - low >= steps - 1 and all(re.fullmatch(r"\d+", end) for end in (low_text, high_text))
+    return SweptRange(low, high, is_time, is_whole, scale == "log"), steps
 
 
 def _steps(text: str | None) -> int:
@@ -221,7 +222,7 @@ def _rounded(value: float) -> float:
     Examples
     --------
     >>> _rounded(2783.1), _rounded(0.000316)
-    (2800, 0.00032)
+    (2800.0, 0.00032)
     """
     return value if value == 0 else round(value, 1 - floor(log10(abs(value))))
 
