@@ -34,8 +34,8 @@ def parts(answer: SweepAnswer) -> Iterator[Part]:
     if answer.settings:
         yield Heading("The settings that no other one beats")
         yield Paragraph(
-            "A point beats another one if it is better in doubled or lost, mean delay or checks beyond the 95 % interval "
-            "of their difference, and worse in none beyond it."
+            "A point beats another one if it is better in doubled or lost, mean delay or checks beyond the 95 % "
+            "interval of their difference, and worse in none beyond it."
         )
         yield _front_table(answer)
     if len(answer.releases) > 1:

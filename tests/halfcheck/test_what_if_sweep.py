@@ -89,7 +89,10 @@ def test_an_upgrade_is_one_command(shop: Path, capsys: pytest.CaptureFixture[str
         (("--releases", "4.9.8"), "--version 4.9.8: the reference broker, which is simulated, is none of that release"),
         (("--releases", ","), "--releases: expected names with commas such as 4.9.7,5.5.1,fixed, or all"),
         (("--releases", "4.9.7", "--version", "5.5.1"), "give either --version or --releases"),
-        (("--sweep", "transactionTimeOut=1s", "--transactions", "3"), "--transactions 3: fewer than one for each of 20"),
+        (
+            ("--sweep", "transactionTimeOut=1s", "--transactions", "3"),
+            "--transactions 3: fewer than one for each of 20",
+        ),
         (("--releases", "all", "--master", "yarn"), "--master yarn: give --out DIR, a folder that all machines see"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What ``--sweep`` takes: names of broker.conf and of the workload, lists and ranges; and one line for what can't be."""
+"""What ``--sweep`` takes: names of broker.conf and workload, lists and ranges; and one line for what can't be."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ def test_a_percentile_has_a_short_name_where_a_section_has_one_distribution() ->
         ("transactionTimeout=1s", "transactionTimeout: no such setting; did you mean transactionTimeOut?"),
         ("local.tme=1s", "local.tme: no such setting; did you mean local.time?"),
         ("=1s", "(nothing): no such setting; there are transactionTimeOut, "),
-        ("sendMessageThreadPoolNums=1,2", "sendMessageThreadPoolNums: no simulation depends on it; of broker.conf they"),
+        (
+            "sendMessageThreadPoolNums=1,2",
+            "sendMessageThreadPoolNums: no simulation depends on it; of broker.conf they",
+        ),
         (TIME, f"{TIME}: expected NAME=VALUES, such as transactionTimeOut=1s..60s"),
         (f"{TIME}=", "there is nothing to sweep over; give values with commas"),
         (f"{TIME}=,", "there is nothing to sweep over; give values with commas"),

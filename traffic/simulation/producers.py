@@ -22,7 +22,7 @@ from reference.format.properties import (
     WAIT_STORE_OK,
 )
 from reference.format.record import TRANSACTION_COMMIT, TRANSACTION_PREPARED_TYPE, CommitLogOffset, QueueOffset
-from traffic.simulation.ledger import LocalDecision, Fate, TrackedHalf, TrackedTransaction
+from traffic.simulation.ledger import Fate, LocalDecision, TrackedHalf, TrackedTransaction
 from traffic.simulation.requests import STORED_BODY_BYTES
 from traffic.workload.defaults import client_figure
 from traffic.workload.workload import ListenerAnswer

@@ -191,7 +191,9 @@ def _range_of(text: str) -> tuple[SweptRange, int] | None:
         message = f"a logarithmic range can't begin at {low_text}; give a beginning above 0, or :linear"
         raise ValueError(message)
     steps = _steps(found["steps"])
-    is_whole = not is_time and high - low >= steps - 1 and all(re.fullmatch(r"\d+", end) for end in (low_text, high_text))
+    is_whole = (
+        not is_time and high - low >= steps - 1 and all(re.fullmatch(r"\d+", end) for end in (low_text, high_text))
+    )
     return SweptRange(low, high, is_time, is_whole, scale == "log"), steps
 
 

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Final
 
-from benchmarks.computer import bars, computer
+from benchmarks.computer import bars, computer, family
 
 RESULTS: Final = Path(__file__).with_name("RESULTS.md")
 WANTED_POINTS: Final = 60
@@ -46,7 +46,7 @@ def finished(out: Path) -> int:
 
 def kill_and_go_on(words: list[str], out: Path, total: int) -> int:
     """Kill a worker after a tenth and the driver after a third, then go on; gives how many were finished then."""
-    driver = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
+    driver = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_for(out, total // 10)
     for worker in workers_below(driver.pid):
         os.kill(worker, signal.SIGKILL)
@@ -56,7 +56,7 @@ def kill_and_go_on(words: list[str], out: Path, total: int) -> int:
     driver.wait()
     sleep(2)
     kept = finished(out)
-    subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)  # noqa: S603
+    subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     return kept
 
 
@@ -67,23 +67,13 @@ def wait_for(out: Path, number: int) -> None:
 
 
 def workers_below(pid: int) -> list[int]:
-    """The Python workers of Spark below a process, the forked ones first."""
-    parents, workers = {}, []
-    for folder in Path("/proc").glob("[0-9]*"):
+    """The Python processes of Spark below a process, the workers before the one that forks them."""
+    found = []
+    for process in family(pid):
         with suppress(OSError):
-            status = (folder / "stat").read_text().rpartition(")")[2].split()
-            parents[int(folder.name)] = int(status[1])
-            if _WORKER in (folder / "cmdline").read_bytes():
-                workers.append(int(folder.name))
-    mine = [worker for worker in workers if is_below(worker, pid, parents)]
-    return sorted(mine, key=lambda worker: parents[worker] not in mine)
-
-
-def is_below(worker: int, pid: int, parents: dict[int, int]) -> bool:
-    """Whether a process descends from another one."""
-    while worker in parents and worker != pid:
-        worker = parents[worker]
-    return worker == pid
+            if _WORKER in Path(f"/proc/{process}/cmdline").read_bytes():
+                found.append(process)
+    return found[::-1]
 
 
 def main(transactions: int) -> None:
@@ -96,7 +86,7 @@ def main(transactions: int) -> None:
         workload.write_text(example_text(), encoding="utf-8")
         whole, cut = Path(folder) / "whole", Path(folder) / "cut"
         began = monotonic()
-        subprocess.run(command(workload, whole, transactions), stdout=subprocess.DEVNULL, check=True)  # noqa: S603
+        subprocess.run(command(workload, whole, transactions), stdout=subprocess.DEVNULL, check=True)
         seconds = monotonic() - began
         total = finished(whole)
         kept = kill_and_go_on(command(workload, cut, transactions), cut, total)
@@ -110,7 +100,12 @@ def main(transactions: int) -> None:
         f"{WANTED_POINTS * WANTED_TRANSACTIONS / rate:,.0f} s: that is not measured, and Spark's start counts in full."
     )  # fmt: skip
     rows = [
-        ("seconds of the sweep", f"≤ {WANTED_SECONDS}", f"{seconds:,.0f}", seconds <= WANTED_SECONDS if is_full else None),
+        (
+            "seconds of the sweep",
+            f"≤ {WANTED_SECONDS}",
+            f"{seconds:,.0f}",
+            seconds <= WANTED_SECONDS if is_full else None,
+        ),
         ("same bytes after two kills", "yes", "yes" if is_same else "no", is_same),
     ]
     text = f"""# How long a sweep takes
@@ -119,11 +114,11 @@ Written by `make bench-sweep`.
 
 {computer()} Load before: {load:.2f}.
 The example of `halfcheck what-if --example`, {points} points ({" x ".join(SWEEP)}, and what the files say) of
-{transactions:,} transactions in {REPLICATIONS} replications each, on `local[2]`, Spark's start, the tables and the page included: {seconds:,.0f} s,
-{rate:,.0f} transactions a second.{about}
+{transactions:,} transactions in {REPLICATIONS} replications each, on `local[2]`, Spark's start, tables and page included:
+{seconds:,.0f} s, {rate:,.0f} transactions a second.{about}
 
-The same sweep lost a Python worker after a tenth and its driver after a third of its simulations (SIGKILL); {kept} of {total}
-were found by the next command.
+The same sweep lost a Python worker after a tenth and its driver after a third of its simulations (SIGKILL); {kept} of
+{total} were found by the next command.
 
 {chr(10).join(bars(rows))}
 """
