@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -61,7 +61,10 @@ def test_what_was_not_seen_may_differ_by_three_events() -> None:
 
 
 def test_common_random_numbers_give_two_brokers_the_same_transactions() -> None:
-    mess = {"local": {"time": SLOW, "rollback": 0.2, "hangs": 0.01}, "network": {"loss_to_broker": 0.05}}
+    mess: dict[str, Any] = {
+        "local": {"time": SLOW, "rollback": 0.2, "hangs": 0.01},
+        "network": {"loss_to_broker": 0.05},
+    }
     slow, quick = broker("5.5.1"), broker("4.9.7")
     mine, its = (simulate(one, workload(**mess), 7, 400) for one in (slow, quick))
     same = ("transactions", "arriving_ms", "body_bytes", "acknowledged", "decided_commit")

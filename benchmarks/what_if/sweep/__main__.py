@@ -114,7 +114,7 @@ Written by `make bench-sweep`.
 
 {computer()} Load before: {load:.2f}.
 The example of `halfcheck what-if --example`, {points} points ({" x ".join(SWEEP)}, and what the files say) of
-{transactions:,} transactions in {REPLICATIONS} replications each, on `local[2]`, Spark's start, tables and page included:
+{transactions:,} transactions in {REPLICATIONS} replications each, on `local[2]`, with Spark's start, tables and page:
 {seconds:,.0f} s, {rate:,.0f} transactions a second.{about}
 
 The same sweep lost a Python worker after a tenth and its driver after a third of its simulations (SIGKILL); {kept} of
