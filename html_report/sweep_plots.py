@@ -162,10 +162,13 @@ def _front(answer: SweepAnswer) -> Plot:
             "delay:Q",
             title=_TITLES[DELAY][1],
             scale=_scale([row["delay"] for row in rows], zero=False),
-            axis=_numbers(),
+            axis=_numbers(grid=False),
         ),
         y=alt.Y(
-            "value:Q", title="doubled or lost a day", scale=_scale([row["value"] for row in rows]), axis=_numbers()
+            "value:Q",
+            title="doubled or lost a day",
+            scale=_scale([row["value"] for row in rows]),
+            axis=_numbers(grid=False),
         ),
     )
     colours = alt.Scale(domain=kinds, range=["var(--muted)", "var(--accent)", "var(--bad)"])
@@ -265,8 +268,8 @@ def _shades(values: Sequence[float]) -> list[float]:
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]
 
 
-def _numbers() -> alt.Axis:
-    return alt.Axis(labelExpr=_NUMBER_LABEL, tickCount=5)
+def _numbers(*, grid: bool = True) -> alt.Axis:
+    return alt.Axis(labelExpr=_NUMBER_LABEL, tickCount=4, grid=grid, labelOverlap="greedy")
 
 
 def _fill(series: Sequence[str]) -> alt.Fill:

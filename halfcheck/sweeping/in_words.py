@@ -34,8 +34,8 @@ def parts(answer: SweepAnswer) -> Iterator[Part]:
     if answer.settings:
         yield Heading("The settings that no other one beats")
         yield Paragraph(
-            "A point beats another one if it is better in doubled or lost, mean delay or checks beyond the 95 % "
-            "interval of their difference, and worse in none beyond it."
+            "A point beats another one if it has no more doubled or lost, mean delay and checks, and less of one of "
+            "them beyond the 95 % interval of their difference."
         )
         yield _front_table(answer)
     if len(answer.releases) > 1:
@@ -143,7 +143,10 @@ def _delay_effect(one: SweptAnswer, yours: SweptAnswer) -> str:
     p99 = [each.answer.times[0].at["p99"] for each in (yours, one)]
     of_p99 = "" if None in p99 else f", p99 {' to '.join(three_digits(at[0]) for at in p99 if at is not None)}"
     if not found.is_sure:
-        return f"delay as before (mean {three_digits(one.aims[DELAY].value)}{of_p99})"
+        return (
+            f"mean delay from {three_digits(yours.aims[DELAY].value)} to {three_digits(one.aims[DELAY].value)}, "
+            f"which may be chance{of_p99}"
+        )
     low, high = sorted((abs(found.low), abs(found.high)))
     return (
         f"mean delay from {three_digits(yours.aims[DELAY].value)} to {three_digits(one.aims[DELAY].value)} "

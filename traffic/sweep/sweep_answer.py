@@ -59,9 +59,9 @@ class SweptAnswer:
         return paired(other._each[name], self._each[name], least)
 
     def beats(self, other: SweptAnswer) -> bool:
-        """Whether it is better than another in one of `AIMS`, beyond the interval, and worse in none beyond it."""
+        """Whether it has no more than another of any of `AIMS`, and less of one beyond the difference's interval."""
         found = [self.differs_from(other, name) for name in AIMS]
-        return any(one.high < 0 for one in found) and not any(one.low > 0 for one in found)
+        return all(one.value <= 0 for one in found) and any(one.high < 0 for one in found)
 
 
 class SweepAnswer:
@@ -144,7 +144,7 @@ def changed(one: SweptAnswer, than: SweptAnswer) -> tuple[int, ...]:
 
 
 def _front(points: Sequence[SweptAnswer]) -> tuple[SweptAnswer, ...]:
-    """The points that no other one beats; of some that beat each other in a circle, those that came first."""
+    """The points that no other one beats; none can beat another in a circle, as it has no more of anything."""
     front: list[SweptAnswer] = []
     for one in sorted(points, key=lambda one: tuple(one.aims[name].value for name in AIMS)):
         if not any(other.beats(one) for other in front):
