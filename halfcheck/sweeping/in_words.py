@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from traffic.rates.intervals import RateEstimate
-    from traffic.sweep.differences import Difference
+    from traffic.sweep.differences import PairedDifference
     from traffic.sweep.swept_setting import SweptSetting
 
 _AIMS_IN_WORDS: Final = {
@@ -125,13 +125,13 @@ def _counted_effect(name: str, one: SweptAnswer, yours: SweptAnswer) -> str:
     return f"{_bounded(found)} {word} a day"
 
 
-def _bounded(found: Difference) -> str:
+def _bounded(found: PairedDifference) -> str:
     """A sure difference: `41 fewer (36 to 46)`.
 
     Examples
     --------
-    >>> from traffic.sweep.differences import Difference
-    >>> _bounded(Difference(-41.0, -46.0, -36.0)), _bounded(Difference(2.0, 1.0, 3.0))
+    >>> from traffic.sweep.differences import PairedDifference
+    >>> _bounded(PairedDifference(-41.0, -46.0, -36.0)), _bounded(PairedDifference(2.0, 1.0, 3.0))
     ('41 fewer (36 to 46)', '2 more (1 to 3)')
     """
     low, high = sorted((abs(found.low), abs(found.high)))
@@ -226,7 +226,7 @@ def _a_day(one: SweptAnswer) -> float:
     return _SECONDS_A_DAY * one.answer.per_second / max(one.answer.total.transactions, 1)
 
 
-def _gap(found: Difference, *, is_time: bool = False) -> str:
+def _gap(found: PairedDifference, *, is_time: bool = False) -> str:
     said = three_digits if is_time else short
     if found.low == found.high == 0:
         return "none"

@@ -24,7 +24,7 @@ _TAIL: Final = 0.975
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PairedDifference:
     """How much more the second of two has than the first, and the bounds between which that lies with 95 %."""
 
     value: float
@@ -37,7 +37,7 @@ class Difference:
         return self.low > 0 or self.high < 0
 
 
-def paired(first: Sequence[float], second: Sequence[float], least: float = 0.0) -> Difference:
+def paired(first: Sequence[float], second: Sequence[float], least: float = 0.0) -> PairedDifference:
     """The mean difference of pairs, its interval at least so wide to each side.
 
     Examples
@@ -46,13 +46,13 @@ def paired(first: Sequence[float], second: Sequence[float], least: float = 0.0) 
     >>> found.value, round(found.low, 2), round(found.high, 2), found.is_sure
     (2.0, 0.7, 3.3, True)
     >>> paired([0, 0], [0, 0], least=3.0)
-    Difference(value=0.0, low=-3.0, high=3.0)
+    PairedDifference(value=0.0, low=-3.0, high=3.0)
     """
     gaps = [its - mine for mine, its in zip(first, second, strict=True)]
     value = fmean(gaps)
     student = _student(len(gaps)) * stdev(gaps) / sqrt(len(gaps)) if len(gaps) > 1 else 0.0
     half = max(student, least)
-    return Difference(value, value - half, value + half)
+    return PairedDifference(value, value - half, value + half)
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from traffic.rates.answer import TrafficAnswer
 from traffic.rates.intervals import RateEstimate, batch_mean, rate_of
 from traffic.simulation.counts import MEASURES
-from traffic.sweep.differences import UNSEEN, Difference, paired
+from traffic.sweep.differences import UNSEEN, PairedDifference, paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ class SweptAnswer:
             if name in AIMS:
                 self.aims[name] = (found or RateEstimate(0.0, 0.0, 0.0)).times(self._a_day)
 
-    def differs_from(self, other: SweptAnswer, name: str) -> Difference:
+    def differs_from(self, other: SweptAnswer, name: str) -> PairedDifference:
         """By how much more of one of `AIMS`, or of `MEASURES` a day, this point has than another."""
         least = 0.0 if name == DELAY else max(self._least, other._least)
         return paired(other._each[name], self._each[name], least)
@@ -153,5 +153,5 @@ def _front(points: Sequence[SweptAnswer]) -> tuple[SweptAnswer, ...]:
     return tuple(front)
 
 
-def _bounds_to_json(found: Difference | RateEstimate) -> dict[str, float]:
+def _bounds_to_json(found: PairedDifference | RateEstimate) -> dict[str, float]:
     return {"value": found.value, "low": found.low, "high": found.high}
