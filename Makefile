@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients client-access plan-real example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-probabilities bench-audit bench-real-classes bench-what-if arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients client-access plan-real example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-probabilities bench-audit bench-real-classes bench-sweep bench-what-if arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -188,6 +188,9 @@ bench-broker: setup ## transactions and check rounds of the reference broker on 
 
 bench-what-if: setup ## transactions a minute that a simulation of traffic takes, beside the broker alone; writes benchmarks/what_if/RESULTS.md (ARGS="REPEATS TRANSACTIONS")
 	$(BIN)/python -m benchmarks.what_if $(ARGS)
+
+bench-sweep: setup ## seconds that a sweep of 60 points takes, and the same one with its worker and driver killed; writes benchmarks/what_if/sweep/RESULTS.md (ARGS=TRANSACTIONS)
+	$(BIN)/python -m benchmarks.what_if.sweep $(ARGS)
 
 bench-wire: setup ## transactions a second through a broker on the wire, by Java clients and by a generator; writes benchmarks/wire/RESULTS.md (ARGS=SECONDS, ARGS=grpc for gRPC clients; wants Maven)
 	$(BIN)/python -m benchmarks.wire $(ARGS)

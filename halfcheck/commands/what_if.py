@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from halfcheck.errors import CommandLineError, ExitCode
-from halfcheck.options import USUAL_PROFILE, AsJson, Seed, print_json, refuse_a_file
+from halfcheck.options import USUAL_PROFILE, AsJson, Conf, Master, Seed, print_json, refuse_a_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reference.format.java_properties import Setting
     from traffic.simulation.counts import TrafficCounts
     from traffic.simulation.replications import Replication
     from traffic.simulation.simulated_broker import SimulatedBroker
@@ -19,8 +22,11 @@ _FIXED = "fixed"
 
 
 def command(
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="A broker.conf; without one, the release's defaults.")
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE", help="A broker.conf; without one, the release's defaults. NAME=VALUES goes with --sweep."
+        ),
     ] = None,
     *,
     version: Annotated[
@@ -28,13 +34,33 @@ def command(
         typer.Option(metavar="V", help=f"A release, or {_FIXED}; {USUAL_PROFILE} if none is given."),
     ] = None,
     workload: Annotated[Path | None, typer.Option(metavar="FILE", help="The workload, a TOML file.")] = None,
-    transactions: Annotated[int, typer.Option(min=1, help="How many to simulate, in all.")] = 1_000_000,
+    transactions: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many to simulate, in all: 1,000,000; in a sweep 100,000 for each point."),
+    ] = None,
     replications: Annotated[
         int, typer.Option(min=2, max=10_000, help="In how many independent runs, each of its own seed.")
     ] = 20,
     seed: Seed = 7,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUES",
+            help="A setting of broker.conf or a key of the workload, over a list (1s,3s,10s) or a range (1s..60s, "
+            "1s..60s:7, 0..1:5:linear). May be repeated.",
+        ),
+    ] = None,
+    points: Annotated[
+        int | None, typer.Option(min=2, help="Sweep so many points of a Latin hypercube, not each value with each.")
+    ] = None,
+    releases: Annotated[
+        str | None, typer.Option(metavar="V,…", help=f"Releases side by side, the first is yours; {_FIXED}; or all.")
+    ] = None,
+    master: Master = "local[*]",
+    conf: Conf = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the answer, and the counts of each run, as JSON files.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the answer, the counts of each run, and of a sweep a page with plots."),
     ] = None,
     example: Annotated[
         bool, typer.Option("--example", help="Print a workload with every key, and where each default is from.")
@@ -52,6 +78,8 @@ def command(
     halfcheck what-if --example > shop.toml
     halfcheck what-if broker.conf --version 5.3.3 --workload shop.toml
     halfcheck what-if --version 4.9.7 --workload shop.toml --transactions 100000 --json
+    halfcheck what-if broker.conf --workload shop.toml --sweep transactionTimeOut=1s..60s local.p99=1s,3s --out sweep
+    halfcheck what-if broker.conf --workload shop.toml --releases 4.9.7,5.5.1
     """
     if example:
         from traffic.workload.example import example_text
@@ -69,26 +97,38 @@ def command(
     from traffic.workload.reading import read_workload
 
     refuse_a_file(out)
+    file, swept = _sorted_out(given, sweep)
+    if swept or releases is not None or points is not None:
+        from halfcheck.sweeping.asked_sweep import AskedSweep
+
+        if version is not None and releases is not None:
+            message = "give either --version or --releases"
+            raise CommandLineError(message)
+        asked = AskedSweep(
+            file, workload, tuple(swept), points, releases or version or USUAL_PROFILE, transactions, replications, seed
+        )
+        return asked.answer(_broker, master, conf, out, as_json=as_json)
+    transactions = transactions or 1_000_000
     if transactions < replications:
         message = f"--transactions {transactions}: fewer than one for each of {replications} --replications"
         raise CommandLineError(message)
     release = version or USUAL_PROFILE
     broker = _broker(file, release)
-    given = read_workload(workload)
+    known = read_workload(workload)
     if version is None:
         typer.echo(f"halfcheck: no --version is given: {release} is taken", err=True)
     if file is not None:
         print_remarks(file, remarks_on_file(file, _release_of(release)))
-    runs = replications_of(broker, given, seed, transactions, replications)
-    counted, is_cut = _counted(runs, f"{release}, {given.name}", wanted=not as_json)
-    answer = TrafficAnswer(counted, given.arrivals.per_second)
-    for remark in remarks_on(answer, given, broker.settings, len(runs)):
+    runs = replications_of(broker, known, seed, transactions, replications)
+    counted, is_cut = _counted(runs, f"{release}, {known.name}", wanted=not as_json)
+    answer = TrafficAnswer(counted, known.arrivals.per_second)
+    for remark in remarks_on(answer, known, broker.settings, len(runs)):
         typer.echo(f"halfcheck: {remark}", err=True)
     content = {
         "version": release,
-        "workload": given.name,
+        "workload": known.name,
         "seed": seed,
-        "left_out": list(given.left_out),
+        "left_out": list(known.left_out),
         **answer.to_json(),
     }
     if out is not None:
@@ -96,8 +136,25 @@ def command(
     if as_json:
         print_json(content)
     else:
-        print_answer(answer, given, release)
+        print_answer(answer, known, release)
     return ExitCode.INTERRUPTED if is_cut else ExitCode.OK
+
+
+def _sorted_out(given: list[str] | None, sweep: list[str] | None) -> tuple[Path | None, list[str]]:
+    """The ``broker.conf``, and all that is swept: what has a ``=`` and is no file goes with ``--sweep``."""
+    swept, files = list(sweep or ()), []
+    for word in given or ():
+        if "=" in word and not Path(word).exists():
+            swept.append(word)
+        else:
+            files.append(word)
+    if len(files) > 1:
+        message = f"{files[1]}: a second file; expected one broker.conf, and NAME=VALUES behind --sweep"
+        raise CommandLineError(message)
+    if swept and not sweep:
+        message = f"{swept[0]}: write --sweep before what is swept"
+        raise CommandLineError(message)
+    return Path(files[0]) if files else None, swept
 
 
 def _counted(runs: list[Replication], title: str, *, wanted: bool) -> tuple[list[TrafficCounts], bool]:
@@ -130,8 +187,11 @@ def _release_of(version: str) -> str:
     return USUAL_PROFILE if version == _FIXED else re.split(r"[+-]", version, maxsplit=1)[0]
 
 
-def _broker(file: Path | None, version: str) -> SimulatedBroker:
-    """The broker of a release and a ``broker.conf``; raises `TrafficError`, `ModelCheckError`, `BrokenConfigError`."""
+def _broker(file: Path | None, version: str, more: Iterable[Setting] = ()) -> SimulatedBroker:
+    """The broker of a release, a ``broker.conf`` and settings behind it.
+
+    Raises `TrafficError`, `ModelCheckError`, `BrokenConfigError`.
+    """
     from fuzz.lockstep.broker_versions import version_of
     from halfcheck.commands.conf import refuse_rocksdb
     from model_check.world import Profile
@@ -145,7 +205,7 @@ def _broker(file: Path | None, version: str) -> SimulatedBroker:
         refuse_rocksdb(file, broker_conf_of(given, release), release)
     name = version_of(Profile.of(version)) if version == _FIXED else version
     try:
-        broker = SimulatedBroker.of(name, release, given)
+        broker = SimulatedBroker.of(name, release, (*given, *more))
         broker.switches  # noqa: B018 - a switch that there is not is refused before anything runs
     except ValueError as error:
         message = f"--version {error}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from traffic.rates.intervals import RateEstimate
     from traffic.workload.workload import TrafficWorkload
 
-_WORDS: Final = {
+MEASURES_IN_WORDS: Final = {
     "doubled": "doubled",
     "lost": "lost",
     "discarded": "discarded",
@@ -112,16 +112,16 @@ def figure(estimate: RateEstimate | None) -> str:
     if estimate is None:
         return "–"
     if estimate.is_bound:
-        return f"fewer than {_short(estimate.high)}"
-    return f"{_short(estimate.value)} ({_short(estimate.low)} to {_short(estimate.high)})"
+        return f"fewer than {short(estimate.high)}"
+    return f"{short(estimate.value)} ({short(estimate.low)} to {short(estimate.high)})"
 
 
-def _short(number: float) -> str:
+def short(number: float) -> str:
     """Three digits that say something, or all before the point.
 
     Examples
     --------
-    >>> _short(1234567.0), _short(0.04567), _short(2.9957), _short(0.0)
+    >>> short(1234567.0), short(0.04567), short(2.9957), short(0.0)
     ('1,234,567', '0.0457', '3', '0')
     """
     if not number:
@@ -133,22 +133,25 @@ def _short(number: float) -> str:
 
 def _told(rates: MeasureRates) -> str:
     """A measure in words, with its two most frequent causes."""
-    word, whole = _WORDS[rates.measure], rates.whole
+    word, whole = MEASURES_IN_WORDS[rates.measure], rates.whole
     if whole.each is None:
         return f"{word}: nothing was simulated"
     if whole.each.is_bound:
-        return f"{word} fewer than {_short((whole.per_day or whole.each).high)} a day (none was seen, 95 %)"
+        return f"{word} fewer than {short((whole.per_day or whole.each).high)} a day (none was seen, 95 %)"
     return f"{word} {figure(whole.per_day)} a day{_by(rates)}"
 
 
 def _by(rates: MeasureRates) -> str:
     if not rates.causes:
         return ""
-    named = [f"{100 * rate.counted / rates.whole.counted:.3g} % by {_cause(cause)}" for cause, rate in rates.causes[:2]]
+    named = [
+        f"{100 * rate.counted / rates.whole.counted:.3g} % by {cause_in_words(cause)}"
+        for cause, rate in rates.causes[:2]
+    ]
     return f", {' and '.join(named)}"
 
 
-def _cause(cause: str) -> str:
+def cause_in_words(cause: str) -> str:
     """An id with what it is called; words stay words."""
     return f"{cause} ({defect_called(cause).name})" if _ID.fullmatch(cause) else f"“{cause}”"
 
@@ -156,9 +159,9 @@ def _cause(cause: str) -> str:
 def _rows(answer: TrafficAnswer) -> Iterator[tuple[str, str, str, str]]:
     for rates in answer.measures:
         whole = rates.whole
-        yield _WORDS[rates.measure], figure(whole.per_million), figure(whole.per_day), ""
+        yield MEASURES_IN_WORDS[rates.measure], figure(whole.per_million), figure(whole.per_day), ""
         for cause, rate in rates.causes:
-            yield "", figure(rate.per_million), figure(rate.per_day), _cause(cause)
+            yield "", figure(rate.per_million), figure(rate.per_day), cause_in_words(cause)
 
 
 def _quantile_row(times: Quantiles) -> tuple[str, ...]:
@@ -169,7 +172,7 @@ def _quantile_row(times: Quantiles) -> tuple[str, ...]:
             cells.append("–")
             continue
         value, interval = found
-        said = three_digits if is_time else _short
+        said = three_digits if is_time else short
         bounds = "" if interval is None else f" ({said(interval.low)} to {said(interval.high)})"
         cells.append(f"{said(value)}{bounds}")
     name = times.name.removesuffix("_ms").replace("_", " ")

@@ -39,7 +39,9 @@ FOLDER = "halfcheck-project"
 WORKERS_ENVIRONMENT = {"PYTHONPATH": f"./{FOLDER}", "HALFCHECK_CACHE": f"./{FOLDER}/kernels", "POLARS_MAX_THREADS": "1"}
 
 _PROJECT = Path(__file__).resolve().parents[2]
-_PACKAGES = ("document", "files", "fuzz", "halfcheck", "model_check", "reference", "spark_trace_analysis", "spec")
+_PACKAGES = (
+    "document", "files", "fuzz", "halfcheck", "model_check", "reference", "spark_trace_analysis", "spec", "traffic",
+)  # fmt: skip
 _SUFFIXES = {".py", ".toml", ".json", ".nbi", ".nbc"}
 
 

@@ -6,8 +6,7 @@ needs), which is several times as fast as sending the events through Spark's own
 driver. The run's folder appears by one rename at the end; until then a second job goes on where the first one died.
 """
 
-import errno
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from spark_trace_analysis.cluster.file_tasks import make_files
 from spark_trace_analysis.cluster.jobs import watched
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
 from spark_trace_analysis.traces.event_source import WALKS, EventSource
@@ -64,9 +64,6 @@ _HOW: Any = {
 """Two bytes an event. Without compression writing takes two thirds of this time, and the files are twice as large."""
 
 _SECONDS_BETWEEN_LOOKS = 0.2
-_TASK_ROW = "found bigint, problem string"
-_FOR_GOOD = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR}
-"""Failures that no second attempt of a task can mend."""
 
 
 @dataclass(frozen=True)
@@ -227,32 +224,11 @@ def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource
     Raises `OSError` where a file can't be written, and never will be.
     """
     firsts = _firsts(parameters, source)
-
-    def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        found = 0
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                try:
-                    found += _find_or_write(parameters, source, unfinished, firsts[number])
-                except OSError as failure:
-                    if failure.errno not in _FOR_GOOD:
-                        raise
-                    yield _task_row(found, failure.strerror)
-                    return
-        yield _task_row(found, None)
-
     cores = spark.sparkContext.defaultParallelism
     tasks = min(max(len(firsts) // _FILES_A_TASK, cores), _TASKS_A_CORE * cores, len(firsts))
-    rows = spark.range(0, len(firsts), 1, tasks).mapInArrow(make, _TASK_ROW)
-    found, problem = rows.selectExpr("sum(found)", "min(problem)").collect()[0]
-    if problem is not None:
-        raise OSError(None, problem)
-    return int(found)
-
-
-def _task_row(found: int, problem: str | None) -> pa.RecordBatch:
-    schema = pa.schema([("found", pa.int64()), ("problem", pa.string())])
-    return pa.RecordBatch.from_pylist([{"found": found, "problem": problem}], schema)
+    return make_files(
+        spark, len(firsts), lambda place: _find_or_write(parameters, source, unfinished, firsts[place]), tasks
+    )
 
 
 def _find_or_write(parameters: Parameters, source: EventSource, unfinished: UnfinishedRun, first: int) -> bool:

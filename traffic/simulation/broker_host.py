@@ -71,6 +71,7 @@ class BrokerHost:
         self.broker: BrokerController | None = None
         crashes = run.workload.crashes
         self.disk = MemoryDisk(loses_power=crashes is not None and crashes.power_loss > 0)
+        self._chance = run.streams.of("crashes")
         self.epoch = 0
         self.lost_power = False
         self.up_at = 0.0
@@ -135,7 +136,7 @@ class BrokerHost:
             thread.start(broker)
         crashes, restarts = run.workload.crashes, run.workload.restarts
         if crashes is not None:
-            self.put(run.random.expovariate(1) * crashes.every_ms, self._crash)
+            self.put(self._chance.expovariate(1) * crashes.every_ms, self._crash)
         if restarts is not None:
             self.put(restarts.every_ms, self._begin_stop)
         for tell in self.told_of_boot:
@@ -155,7 +156,7 @@ class BrokerHost:
         if broker is None or crashes is None or not run.is_arriving:
             return
         run.counts.crashes += 1
-        self.lost_power = run.random.random() < crashes.power_loss
+        self.lost_power = self._chance.random() < crashes.power_loss
         broker.crash()
         if self.lost_power:
             run.counts.power_losses += 1
@@ -163,7 +164,7 @@ class BrokerHost:
         run.ledger.note_crash(run.events.now)
         self._op_entries_die(OpState.DIED_WITH_CRASH)
         self.causes.fork = "B16"
-        self._gone(crashes.restart_ms.draw(run.random))
+        self._gone(crashes.restart_ms.draw(self._chance))
 
     def _begin_stop(self) -> None:
         """An orderly stop begins (``BrokerController#shutdown``): no connection is left."""

@@ -49,7 +49,7 @@ class SimulatedConsumer:
     ) -> None:
         self._workload = run.workload
         self._events = run.events
-        self._random = run.random
+        self._random = run.streams.of("consumer")
         self._ledger = run.ledger
         self._counts = run.counts
         self._host = host

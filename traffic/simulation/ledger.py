@@ -80,6 +80,23 @@ class TrackedHalf:
         return half
 
 
+@dataclass(slots=True)
+class Fate:
+    """What chance has in store for a transaction, drawn when it begins: the same whatever the broker's settings are.
+
+    So two settings meet the same transactions, and what differs between them is theirs. Losses are of the first attempt
+    and of the producer's own END_TRANSACTION; what a retry or an answer to a check meets is drawn when it is sent.
+    """
+
+    loses_half: bool = False
+    loses_answer: bool = False
+    hangs: bool = False
+    decision: LocalDecision = LocalDecision.COMMIT
+    says_unknown: bool = False
+    local_ms: float = 0.0
+    loses_end: bool = False
+
+
 @dataclass(slots=True, eq=False)
 class TrackedTransaction:
     """One transaction, from its begin until nothing more can befall it."""
@@ -118,6 +135,7 @@ class TrackedTransaction:
     """When the broker last crashed while it was open."""
     doubled_by: str = ""
     lost_by: str = ""
+    fate: Fate = field(default_factory=Fate)
 
     def is_running(self, now: float) -> bool:
         """Whether its producer still works on it."""

@@ -22,7 +22,7 @@ from reference.format.properties import (
     WAIT_STORE_OK,
 )
 from reference.format.record import TRANSACTION_COMMIT, TRANSACTION_PREPARED_TYPE, CommitLogOffset, QueueOffset
-from traffic.simulation.ledger import LocalDecision, TrackedHalf, TrackedTransaction
+from traffic.simulation.ledger import Fate, LocalDecision, TrackedHalf, TrackedTransaction
 from traffic.simulation.requests import STORED_BODY_BYTES
 from traffic.workload.defaults import client_figure
 from traffic.workload.workload import ListenerAnswer
@@ -87,7 +87,8 @@ class SimulatedProducers:
         self._run_of = run
         self._workload = workload = run.workload
         self._events = run.events
-        self._random = random = run.random
+        self._random = run.streams.of("clients")
+        self._arriving = random = run.streams.of("arrivals")
         self._ledger = run.ledger
         self._counts = run.counts
         self._host = host
@@ -121,24 +122,45 @@ class SimulatedProducers:
         if self.left <= 0:
             return
         self.left -= 1
-        events, random = self._events, self._random
+        events, random = self._events, self._arriving
         now = events.now
         self._counts.arriving_ms = now
         self._run_of.is_arriving = self.left > 0
         if self.left:
             wait = random.expovariate(1) * self._wait_ms if self._workload.arrivals.is_poisson else self._wait_ms
             events.put(now + wait, self.begin, None)
+        turn, fate = random.random(), self._drawn_fate()
+        body_bytes = max(1, int(self._workload.arrivals.body_bytes.draw(random)))
         if not self._there:
             self._counts.without_producer += 1
             return
-        process = self._there[int(random.random() * len(self._there))]
+        process = self._there[int(turn * len(self._there))]
         self._counts.transactions += 1
-        body_bytes = max(1, int(self._workload.arrivals.body_bytes.draw(random)))
         self._counts.body_bytes += body_bytes
-        transaction = TrackedTransaction(self._number, process.number, process.group, body_bytes, now)
+        transaction = TrackedTransaction(self._number, process.number, process.group, body_bytes, now, fate=fate)
         self._number += 1
         self._ledger.transactions[transaction.number] = transaction
         self._send(transaction, max(now, process.stands_until))
+
+    def _drawn_fate(self) -> Fate:
+        local, network, random = self._workload.local, self._workload.network, self._arriving
+        fate = Fate()
+        if network.loss_to_broker:
+            fate.loses_half = random.random() < network.loss_to_broker
+            fate.loses_end = random.random() < network.loss_to_broker
+        if network.loss_from_broker:
+            fate.loses_answer = random.random() < network.loss_from_broker
+        fate.hangs = bool(local.hangs) and random.random() < local.hangs
+        drawn, told_later = random.random(), random.random()
+        if drawn < local.rollback:
+            fate.decision = LocalDecision.ROLLBACK
+        elif drawn < local.rollback + local.unknown:
+            fate.says_unknown = True
+            decided = 1 - local.unknown
+            if decided and told_later * decided < local.rollback:
+                fate.decision = LocalDecision.ROLLBACK
+        fate.local_ms = local.time_ms.draw(random)
+        return fate
 
     # --- the send of a half -------------------------------------------------------------------------------------------
 
@@ -150,11 +172,15 @@ class SimulatedProducers:
         if transaction.attempt > 1:
             self._counts.sent_again += 1
         host, network = self._host, self._workload.network
-        if network.loss_to_broker and self._random.random() < network.loss_to_broker:
+        is_first = transaction.attempt == 1
+        if transaction.fate.loses_half if is_first else self._is_lost(network.loss_to_broker):
             self._events.put(at + self._patience(transaction, at), self._time_out, (transaction, transaction.attempt))
             return
         arrives = at + network.to_broker_ms.draw(self._random)
         self._events.put(arrives, self._arrive, (transaction, host.epoch, transaction.attempt))
+
+    def _is_lost(self, share: float) -> bool:
+        return bool(share) and self._random.random() < share
 
     def _patience(self, transaction: TrackedTransaction, at: float) -> float:
         """How long the attempt that is sent now waits for its answer."""
@@ -191,7 +217,7 @@ class SimulatedProducers:
         network, sent_at = self._workload.network, transaction.attempt_sent_at
         patience = self._patience(transaction, sent_at)
         answered = now + network.from_broker_ms.draw(self._random)
-        is_lost = network.loss_from_broker and self._random.random() < network.loss_from_broker
+        is_lost = transaction.fate.loses_answer if attempt == 1 else self._is_lost(network.loss_from_broker)
         if is_lost or answered > sent_at + patience:
             events.put(max(now, sent_at + patience), self._time_out, (transaction, attempt))
         elif self._workload.crashes is not None or self._workload.restarts is not None:
@@ -276,22 +302,15 @@ class SimulatedProducers:
             transaction.is_over_for_producer = True
             self._forget(transaction)
             return
-        local, random = self._workload.local, self._random
+        fate = transaction.fate
         transaction.is_acknowledged = transaction.is_over_for_producer = transaction.has_run = True
         self._counts.acknowledged += 1
-        if local.hangs and random.random() < local.hangs:
+        if fate.hangs:
             transaction.decision = LocalDecision.NEVER
             self._forget(transaction)
             return
-        drawn = random.random()
-        if drawn < local.rollback:
-            transaction.decision = LocalDecision.ROLLBACK
-        elif drawn < local.rollback + local.unknown:
-            transaction.first_says_unknown = True
-            decided = 1 - local.unknown
-            if decided and random.random() * decided < local.rollback:
-                transaction.decision = LocalDecision.ROLLBACK
-        ends = at + local.time_ms.draw(random)
+        transaction.decision, transaction.first_says_unknown = fate.decision, fate.says_unknown
+        ends = at + fate.local_ms
         process = self._processes[transaction.producer]
         if process.stands_from <= ends < process.stands_until:
             ends = process.stands_until
@@ -306,7 +325,7 @@ class SimulatedProducers:
             self._events.put(at, self._say_unknown, transaction)
             return
         arrives = at + network.to_broker_ms.draw(self._random)
-        if network.loss_to_broker and self._random.random() < network.loss_to_broker:
+        if self._is_lost(network.loss_to_broker) if is_answer else transaction.fate.loses_end:
             self._events.put(at, self._lose_end, (half.transaction, is_answer))
             return
         if not is_answer:
@@ -376,7 +395,7 @@ class SimulatedProducers:
     def _take_check(self, transaction: TrackedTransaction, half: TrackedHalf) -> None:
         """A check is sent to some process of the group, whose one thread answers it in its turn."""
         random, network = self._random, self._workload.network
-        if network.loss_from_broker and random.random() < network.loss_from_broker:
+        if self._is_lost(network.loss_from_broker):
             return
         there = [process for process in self._of_group[transaction.group] if process.is_there]
         if not there:

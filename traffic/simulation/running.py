@@ -10,8 +10,7 @@ from traffic.simulation.event_queue import EventQueue
 from traffic.simulation.ledger import Ledger
 
 if TYPE_CHECKING:
-    from random import Random
-
+    from traffic.simulation.random_streams import RandomStreams
     from traffic.simulation.simulated_broker import SimulatedBroker
     from traffic.workload.workload import TrafficWorkload
 
@@ -22,7 +21,7 @@ class RunningSimulation:
 
     broker: SimulatedBroker
     workload: TrafficWorkload
-    random: Random
+    streams: RandomStreams
     """The one source of chance."""
     events: EventQueue = field(default_factory=EventQueue)
     counts: TrafficCounts = field(default_factory=TrafficCounts)

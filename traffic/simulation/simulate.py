@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from random import Random
 from typing import TYPE_CHECKING
 
 from traffic.simulation.broker_host import BrokerHost
@@ -11,6 +10,7 @@ from traffic.simulation.check_thread import CheckServiceThread
 from traffic.simulation.consumer import SimulatedConsumer
 from traffic.simulation.op_batch_thread import OpBatchThread
 from traffic.simulation.producers import SimulatedProducers
+from traffic.simulation.random_streams import RandomStreams
 from traffic.simulation.requests import BrokerRequests
 from traffic.simulation.running import RunningSimulation
 from traffic.simulation.storage_threads import StorageThreads
@@ -33,7 +33,7 @@ def simulate(broker: SimulatedBroker, workload: TrafficWorkload, seed: int, tran
     It begins with an empty store and begins no transaction more behind the last; what is still under way when all
     checks of the last one must be over counts as open. All arguments can be pickled: a task of any engine can call it.
     """
-    run = RunningSimulation(broker, workload, Random(seed))
+    run = RunningSimulation(broker, workload, RandomStreams(seed))
     host = BrokerHost(run)
     op_batch = OpBatchThread(host)
     requests = BrokerRequests(host, op_batch)
@@ -64,11 +64,11 @@ def simulate(broker: SimulatedBroker, workload: TrafficWorkload, seed: int, tran
 def _put_mishaps(run: RunningSimulation, host: BrokerHost, producers: SimulatedProducers) -> None:
     """Let each process be paused, stalled or replaced now and then, as long as transactions begin."""
     workload, events = run.workload, run.events
-    _recur(run, workload.broker_pauses, host.pause)
-    _recur(run, workload.disk_stalls, host.stall)
+    _recur(run, "broker pauses", workload.broker_pauses, host.pause)
+    _recur(run, "disk stalls", workload.disk_stalls, host.stall)
     count = workload.arrivals.producers
     for number in range(count):
-        _recur(run, workload.producer_pauses, partial(producers.pause, number))
+        _recur(run, f"pauses of producer {number}", workload.producer_pauses, partial(producers.pause, number))
     deployments = workload.deployments
     if deployments is None:
         return
@@ -84,11 +84,11 @@ def _put_mishaps(run: RunningSimulation, host: BrokerHost, producers: SimulatedP
         events.put(every * (number + 1) / count, replace, number)
 
 
-def _recur(run: RunningSimulation, recurring: Recurring | None, befall: Callable[[float], None]) -> None:
+def _recur(run: RunningSimulation, what: str, recurring: Recurring | None, befall: Callable[[float], None]) -> None:
     """Let something happen again and again, each time for a while."""
     if recurring is None:
         return
-    events, random = run.events, run.random
+    events, random = run.events, run.streams.of(what)
 
     def happen(_: object) -> None:
         if run.is_arriving:

@@ -278,13 +278,17 @@ def read_workload(path: Path) -> TrafficWorkload:
     FileNotFoundError, PermissionError, UnreadableFileError
         As :func:`files.reading.read_text`.
     """
+    return workload_of(tables_in(path), path.stem, str(path))
+
+
+def tables_in(path: Path) -> dict[str, Any]:
+    """What a workload's file says, as plain data; raises as :func:`read_workload` where it is no TOML."""
     try:
-        given = parse_toml(read_text(path, SETTINGS_BYTES))
+        return parse_toml(read_text(path, SETTINGS_BYTES))
     except BadContentError as error:
         text = str(error)
         message = text if text.startswith(str(path)) else f"{path}: {text}"
         raise BadWorkloadError(message) from None
-    return workload_of(given, path.stem, str(path))
 
 
 def workload_of(given: dict[str, Any], name: str, place: str) -> TrafficWorkload:

@@ -55,6 +55,7 @@ def test_neither_stores_nor_bytecode_travel(tmp_path: Path) -> None:
         "reference",
         "spark_trace_analysis",
         "spec",
+        "traffic",
     }
     assert {"spec/instances/tiny.toml", "model_check/walks/walk.py", "halfcheck/__init__.py"} <= set(names)
     assert not [name for name in names if name.endswith(".pyc")]

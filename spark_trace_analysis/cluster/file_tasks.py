@@ -1,0 +1,55 @@
+"""Files that Spark tasks make: a job that died is begun again, and makes those that are missing.
+
+Each task writes its files by itself; nothing but their number comes back to the driver.
+"""
+
+import errno
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+_TASK_ROW = "found bigint, problem string"
+_FOR_GOOD = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR}
+"""Failures that no second attempt of a task can mend."""
+
+
+def make_files(spark: SparkSession, number: int, find_or_make: Callable[[int], bool], tasks: int) -> int:
+    """Let tasks make so many files; returns how many of them were there.
+
+    Parameters
+    ----------
+    find_or_make
+        Makes the file of a number unless it is there, and says whether it was; it goes to the workers.
+    tasks
+        Among how many the files are shared out, each a range of numbers.
+
+    Raises
+    ------
+    OSError
+        A file can't be written, and never will be.
+    """
+
+    def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        found = 0
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                try:
+                    found += find_or_make(place)
+                except OSError as failure:
+                    if failure.errno not in _FOR_GOOD:
+                        raise
+                    yield _task_row(found, failure.strerror)
+                    return
+        yield _task_row(found, None)
+
+    rows = spark.range(0, number, 1, tasks).mapInArrow(make, _TASK_ROW)
+    made, problem = rows.selectExpr("sum(found)", "min(problem)").collect()[0]
+    if problem is not None:
+        raise OSError(None, problem)
+    return int(made)
+
+
+def _task_row(found: int, problem: str | None) -> pa.RecordBatch:
+    schema = pa.schema([("found", pa.int64()), ("problem", pa.string())])
+    return pa.RecordBatch.from_pylist([{"found": found, "problem": problem}], schema)
