@@ -1,0 +1,57 @@
+"""The trials: a workload with the settings of its broker, and how many transactions a run has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_WORKLOADS: Final = Path(__file__).with_name("workloads")
+RELEASES: Final = ("4.5.1", "4.9.7", "5.3.3", "5.5.0")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One trial."""
+
+    name: str
+    story: str
+    transactions: int
+    settings: Mapping[str, str]
+    settings_of_5: Mapping[str, str] = field(default_factory=dict)
+    scenario: str = ""
+    """The scenario of the Java client that is led in place of the workload's producers, which then describe it."""
+
+    @property
+    def workload(self) -> Path:
+        """Its workload."""
+        return _WORKLOADS / f"{self.name}.toml"
+
+
+_SLOW: Final = {"transactionTimeOut": "2000", "transactionCheckInterval": "3000", "transactionCheckMax": "4"}
+_BATCHES: Final = {"transactionOpBatchInterval": "1000"}
+
+TRIALS: Final = {
+    trial.name: trial
+    for trial in (
+        Trial(
+            "steady",
+            "Slow local transactions, some unknown or hanging; nothing crashes. Producers of our own over the wire.",
+            1_500, _SLOW, _BATCHES,
+        ),
+        Trial(
+            "kills",
+            "The same traffic, and the broker is killed (SIGKILL) and started again now and then.",
+            1_500, _SLOW, _BATCHES,
+        ),
+        Trial(
+            "mixed",
+            "The scenario `mixed` of `make real-broker`: 200 messages by the Java client of the release.",
+            200, {}, scenario="mixed",
+        ),
+    )
+}  # fmt: skip
+"""By name, in the order of the page."""
