@@ -7,7 +7,6 @@ import threading
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from conformance.releases.jars import release_called
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from real_brokers.what_if.trials import Trial
-    from traffic.workload.workload import Workload
 
 STORES: Final = Path(__file__).parents[2] / "build" / "what-if-real"
 """A folder a release, in it one a trial."""
@@ -55,6 +53,8 @@ class RunFacts:
         When the broker was killed.
     away_ms
         After each of them, when the next process took a connection.
+    began
+        When the first transaction was begun.
     answered_ms
         The 50th and 99th percentile of the time that a send took.
     per_second
@@ -68,6 +68,7 @@ class RunFacts:
     checks: int
     deaths: tuple[int, ...]
     away_ms: tuple[int, ...]
+    began: int
     answered_ms: tuple[float, float]
     per_second: float
     decided: dict[str, int]
@@ -99,14 +100,14 @@ def led_run(version: str, trial: Trial, seed: int, out: Path) -> RunFacts:
 def _led_scenario(broker: RealBroker, trial: Trial) -> RunFacts:
     """What the Java client does by itself: only its number is known, all else stands in its store."""
     scenario_called(trial.scenario).lead(broker)
-    return RunFacts(trial.transactions, 0, 0, (), (), (0.0, 0.0), 0.0, {})
+    return RunFacts(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {})
 
 
 def _led_workload(broker: RealBroker, trial: Trial, seed: int) -> RunFacts:
     workload = read_workload(trial.workload)
     traffic = LedTraffic(broker.address, workload, seed, trial.transactions)
-    kills = _Kills(broker, workload, seed)
-    began = time.monotonic()
+    kills = _Kills(broker, trial.lives_s)
+    began, began_ms = time.monotonic(), now_ms()
     kills.start()
     over = _Drained(broker, kills)
     try:
@@ -121,6 +122,7 @@ def _led_workload(broker: RealBroker, trial: Trial, seed: int) -> RunFacts:
         traffic.checks,
         tuple(kills.deaths),
         tuple(kills.away_ms),
+        began_ms,
         (answered[len(answered) // 2], answered[len(answered) * 99 // 100]),
         len(traffic.all) / lasted_s,
         traffic.decided,
@@ -158,25 +160,23 @@ class _Drained:
 
 
 class _Kills(threading.Thread):
-    """Kills a broker as its workload has it, and starts it again at once."""
+    """Kills a broker whenever a process of it has served for its time, and starts it again at once."""
 
-    def __init__(self, broker: RealBroker, workload: Workload, seed: int) -> None:
+    def __init__(self, broker: RealBroker, lives_s: tuple[float, ...]) -> None:
         super().__init__(daemon=True)
         self.is_up = True
         self.deaths: list[int] = []
         self.away_ms: list[int] = []
-        self._broker, self._crashes = broker, workload.crashes
-        self._random = Random(seed + 1)
+        self._broker, self._lives_s = broker, lives_s
         self._ends = threading.Event()
         self._error: BaseException | None = None
 
     def run(self) -> None:
         """Kill it until it is told to end."""
-        crashes = self._crashes
-        if crashes is None:
-            return
         try:
-            while not self._ends.wait(self._random.expovariate(1_000 / crashes.every_ms)):
+            for life_s in self._lives_s:
+                if self._ends.wait(life_s):
+                    return
                 self.is_up = False
                 self.deaths.append(now_ms())
                 self._broker.kill_broker()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from zlib import crc32
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,9 @@ class Trial:
     transactions: int
     settings: Mapping[str, str]
     settings_of_5: Mapping[str, str] = field(default_factory=dict)
+    lives_s: tuple[float, ...] = ()
+    """How long each process of the broker serves until it is killed (SIGKILL) and started again; none is killed behind
+    the last."""
     scenario: str = ""
     """The scenario of the Java client that is led in place of the workload's producers, which then describe it."""
 
@@ -29,6 +33,10 @@ class Trial:
     def workload(self) -> Path:
         """Its workload."""
         return _WORKLOADS / f"{self.name}.toml"
+
+    def seed(self, version: str) -> int:
+        """The seed of the draws of a run, of its own for each release: a chance of one run is none of another."""
+        return crc32(f"{version} {self.name}".encode())
 
 
 _SLOW: Final = {"transactionTimeOut": "2000", "transactionCheckInterval": "3000", "transactionCheckMax": "4"}
@@ -44,8 +52,8 @@ TRIALS: Final = {
         ),
         Trial(
             "kills",
-            "The same traffic, and the broker is killed (SIGKILL) and started again now and then.",
-            1_500, _SLOW, _BATCHES,
+            "The same traffic at half the rate, and the broker is killed (SIGKILL) and started again twice.",
+            1_500, _SLOW, _BATCHES, (24.0, 17.0),
         ),
         Trial(
             "mixed",

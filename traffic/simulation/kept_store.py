@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import Random
 from typing import TYPE_CHECKING
 
-from traffic.simulation.simulate import simulated_host
+from traffic.simulation.broker_host import BrokerHost
+from traffic.simulation.running import RunningSimulation
+from traffic.simulation.simulate import run_to_its_end
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,14 +27,21 @@ class KeptRun:
 
 
 def simulate_and_keep(
-    broker: SimulatedBroker, workload: Workload, seed: int, transactions: int, folder: Path
+    broker: SimulatedBroker,
+    workload: Workload,
+    seed: int,
+    transactions: int,
+    folder: Path,
+    lives: tuple[tuple[float, float], ...] | None = None,
 ) -> KeptRun:
     """Simulate as :func:`simulate` does, and write the store below a folder, with the settings in its ``broker.conf``.
 
-    All of it lies in memory until then.
+    All of it lies in memory until then. `lives` are those of `RunningSimulation`.
     """
-    deaths: list[int] = []
-    counts, host = simulated_host(broker, workload, seed, transactions, deaths, keeps_store=True)
+    run = RunningSimulation(broker, workload, Random(seed), keeps_store=True, lives=lives)
+    host, deaths = BrokerHost(run), list[int]()
+    host.told_of_death.append(lambda: deaths.append(run.events.clock.now))
+    run_to_its_end(run, host, transactions)
     host.write_store(folder)
     settings = broker.settings
     given = {
@@ -42,4 +52,4 @@ def simulate_and_keep(
     }
     text = "".join(f"{name}={value}\n" for name, value in given.items())
     (folder / "broker.conf").write_text(text, encoding="utf-8")
-    return KeptRun(counts, tuple(deaths))
+    return KeptRun(run.counts, tuple(deaths))

@@ -23,7 +23,6 @@ from reference.format.properties import (
 )
 from reference.format.record import TRANSACTION_COMMIT, TRANSACTION_PREPARED_TYPE, CommitLogOffset, QueueOffset
 from traffic.simulation.ledger import LocalDecision, TrackedHalf, TrackedTransaction
-from traffic.simulation.requests import STORED_BODY_BYTES
 from traffic.workload.defaults import client_figure
 from traffic.workload.workload import ListenerAnswer
 
@@ -213,7 +212,7 @@ class SimulatedProducers:
         return SendMessageRequest(
             TOPIC,
             transaction.number & _QUEUES_MASK,
-            bytes(min(transaction.body_bytes, STORED_BODY_BYTES)),
+            bytes(min(transaction.body_bytes, self._run_of.most_held_bytes)),
             self._events.clock.now + process.clock_offset_ms,
             properties,
             sys_flag=TRANSACTION_PREPARED_TYPE,
