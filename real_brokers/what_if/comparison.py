@@ -23,7 +23,7 @@ _UNITS = {measure.name: measure.unit for measure in MEASURES} | dict.fromkeys(CO
 
 def compared_run(store: Path, version: str, trial: Trial, runs: int = RUNS) -> ComparedRun:
     """Measure a kept run, and simulate it so often."""
-    facts = RunFacts.of(store)
+    facts = RunFacts.of(store, trial)
     measured = MeasuredStore.of(store, version, facts.deaths)
     if not facts.per_second:  # what a scenario sends is known by its store alone
         born = [row.born for row in measured.rows]

@@ -150,9 +150,7 @@ class LedTraffic:
         random, arrivals, local = self._random, self.workload.arrivals, self.workload.local
         hangs, drawn = random.random() < local.hangs, random.random()
         says_unknown = local.rollback <= drawn < local.rollback + local.unknown
-        rolls_back = drawn < local.rollback or (
-            says_unknown and random.random() * (1 - local.unknown) < local.rollback
-        )
+        rolls_back = drawn < local.rollback or (says_unknown and random.random() * (1 - local.unknown) < local.rollback)
         transaction = LedTransaction(
             len(self.all),
             max(1, int(arrivals.body_bytes.draw(random))),

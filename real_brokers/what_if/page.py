@@ -59,7 +59,9 @@ def _parts(seen: list[ComparedRun]) -> Iterator[Part]:
         if runs:
             yield Heading(f"`{trial.name}`")
             yield Paragraph(trial.story)
-            yield tabulated("measure", *(heading for run in runs for heading in (run.release, "simulated")), rows=_rows(runs))
+            yield tabulated(
+                "measure", *(heading for run in runs for heading in (run.release, "simulated")), rows=_rows(runs)
+            )
     yield from _outside(seen)
 
 

@@ -14,7 +14,6 @@ from files.reading import read_text
 from files.writing import write_whole
 from real_brokers.errors import RealBrokerError
 from real_brokers.rocketmq.broker import RealBroker
-from real_brokers.rocketmq.scenarios import scenario_called
 from real_brokers.what_if.led_traffic import LedTraffic
 from reference.format.system_topics import HALF_TOPIC
 from traffic.workload.reading import read_workload
@@ -74,8 +73,10 @@ class RunFacts:
     decided: dict[str, int]
 
     @classmethod
-    def of(cls, store: Path) -> Self:
-        """Those of a run that was kept."""
+    def of(cls, store: Path, trial: Trial) -> Self:
+        """Those of a run that was kept; of a golden store only the number of transactions is known beside it."""
+        if trial.golden:
+            return cls(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {})
         given: dict[str, Any] = json.loads(read_text(store / RUN_FILE, _MOST_JSON))
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
 
@@ -91,16 +92,10 @@ def led_run(version: str, trial: Trial, seed: int, out: Path) -> RunFacts:
     release = release_called(version)
     settings = {**trial.settings, **(trial.settings_of_5 if release.is_5 else {})}
     with RealBroker(version, trial.name, settings) as broker:
-        facts = _led_scenario(broker, trial) if trial.scenario else _led_workload(broker, trial, seed)
+        facts = _led_workload(broker, trial, seed)
         broker.finish(out)
     write_whole(out / RUN_FILE, json.dumps(asdict(facts)) + "\n")
     return facts
-
-
-def _led_scenario(broker: RealBroker, trial: Trial) -> RunFacts:
-    """What the Java client does by itself: only its number is known, all else stands in its store."""
-    scenario_called(trial.scenario).lead(broker)
-    return RunFacts(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {})
 
 
 def _led_workload(broker: RealBroker, trial: Trial, seed: int) -> RunFacts:

@@ -26,8 +26,9 @@ class Trial:
     lives_s: tuple[float, ...] = ()
     """How long each process of the broker serves until it is killed (SIGKILL) and started again; none is killed behind
     the last."""
-    scenario: str = ""
-    """The scenario of the Java client that is led in place of the workload's producers, which then describe it."""
+    golden: str = ""
+    """The golden store that is measured in place of a run, led by the Java client through the scenario of that name
+    (`make real-broker`); the workload describes what that client does."""
 
     @property
     def workload(self) -> Path:
@@ -57,8 +58,8 @@ TRIALS: Final = {
         ),
         Trial(
             "mixed",
-            "The scenario `mixed` of `make real-broker`: 200 messages by the Java client of the release.",
-            200, {}, scenario="mixed",
+            "The golden stores of the scenario `mixed` (`make real-broker`): 200 messages by the Java client of the release.",
+            200, {}, golden="mixed",
         ),
     )
 }  # fmt: skip

@@ -60,10 +60,11 @@ def _share(figure: Fitted) -> str:
 
 def _percentiles(key: str, of: FittedLogNormal, unit: str) -> str:
     p50, p99 = of.p50, of.p99
-    values = (f'"{p50.value:.6g}{unit}"', f'"{p99.value:.6g}{unit}"') if unit else (f"{p50.value:.6g}", f"{p99.value:.6g}")
+    values = (
+        (f'"{p50.value:.6g}{unit}"', f'"{p99.value:.6g}{unit}"') if unit else (f"{p50.value:.6g}", f"{p99.value:.6g}")
+    )
     return (
-        f"{key} = {{ p50 = {values[0]}, p99 = {values[1]} }}"
-        f"  # ± {p50.error:.2g} and {p99.error:.2g}, of {of.count:,}"
+        f"{key} = {{ p50 = {values[0]}, p99 = {values[1]} }}  # ± {p50.error:.2g} and {p99.error:.2g}, of {of.count:,}"
     )
 
 
@@ -74,7 +75,9 @@ def _immunity(fitted: FittedWorkload) -> list[str]:
     ((most, number),) = immunities.most_common(1)
     if len(immunities) == 1 and most is not None and most > 0 and most % 1000 == 0:
         return [f'immunity = "{most // 1000}s"']
-    shown = ", ".join(f"{'none' if each is None else f'{each} ms'} on {count:,}" for each, count in immunities.most_common(4))
+    shown = ", ".join(
+        f"{'none' if each is None else f'{each} ms'} on {count:,}" for each, count in immunities.most_common(4)
+    )
     return [f"#? immunity = …  # {shown}: a workload has one for all ({number:,} have the first)"]
 
 
@@ -82,7 +85,9 @@ def _unknown_answers(fitted: FittedWorkload) -> list[str]:
     if fitted.unknown_answers is None:
         return [_asked("checks", "unknown")]
     share = _share(fitted.unknown_answers)
-    return [f"unknown = {share}; answers while a local transaction still ran, and checks that nobody answered, are in it"]
+    return [
+        f"unknown = {share}; answers while a local transaction still ran, and checks that nobody answered, are in it"
+    ]
 
 
 def _has_default(section: str, key: str) -> bool:

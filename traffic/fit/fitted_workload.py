@@ -107,9 +107,7 @@ def _log_normal(values: Sequence[float]) -> FittedLogNormal:
     mean, deviation = fmean(logs), pstdev(logs)
     p50, p99 = exp(mean), exp(mean + _Z99 * deviation)
     spread = deviation / sqrt(count)
-    return FittedLogNormal(
-        Fitted(p50, p50 * spread), Fitted(p99, p99 * spread * sqrt(1 + _Z99 * _Z99 / 2)), count
-    )
+    return FittedLogNormal(Fitted(p50, p50 * spread), Fitted(p99, p99 * spread * sqrt(1 + _Z99 * _Z99 / 2)), count)
 
 
 def _share(part: float, whole: float) -> Fitted:

@@ -48,6 +48,8 @@ class ProducerProcess:
     channel: str
     clock_offset_ms: int
     is_there: bool = True
+    has_sent: bool = False
+    """The broker has heard of it since it came (``MQClientInstance#sendHeartbeatToAllBroker``)."""
     went_at: float = -1.0
     """When it last went away."""
     stands_from: float = -1.0
@@ -180,6 +182,7 @@ class SimulatedProducers:
             else:
                 self._fail(transaction)
             return
+        self._greet_with_a_send(self._processes[transaction.producer])
         half = self._requests.store_half(transaction, self._request(transaction))
         if half is None:
             self._fail(transaction)
@@ -443,19 +446,27 @@ class SimulatedProducers:
     def come(self, number: int) -> None:
         """The next process of its place starts; the broker knows it from its first send or heartbeat on (A35)."""
         process = self._processes[number]
+        process.has_sent = False
         process.is_there = True
         self._there.append(process)
         self._events.put(self._events.now + self._heartbeat_ms, self._greet, (process, self._host.epoch))
 
     def _reconnect(self) -> None:
-        """Each process finds the new broker within a heartbeat."""
+        """Each process finds the new broker within a heartbeat, whatever it sends meanwhile."""
         if self._host.epoch <= 1:
             for process in self._processes:
+                process.has_sent = True
                 self._greet((process, self._host.epoch))
             return
         for process in self._processes:
             wait = self._random.random() * self._heartbeat_ms
             self._events.put(self._events.now + wait, self._greet, (process, self._host.epoch))
+
+    def _greet_with_a_send(self, process: ProducerProcess) -> None:
+        """A send brings a heartbeat with it: the first of a process, by its route; or the first on a connection."""
+        if self._workload.client.greets_on_connect or not process.has_sent:
+            process.has_sent = True
+            self._greet((process, self._host.epoch))
 
     def _greet(self, what: tuple[ProducerProcess, int]) -> None:
         process, epoch = what

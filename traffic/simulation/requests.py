@@ -44,7 +44,7 @@ class BrokerRequests:
         broker = self._host.broker
         if broker is None:
             return None
-        stored = broker.send_message(request).result
+        stored = broker.take_escaped(request).result  # who has sent it is known by heartbeats alone
         if stored is None or stored.physical_offset is None:
             return None
         offset = broker.message_store.get_max_offset_in_queue(HALF_TOPIC, HALF_QUEUE_ID) - 1
