@@ -1,4 +1,4 @@
-"""``make what-if-real``: leads real brokers under a workload, simulates the same, and holds each measure in its interval.
+"""``make what-if-real``: leads real brokers under a workload, simulates the same, holds each measure in its interval.
 
 Stores are kept in ``build/what-if-real``; what was seen of each release and trial is kept in ``seen.toml``, and written
 from there to ``docs/generated/how-often-on-real-brokers.md``. A run takes two to three minutes, one at a time, and its

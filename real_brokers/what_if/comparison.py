@@ -16,12 +16,12 @@ from traffic.workload.reading import read_workload
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from real_brokers.what_if.trials import Trial
+    from real_brokers.what_if.trials import TrafficTrial
 
 _UNITS = {measure.name: measure.unit for measure in MEASURES} | dict.fromkeys(COMMIT_TO_DELIVERY, "s")
 
 
-def compared_run(store: Path, version: str, trial: Trial, runs: int = RUNS) -> ComparedRun:
+def compared_run(store: Path, version: str, trial: TrafficTrial, runs: int = RUNS) -> ComparedRun:
     """Measure a kept run, and simulate it so often."""
     facts = RunFacts.of(store, trial)
     measured = MeasuredStore.of(store, version, facts.deaths)

@@ -63,7 +63,7 @@ class MeasuredStore:
         return sorted((put_back - born) / _SECONDS for born, put_back in times if put_back is not None)
 
     def deaths_to_settlements(self) -> list[float]:
-        """How long each half that was open as the broker died took from its last death until it was settled, in seconds."""
+        """How long each half that was open as the broker died took from there until it was settled, in seconds."""
         found: list[float] = []
         for row in self.rows:
             moments = row.moments

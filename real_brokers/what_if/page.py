@@ -20,16 +20,18 @@ PAGE: Final = Path(__file__).parents[2] / "docs" / "generated" / "how-often-on-r
 _HEAD: Final = """\
 # How often, on real brokers
 
-`make what-if-real` leads real brokers under a workload and simulates the same with `halfcheck what-if`: the release, its
-`broker.conf`, as many transactions, and the crashes when they came. Both leave stores, which the same audit measures.
+`make what-if-real` leads real brokers under a workload and simulates the same with `halfcheck what-if`: the release,
+its `broker.conf`, as many transactions, and the crashes when they came. Both leave stores, which the same audit
+measures.
 
-An interval is from the least to the greatest of 39 simulated runs. If the model is right, the real run is one of 40 that
-nobody can tell apart, and lies within with 38 of 40, 95 %, whatever the distribution. So one of twenty measures lies outside
-by chance alone, and measures of one run are not independent: more put-backs are more bytes and longer times.
+An interval is from the least to the greatest of 39 simulated runs. If the model is right, the real run is one of 40
+that nobody can tell apart, and lies within with 38 of 40, 95 %, whatever the distribution. So one of twenty measures
+lies outside by chance alone, and measures of one run are not independent: more put-backs are more bytes and longer
+times.
 
-What a run takes from reality is the rate, the latency of a send as its client measured it (half of it for each way), and
-when the broker died and how long it was away. All else is in the workloads (`real_brokers/what_if/workloads`). Times in
-stores are those of records; those from a commit on begin when the producer's local transaction ended.
+What a run takes from reality is the rate, the latency of a send as its client measured it (half of it for each way),
+and when the broker died and how long it was away. All else is in the workloads (`real_brokers/what_if/workloads`).
+Times in stores are those of records; those from a commit on begin when the producer's local transaction ended.
 """
 
 

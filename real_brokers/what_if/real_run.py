@@ -24,7 +24,7 @@ from wire.probe.producers import now_ms
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from real_brokers.what_if.trials import Trial
+    from real_brokers.what_if.trials import TrafficTrial
 
 STORES: Final = Path(__file__).parents[2] / "build" / "what-if-real"
 """A folder a release, in it one a trial."""
@@ -73,7 +73,7 @@ class RunFacts:
     decided: dict[str, int]
 
     @classmethod
-    def of(cls, store: Path, trial: Trial) -> Self:
+    def of(cls, store: Path, trial: TrafficTrial) -> Self:
         """Those of a run that was kept; of a golden store only the number of transactions is known beside it."""
         if trial.golden:
             return cls(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {})
@@ -81,7 +81,7 @@ class RunFacts:
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
 
 
-def led_run(version: str, trial: Trial, seed: int, out: Path) -> RunFacts:
+def led_run(version: str, trial: TrafficTrial, seed: int, out: Path) -> RunFacts:
     """Lead a broker of a release through a trial, and keep its store and what else is known in a folder.
 
     Raises
@@ -98,7 +98,7 @@ def led_run(version: str, trial: Trial, seed: int, out: Path) -> RunFacts:
     return facts
 
 
-def _led_workload(broker: RealBroker, trial: Trial, seed: int) -> RunFacts:
+def _led_workload(broker: RealBroker, trial: TrafficTrial, seed: int) -> RunFacts:
     workload = read_workload(trial.workload)
     traffic = LedTraffic(broker.address, workload, seed, trial.transactions)
     kills = _Kills(broker, trial.lives_s)

@@ -1,7 +1,7 @@
 """The same run simulated again and again: the interval in which a run of a real broker should lie.
 
-39 simulated runs of as many transactions, and the real one, are 40 that cannot be told apart if the model is right: then
-the real one is neither the least nor the greatest of them with 38 of 40, that is with 95 %, whatever the distribution.
+39 simulated runs of as many transactions, and the real one, are 40 that cannot be told apart if the model is right:
+then the real one is neither the least nor the greatest of them with 38 of 40, 95 %, whatever the distribution.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ RELEASES: Final = ("4.5.1", "4.9.7", "5.3.3", "5.5.0")
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TrafficTrial:
     """One trial."""
 
     name: str
@@ -46,19 +46,19 @@ _BATCHES: Final = {"transactionOpBatchInterval": "1000"}
 TRIALS: Final = {
     trial.name: trial
     for trial in (
-        Trial(
+        TrafficTrial(
             "steady",
             "Slow local transactions, some unknown or hanging; nothing crashes. Producers of our own over the wire.",
             1_500, _SLOW, _BATCHES,
         ),
-        Trial(
+        TrafficTrial(
             "kills",
             "The same traffic at half the rate, and the broker is killed (SIGKILL) and started again twice.",
             1_500, _SLOW, _BATCHES, (24.0, 17.0),
         ),
-        Trial(
+        TrafficTrial(
             "mixed",
-            "The golden stores of the scenario `mixed` (`make real-broker`): 200 messages by the Java client of the release.",
+            "Golden stores of the scenario `mixed` (`make real-broker`): 200 messages by the release's Java client.",
             200, {}, golden="mixed",
         ),
     )

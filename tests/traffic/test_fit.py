@@ -73,7 +73,7 @@ def test_the_file_asks_for_what_a_store_hides_and_is_a_workload_once_that_is_giv
     assert "time" not in asked
     path = tmp_path / "fitted.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(BadWorkloadError, match="checks.after is missing"):
+    with pytest.raises(BadWorkloadError, match=r"checks\.after is missing"):
         read_workload(path)
     given = {"after": '"5ms"', "never_run": '"rollback"', "to_broker": '"1ms"', "from_broker": '"1ms"'}
     given |= {"loss_to_broker": "0.0", "loss_from_broker": "0.0", "kind": '"remoting"'}

@@ -1,1 +1,1 @@
-"""Workloads fitted to real stores: what a store shows of its traffic, estimates with standard errors, and their file."""
+"""Workloads fitted to stores: what a store shows of its traffic, estimates with standard errors, and their file."""

@@ -1,4 +1,4 @@
-"""The file of a fitted workload: what the store shows with its standard errors, and what is left for its user, named."""
+"""The file of a fitted workload: what the store shows with its standard errors, and what is left for its user."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ _OPTIONAL = "What follows may be left out, a section at a time: then it never ha
 def fitted_text(fitted: FittedWorkload, store: str) -> str:
     """The workload as TOML; what a store does not show is a comment that asks for it."""
     seen = fitted.seen
+    written_by = seen.version or "a release that is not known"
+    connections = max(len(seen.connections), len(seen.groups))
     lines = [
-        f"# A workload fitted to {store}: {seen.transactions:,} transactions, written by {seen.version or 'a release that is not known'}.",
+        f"# A workload fitted to {store}: {seen.transactions:,} transactions, written by {written_by}.",
         "# Behind each figure is its standard error. Lines that begin with #? are yours: the store does not show them.",
         "",
         "[transactions]",
@@ -27,14 +29,14 @@ def fitted_text(fitted: FittedWorkload, store: str) -> str:
         *_immunity(fitted),
         "",
         "[producers]",
-        f"count = {max(len(seen.connections), len(seen.groups))}  # connections that halves came from; one process makes another at each reconnect",
+        f"count = {connections}  # connections that halves came from; a process has one more at each reconnect",
         f"groups = {len(seen.groups)}",
         "",
         "[local]",
         _percentiles("time", fitted.local_ms, "ms")
         + "; from the half to the commit by its own END_TRANSACTION: both ways of the network are in it",
         f"rollback = {_share(fitted.rollback)}; op messages that name a half as it was sent, and no commit",
-        f"unknown = {_share(fitted.unknown)}; ended by the answer to a check alone: UNKNOWN was returned, or END_TRANSACTION was lost",
+        f"unknown = {_share(fitted.unknown)}; ended by the answer to a check alone: it said UNKNOWN, or was lost",
         f"hangs = {_share(fitted.hangs)}; ended by nothing",
         "",
         "[checks]",

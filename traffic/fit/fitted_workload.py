@@ -9,6 +9,7 @@ what stays open behind that many UNKNOWNs is told from what hangs by that.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import exp, log, sqrt
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Final
@@ -76,14 +77,14 @@ def fitted_workload(seen: SeenTraffic, store: Path) -> FittedWorkload:
     commits = len(seen.local_ms)
     if seen.transactions < LEAST_TRANSACTIONS or commits < LEAST_COMMITS:
         message = (
-            f"{store}: {seen.transactions} transactions, {commits} of them committed by their producer: too few to fit a "
-            f"workload, which takes {LEAST_TRANSACTIONS} and {LEAST_COMMITS}; take a store of more, or write the "
+            f"{store}: {seen.transactions} transactions, {commits} of them committed by their producer: too few to fit "
+            f"a workload, which takes {LEAST_TRANSACTIONS} and {LEAST_COMMITS}; take a store of more, or write the "
             "workload by hand (--example)"
         )
         raise BadWorkloadError(message)
     stored, count = sorted(seen.stored_at), seen.transactions
     span_ms = max(1, stored[-1] - stored[0])
-    waits = [later - earlier for earlier, later in zip(stored, stored[1:], strict=False)]
+    waits = [later - earlier for earlier, later in pairwise(stored)]
     per_second = 1_000 * (count - 1) / span_ms
     is_poisson = pstdev(waits) > _EVEN_BELOW * fmean(waits)
     unknown_answers, asked, hanging = _of_checks(seen.answered_at, seen.unanswered_after)

@@ -240,7 +240,7 @@ SECTIONS: Final = {
             "attempts": WorkloadKey(_whole(1, 100), "how often a half is sent at most"),
             "attempt_timeout": WorkloadKey(duration_ms, "how long an attempt waits for its answer"),
             "total_timeout": WorkloadKey(duration_ms, "how long all attempts take together", is_needed=False),
-            "heartbeat_on_connect": WorkloadKey(_flag, "whether each new connection brings a heartbeat", is_needed=False),
+            "heartbeat_on_connect": WorkloadKey(_flag, "whether a new connection brings a heartbeat", is_needed=False),
         },
         "the client: kind = remoting or grpc",
         is_needed=True,
