@@ -34,6 +34,15 @@ and when the broker died and how long it was away. All else is in the workloads 
 Times in stores are those of records; those from a commit on begin when the producer's local transaction ended.
 """
 
+_MENDED: Final = """\
+## What it has mended
+
+In a run of `kills` on 5.5.0 a broker that had started again knew no producer for 17 s: it put 300 halves back unasked
+("channel is null"), and 9.6 % of all were given up, where the model said 1.3 to 4.0 %. A send had made its producer
+known there. It does not in RocketMQ: only heartbeats do, each 30 s, and from clients of 5.x one with each new
+connection. A workload now says which (`client.heartbeat_on_connect`).
+"""
+
 
 def write_page(seen: Mapping[str, ComparedRun], page: Path = PAGE) -> None:
     """Write the page; it appears whole or not at all."""
@@ -61,10 +70,13 @@ def _parts(seen: list[ComparedRun]) -> Iterator[Part]:
         if runs:
             yield Heading(f"`{trial.name}`")
             yield Paragraph(trial.story)
+            if trial.not_modelled:
+                yield Paragraph(trial.not_modelled)
             yield tabulated(
                 "measure", *(heading for run in runs for heading in (run.release, "simulated")), rows=_rows(runs)
             )
     yield from _outside(seen)
+    yield from prose(_MENDED)
 
 
 def _rows(runs: list[ComparedRun]) -> list[tuple[str, ...]]:
