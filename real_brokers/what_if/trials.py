@@ -47,8 +47,8 @@ _BATCHES: Final = {"transactionOpBatchInterval": "1000"}
 
 _OF_MIXED: Final = (
     "Not modelled: how long this client's sends took, which nobody has measured (1 ms is assumed: birth to delivery, "
-    "p50); that no transaction gets more than three UNKNOWNs (their number is geometric here, of the same mean: birth to "
-    "delivery, p99); and when rounds came, as all is sent within a few check intervals (birth to first put-back)."
+    "p50); that no transaction gets more than three UNKNOWNs (their number is geometric here, of the same mean: birth "
+    "to delivery, p99); and when rounds came, as all is sent within a few check intervals (birth to first put-back)."
 )
 
 TRIALS: Final = {
