@@ -35,7 +35,7 @@ from wire.remoting.messages import decode_records
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from traffic.workload.workload import Workload
+    from traffic.workload.workload import TrafficWorkload
     from wire.remoting.command import RemotingCommand
 
 TOPIC: Final = "Orders"
@@ -90,7 +90,7 @@ class LedTraffic:
     """
 
     address: Address
-    workload: Workload
+    workload: TrafficWorkload
     seed: int
     transactions: int
     all: list[LedTransaction] = field(default_factory=list)

@@ -78,7 +78,10 @@ class RunFacts:
         if trial.golden:
             return cls(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {})
         given: dict[str, Any] = json.loads(read_text(store / RUN_FILE, _MOST_JSON))
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+        }
+        return cls(**values)
 
 
 def led_run(version: str, trial: TrafficTrial, seed: int, out: Path) -> RunFacts:

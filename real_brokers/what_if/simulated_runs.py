@@ -20,7 +20,7 @@ from traffic.workload.distributions import LogNormal
 if TYPE_CHECKING:
     from real_brokers.what_if.real_run import RunFacts
     from traffic.simulation.simulated_broker import SimulatedBroker
-    from traffic.workload.workload import Workload
+    from traffic.workload.workload import TrafficWorkload
 
 RUNS: Final = 39
 COMMIT_TO_DELIVERY: Final = {"commit to delivery, mean": None, "commit to delivery, p90": 0.9}
@@ -32,13 +32,13 @@ class SimulatedTrial:
     """A run of a real broker, as it is simulated."""
 
     broker: SimulatedBroker
-    workload: Workload
+    workload: TrafficWorkload
     transactions: int
     lives: tuple[tuple[float, float], ...] | None
     """When processes of the broker were killed, and how long it was away; None where none is."""
 
     @classmethod
-    def of(cls, broker: SimulatedBroker, workload: Workload, facts: RunFacts) -> SimulatedTrial:
+    def of(cls, broker: SimulatedBroker, workload: TrafficWorkload, facts: RunFacts) -> SimulatedTrial:
         """With the latency and the rate that were seen in the run, and its crashes when they came."""
         median, late = (max(each / 2, 0.05) for each in facts.answered_ms)
         way = LogNormal(median, max(median, late))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,7 +21,7 @@ from traffic.workload.reading import read_workload
 if TYPE_CHECKING:
     from pathlib import Path
 
-KNOWN = {
+KNOWN: dict[str, dict[str, Any]] = {
     "transactions": {"per_second": 20, "arrivals": "poisson", "body_bytes": {"p50": 300, "p99": 2000}},
     "producers": {"count": 3, "groups": 2},
     "local": {"time": {"p50": "200ms", "p99": "2s"}, "rollback": 0.2, "unknown": 0.15, "hangs": 0.03},

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from traffic.simulation.counts import TrafficCounts
     from traffic.simulation.simulated_broker import SimulatedBroker
-    from traffic.workload.workload import Workload
+    from traffic.workload.workload import TrafficWorkload
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class KeptRun:
 
 def simulate_and_keep(
     broker: SimulatedBroker,
-    workload: Workload,
+    workload: TrafficWorkload,
     seed: int,
     transactions: int,
     folder: Path,
