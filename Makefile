@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients client-access plan-real example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-probabilities bench-audit bench-real-classes bench-sweep bench-what-if arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients client-access plan-real what-if-real example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-probabilities bench-audit bench-real-classes bench-sweep bench-what-if arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -92,6 +92,9 @@ example: setup ## carry out the README of the example project (docs/example/orde
 
 audit-real: setup ## audit real brokers over the network and offline at the same moments, and hold what is foretold; writes docs/generated/audited-brokers.md (ARGS="5.3.3 late", "5.5.1 two_masters" or rocketmq-rust; wants Maven, and cargo)
 	@$(BIN)/python -m real_brokers.audit $(ARGS)
+
+what-if-real: setup ## lead real brokers under a workload, simulate the same, and hold each measure in its interval; writes docs/generated/how-often-on-real-brokers.md (ARGS="5.3.3 kills", ARGS=--kept for the runs that are kept; wants Maven)
+	@$(BIN)/python -m real_brokers.what_if $(ARGS)
 
 probe-real: setup ## start a real broker and probe it (VERSION=5.3.3, ARGS="--scenario immune --profile 5.3.3+heeds_settled_originals"; wants Maven)
 	@$(BIN)/python -m real_brokers.probe $(VERSION) $(ARGS)

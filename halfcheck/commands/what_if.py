@@ -62,6 +62,10 @@ def command(
         Path | None,
         typer.Option(metavar="DIR", help="Write the answer, the counts of each run, and of a sweep a page with plots."),
     ] = None,
+    fit: Annotated[
+        Path | None,
+        typer.Option(metavar="STORE_DIR", help="Fit a workload to a store, and write it to --workload, or print it."),
+    ] = None,
     example: Annotated[
         bool, typer.Option("--example", help="Print a workload with every key, and where each default is from.")
     ] = False,
@@ -80,11 +84,15 @@ def command(
     halfcheck what-if --version 4.9.7 --workload shop.toml --transactions 100000 --json
     halfcheck what-if broker.conf --workload shop.toml --sweep transactionTimeOut=1s..60s local.p99=1s,3s --out sweep
     halfcheck what-if broker.conf --workload shop.toml --releases 4.9.7,5.5.1
+    halfcheck what-if --fit /data/rocketmq/store --workload shop.toml
     """
     if example:
         from traffic.workload.example import example_text
 
         print(example_text(), end="")
+        return ExitCode.OK
+    if fit is not None:
+        _fit(fit, version, workload)
         return ExitCode.OK
     if workload is None:
         message = "give --workload FILE, or --example to see one"
@@ -155,6 +163,24 @@ def _sorted_out(given: list[str] | None, sweep: list[str] | None) -> tuple[Path 
         message = f"{swept[0]}: write --sweep before what is swept"
         raise CommandLineError(message)
     return Path(files[0]) if files else None, swept
+
+
+def _fit(store: Path, version: str | None, out: Path | None) -> None:
+    """Write the workload that a store shows, or print it; `BadWorkloadError` if it is too small."""
+    from files.writing import write_whole
+    from traffic.fit.fitted_file import fitted_text
+    from traffic.fit.fitted_workload import fitted_workload
+    from traffic.fit.seen_traffic import SeenTraffic
+
+    if out is not None and out.exists():
+        message = f"--workload {out}: with --fit it is written, and it is there already; name another file"
+        raise CommandLineError(message)
+    text = fitted_text(fitted_workload(SeenTraffic.of(store, version), store), str(store))
+    if out is None:
+        print(text, end="")
+        return
+    write_whole(out, text)
+    typer.echo(f"halfcheck: {out} is written; lines that begin with #? are yours to fill in", err=True)
 
 
 def _counted(runs: list[Replication], title: str, *, wanted: bool) -> tuple[list[TrafficCounts], bool]:

@@ -20,6 +20,7 @@ from traffic.simulation.ledger import OpState, TrackedHalf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from traffic.simulation.running import RunningSimulation
 
@@ -134,13 +135,20 @@ class BrokerHost:
         self.epoch += 1
         for thread in self.threads:
             thread.start(broker)
-        crashes, restarts = run.workload.crashes, run.workload.restarts
-        if crashes is not None:
-            self.put(self._chance.expovariate(1) * crashes.every_ms, self._crash)
+        restarts, life_ms = run.workload.restarts, self._life_ms()
+        if life_ms is not None:
+            self.put(life_ms, self._crash)
         if restarts is not None:
             self.put(restarts.every_ms, self._begin_stop)
         for tell in self.told_of_boot:
             tell()
+
+    def _life_ms(self) -> float | None:
+        """How long the process that has begun serves until it crashes; None for as long as anybody looks."""
+        lives, crashes = self.run.lives, self.run.workload.crashes
+        if lives is not None:
+            return lives[self.epoch - 1][0] if self.epoch <= len(lives) else None
+        return None if crashes is None else self._chance.expovariate(1) * crashes.every_ms
 
     def _take_up_what_is_left(self, broker: BrokerController) -> None:
         """What the new process finds, and what is gone with the old one."""
@@ -153,7 +161,7 @@ class BrokerHost:
 
     def _crash(self) -> None:
         run, crashes, broker = self.run, self.run.workload.crashes, self.broker
-        if broker is None or crashes is None or not run.is_arriving:
+        if broker is None or crashes is None or not (run.is_arriving or run.lives):
             return
         run.counts.crashes += 1
         self.lost_power = self._chance.random() < crashes.power_loss
@@ -164,7 +172,8 @@ class BrokerHost:
         run.ledger.note_crash(run.events.now)
         self._op_entries_die(OpState.DIED_WITH_CRASH)
         self.causes.fork = "B16"
-        self._gone(crashes.restart_ms.draw(self._chance))
+        away_ms = crashes.restart_ms.draw(self._chance)
+        self._gone(run.lives[self.epoch - 1][1] if run.lives else away_ms)
 
     def _begin_stop(self) -> None:
         """An orderly stop begins (``BrokerController#shutdown``): no connection is left."""
@@ -201,6 +210,15 @@ class BrokerHost:
         for half in self.buffered.values():
             half.op = how
         self.buffered.clear()
+
+    def write_store(self, folder: Path) -> None:
+        """Stop the process, if one runs, and write what is on the disk."""
+        _ = self.log_end
+        if self.broker is not None:
+            self.broker.begin_shutdown(wakes_check_service=False)
+            self.broker.end_shutdown()
+            self.broker = None
+        self.disk.write_to(folder)
 
     # --- what makes it stand still ------------------------------------------------------------------------------------
 

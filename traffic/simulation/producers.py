@@ -23,7 +23,6 @@ from reference.format.properties import (
 )
 from reference.format.record import TRANSACTION_COMMIT, TRANSACTION_PREPARED_TYPE, CommitLogOffset, QueueOffset
 from traffic.simulation.ledger import Fate, LocalDecision, TrackedHalf, TrackedTransaction
-from traffic.simulation.requests import STORED_BODY_BYTES
 from traffic.workload.defaults import client_figure
 from traffic.workload.workload import ListenerAnswer
 
@@ -49,6 +48,8 @@ class ProducerProcess:
     channel: str
     clock_offset_ms: int
     is_there: bool = True
+    has_sent: bool = False
+    """The broker has heard of it since it came (``MQClientInstance#sendHeartbeatToAllBroker``)."""
     went_at: float = -1.0
     """When it last went away."""
     stands_from: float = -1.0
@@ -207,6 +208,7 @@ class SimulatedProducers:
             else:
                 self._fail(transaction)
             return
+        self._greet_with_a_send(self._processes[transaction.producer])
         half = self._requests.store_half(transaction, self._request(transaction))
         if half is None:
             self._fail(transaction)
@@ -239,7 +241,7 @@ class SimulatedProducers:
         return SendMessageRequest(
             TOPIC,
             transaction.number & _QUEUES_MASK,
-            bytes(min(transaction.body_bytes, STORED_BODY_BYTES)),
+            bytes(min(transaction.body_bytes, self._run_of.most_held_bytes)),
             self._events.clock.now + process.clock_offset_ms,
             properties,
             sys_flag=TRANSACTION_PREPARED_TYPE,
@@ -463,19 +465,27 @@ class SimulatedProducers:
     def come(self, number: int) -> None:
         """The next process of its place starts; the broker knows it from its first send or heartbeat on (A35)."""
         process = self._processes[number]
+        process.has_sent = False
         process.is_there = True
         self._there.append(process)
         self._events.put(self._events.now + self._heartbeat_ms, self._greet, (process, self._host.epoch))
 
     def _reconnect(self) -> None:
-        """Each process finds the new broker within a heartbeat."""
+        """Each process finds the new broker within a heartbeat, whatever it sends meanwhile."""
         if self._host.epoch <= 1:
             for process in self._processes:
+                process.has_sent = True
                 self._greet((process, self._host.epoch))
             return
         for process in self._processes:
             wait = self._random.random() * self._heartbeat_ms
             self._events.put(self._events.now + wait, self._greet, (process, self._host.epoch))
+
+    def _greet_with_a_send(self, process: ProducerProcess) -> None:
+        """A send brings a heartbeat with it: the first of a process, by its route; or the first on a connection."""
+        if self._workload.client.greets_on_connect or not process.has_sent:
+            process.has_sent = True
+            self._greet((process, self._host.epoch))
 
     def _greet(self, what: tuple[ProducerProcess, int]) -> None:
         process, epoch = what

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from traffic.simulation.broker_host import BrokerHost
     from traffic.simulation.op_batch_thread import OpBatchThread
 
-STORED_BODY_BYTES: Final = 64
-"""The most bytes of a body that are held; the rest is counted only, so that large messages take no memory."""
-
 _NOT_CARRIED_OUT: Final = (
     EndTransactionOutcome.REFUSED,
     EndTransactionOutcome.DROPPED,
@@ -47,7 +44,7 @@ class BrokerRequests:
         broker = self._host.broker
         if broker is None:
             return None
-        stored = broker.send_message(request).result
+        stored = broker.take_escaped(request).result  # who has sent it is known by heartbeats alone
         if stored is None or stored.physical_offset is None:
             return None
         offset = broker.message_store.get_max_offset_in_queue(HALF_TOPIC, HALF_QUEUE_ID) - 1
@@ -85,8 +82,7 @@ class BrokerRequests:
 
     def count_record(self, transaction: TrackedTransaction) -> None:
         """A record of a transaction's message is in the log: count the part of its body that is not held."""
-        if transaction.body_bytes > STORED_BODY_BYTES:
-            self._run.counts.log_bytes += transaction.body_bytes - STORED_BODY_BYTES
+        self._run.counts.log_bytes += max(0, transaction.body_bytes - self._run.most_held_bytes)
 
     def settled(self, transaction: TrackedTransaction) -> None:
         """A transaction is settled, or given up."""

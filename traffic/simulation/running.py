@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from traffic.simulation.counts import TrafficCounts
 from traffic.simulation.event_queue import EventQueue
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from traffic.simulation.simulated_broker import SimulatedBroker
     from traffic.workload.workload import TrafficWorkload
 
+_HELD_BODY_BYTES: Final = 64
+"""So that large messages take no memory."""
+_WHOLE_BODY_BYTES: Final = 4 << 20
+"""``maxMessageSize``."""
+
 
 @dataclass(slots=True)
 class RunningSimulation:
@@ -23,6 +28,11 @@ class RunningSimulation:
     workload: TrafficWorkload
     streams: RandomStreams
     """The one source of chance."""
+    keeps_store: bool = False
+    """Whether its store is to be read afterwards: then no body is cut, and no file deleted."""
+    lives: tuple[tuple[float, float], ...] | None = None
+    """For each process of the broker how long it serves until it crashes, and how long nobody does then, in
+    milliseconds; None where the workload's chance has it."""
     events: EventQueue = field(default_factory=EventQueue)
     counts: TrafficCounts = field(default_factory=TrafficCounts)
     ledger: Ledger = field(init=False)
@@ -36,3 +46,8 @@ class RunningSimulation:
     def may_stop(self) -> bool:
         """Whether the broker's process may end before the simulation does."""
         return self.workload.crashes is not None or self.workload.restarts is not None
+
+    @property
+    def most_held_bytes(self) -> int:
+        """The most bytes of a body that the store holds; the rest is only counted."""
+        return _WHOLE_BODY_BYTES if self.keeps_store else _HELD_BODY_BYTES

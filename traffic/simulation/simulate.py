@@ -34,7 +34,13 @@ def simulate(broker: SimulatedBroker, workload: TrafficWorkload, seed: int, tran
     checks of the last one must be over counts as open. All arguments can be pickled: a task of any engine can call it.
     """
     run = RunningSimulation(broker, workload, RandomStreams(seed))
-    host = BrokerHost(run)
+    run_to_its_end(run, BrokerHost(run), transactions)
+    return run.counts
+
+
+def run_to_its_end(run: RunningSimulation, host: BrokerHost, transactions: int) -> None:
+    """Run so many transactions on a machine that nobody has started yet."""
+    workload = run.workload
     op_batch = OpBatchThread(host)
     requests = BrokerRequests(host, op_batch)
     checks, storage = CheckServiceThread(host, requests), StorageThreads(host)
@@ -45,7 +51,7 @@ def simulate(broker: SimulatedBroker, workload: TrafficWorkload, seed: int, tran
     host.boot()
     events.put(0.0, producers.begin, None)
     _put_mishaps(run, host, producers)
-    settings = broker.settings
+    settings = run.broker.settings
     drain_ms = (settings.transaction_check_max + 3) * (settings.transaction_check_interval_ms + _ROUND_MS)
     immunity = 1000 * (workload.arrivals.immunity_s or 0)
 
@@ -58,7 +64,6 @@ def simulate(broker: SimulatedBroker, workload: TrafficWorkload, seed: int, tran
     counts.log_bytes += host.log_end
     counts.simulated_ms = events.now
     ledger.close_all()
-    return counts
 
 
 def _put_mishaps(run: RunningSimulation, host: BrokerHost, producers: SimulatedProducers) -> None:

@@ -39,7 +39,8 @@ class StorageThreads:
     def start(self, broker: BrokerController) -> None:
         """See :class:`traffic.simulation.broker_host.HostedThread`."""
         self._flushed = self._saved_changes = -1
-        self._host.put(_CLEANING_MS, self._clean)
+        if not self._simulation.keeps_store:
+            self._host.put(_CLEANING_MS, self._clean)
         if self._simulation.may_stop:
             self._host.put(FLUSH_INTERVAL_MS, self._flush)
             self._host.put(broker.settings.flush_consumer_offset_delay_ms, self._save_offsets)

@@ -136,6 +136,13 @@ def _immunity(value: Any) -> int:
     return int(milliseconds // 1000)
 
 
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        message = "expected true or false"
+        raise ValueError(message)
+    return value
+
+
 def _one_of(*names: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if value not in names:
@@ -233,6 +240,7 @@ SECTIONS: Final = {
             "attempts": WorkloadKey(_whole(1, 100), "how often a half is sent at most"),
             "attempt_timeout": WorkloadKey(duration_ms, "how long an attempt waits for its answer"),
             "total_timeout": WorkloadKey(duration_ms, "how long all attempts take together", is_needed=False),
+            "heartbeat_on_connect": WorkloadKey(_flag, "whether a new connection brings a heartbeat", is_needed=False),
         },
         "the client: kind = remoting or grpc",
         is_needed=True,
@@ -391,7 +399,12 @@ def _workload(tables: dict[str, dict[str, Any]], name: str) -> TrafficWorkload:
         network=NetworkPaths(
             network["to_broker"], network["from_broker"], network["loss_to_broker"], network["loss_from_broker"]
         ),
-        client=ClientRetries(client["attempts"], client["attempt_timeout"], client["total_timeout"]),
+        client=ClientRetries(
+            client["attempts"],
+            client["attempt_timeout"],
+            client["total_timeout"],
+            client["heartbeat_on_connect"] is not False,
+        ),
         pass_ms=0.0 if pace is None else pace["pass"],
         broker_pauses=_recurring(values["pauses.broker"]),
         producer_pauses=_recurring(values["pauses.producer"]),

@@ -82,6 +82,9 @@ class ClientRetries:
     attempt_timeout_ms: float
     total_timeout_ms: float | None
     """All attempts together may take so long; None for no such limit."""
+    greets_on_connect: bool = True
+    """Each new connection brings a heartbeat, so that a broker that has started again knows its producers from their
+    next send on; else from their next heartbeat by the clock on."""
 
 
 @dataclass(frozen=True, slots=True)

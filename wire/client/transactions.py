@@ -65,13 +65,24 @@ def send_half(
 
     Its ``bornTimestamp`` is now, if it is not given.
     """
+    fields = half_fields(group, topic, unique_key, properties, born_ms)
+    return half_in_answer(channel.ask(RequestCode.SEND_MESSAGE_V2, fields, body), channel, topic, unique_key)
+
+
+def half_fields(
+    group: str, topic: str, unique_key: str, properties: Mapping[str, str] | None = None, born_ms: int | None = None
+) -> dict[str, str | int | bool]:
+    """The fields of SEND_MESSAGE_V2 for a half to queue 0 of a topic; born now, if that is not given."""
     own = {TRANSACTION_PREPARED: "true", PRODUCER_GROUP: group, UNIQUE_KEY: unique_key, "WAIT": "true"}
     born = int(time.time() * 1_000) if born_ms is None else born_ms
-    fields = {
+    return {
         "a": group, "b": topic, "c": _AUTO_CREATED_TOPIC, "d": 4, "e": 0, "f": _PREPARED, "g": born, "h": 0,
         "i": properties_text({**own, **(properties or {})}), "j": 0, "k": False, "l": 0, "m": False,
     }  # fmt: skip
-    answer = channel.ask(RequestCode.SEND_MESSAGE_V2, fields, body)
+
+
+def half_in_answer(answer: RemotingCommand, channel: BrokerChannel, topic: str, unique_key: str) -> HalfName:
+    """Where the broker has stored a half, as its answer says; `NoAnswerError` if it has not."""
     _require(answer, f"a half for {topic}", channel)
     answered = answer.fields
     try:

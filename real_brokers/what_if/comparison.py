@@ -1,0 +1,67 @@
+"""A kept run of a real broker beside its simulated ones: each measure with its interval."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from real_brokers.what_if.measures import MEASURES, MeasuredStore
+from real_brokers.what_if.real_run import RunFacts
+from real_brokers.what_if.seen import ComparedRun
+from real_brokers.what_if.simulated_runs import COMMIT_TO_DELIVERY, RUNS, SimulatedTrial, simulated_values
+from reference.format.broker_conf import settings
+from traffic.simulation.simulated_broker import SimulatedBroker
+from traffic.workload.reading import read_workload
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from real_brokers.what_if.trials import TrafficTrial
+
+_UNITS = {measure.name: measure.unit for measure in MEASURES} | dict.fromkeys(COMMIT_TO_DELIVERY, "s")
+
+
+def compared_run(store: Path, version: str, trial: TrafficTrial, runs: int = RUNS) -> ComparedRun:
+    """Measure a kept run, and simulate it so often."""
+    facts = RunFacts.of(store, trial)
+    measured = MeasuredStore.of(store, version, facts.deaths)
+    if not facts.per_second:  # what a scenario sends is known by its store alone
+        born = [row.born for row in measured.rows]
+        facts = replace(facts, per_second=1_000 * (len(born) - 1) / (max(born) - min(born)))
+    broker = SimulatedBroker.of(version, version, settings(store / "broker.conf"))
+    simulated = simulated_values(
+        SimulatedTrial.of(broker, read_workload(trial.workload), facts), trial.seed(version), runs
+    )
+    real = measured.values() | commits_to_deliveries(measured, facts)
+    found: list[tuple[str, str, float, float, float, float]] = []
+    for name, value in real.items():
+        drawn = sorted(values[name] for values in simulated if name in values)
+        if drawn:
+            each = (round(number, 6) for number in (value, drawn[0], drawn[len(drawn) // 2], drawn[-1]))
+            found.append((name, _UNITS[name], *each))  # type: ignore[arg-type]
+    return ComparedRun(
+        release=version,
+        trial=trial.name,
+        transactions=facts.transactions,
+        per_second=round(facts.per_second, 2),
+        answered_ms=(round(facts.answered_ms[0], 1), round(facts.answered_ms[1], 1)),
+        away_s=tuple(round(away / 1_000, 1) for away in facts.away_ms),
+        runs=runs,
+        measures=tuple(found),
+    )
+
+
+def commits_to_deliveries(measured: MeasuredStore, facts: RunFacts) -> dict[str, float]:
+    """From the commit of the local transaction, as its producer knows it, to the first real message, in seconds."""
+    delivered = {row.unique_key: row.moments.delivered_at for row in measured.rows}
+    times = sorted(
+        max(0.0, (at - decided) / 1_000)
+        for key, decided in facts.decided.items()
+        if (at := delivered.get(key)) is not None
+    )
+    if not times:
+        return {}
+    return {
+        name: sum(times) / len(times) if share is None else times[int(share * len(times))]
+        for name, share in COMMIT_TO_DELIVERY.items()
+    }
