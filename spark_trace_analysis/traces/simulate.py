@@ -3,14 +3,14 @@
 A file holds a fixed range of traces, so the files are the same bytes however many tasks made them, and however often
 one of them died. Each task writes its files by itself (PyArrow, temporary name, rename, a note of what the manifest
 needs), which is several times as fast as sending the events through Spark's own writer; nothing comes back to the
-driver. The run's folder appears by one rename at the end; until then a second job goes on where the first one died.
+driver. The manifest is written at the end, which makes the folder a run; until then a second job goes on where the first
+one died.
 """
 
 import errno
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from files.remote_path import Location, RemotePath
 from spark_trace_analysis.cluster.jobs import watched
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
 from spark_trace_analysis.traces.event_source import WALKS, EventSource
@@ -28,7 +29,6 @@ from spark_trace_analysis.traces.manifest import (
     make_manifest,
     other_parameter,
     source_fingerprint,
-    write_manifest,
 )
 from spark_trace_analysis.traces.runs import open_run
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA, to_batch
@@ -37,6 +37,7 @@ from spark_trace_analysis.traces.unfinished_run import (
     can_be_made,
     discard,
     is_unfinished,
+    is_work_alone,
     locked_run,
     remove_work,
 )
@@ -79,7 +80,7 @@ class Simulation:
     files_found: int = 0
 
 
-def find_complete(parameters: Parameters, out: Path, source: EventSource = WALKS) -> Simulation | None:
+def find_complete(parameters: Parameters, out: Location, source: EventSource = WALKS) -> Simulation | None:
     """Say whether a folder already holds this very run, whole; needs no Spark.
 
     Returns
@@ -107,10 +108,10 @@ def find_complete(parameters: Parameters, out: Path, source: EventSource = WALKS
     return complete
 
 
-def _complete(parameters: Parameters, out: Path, source: EventSource) -> Simulation | None:
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return None
+def _complete(parameters: Parameters, out: Location, source: EventSource) -> Simulation | None:
     if not (out / MANIFEST).is_file():
+        if not out.exists() or (out.is_dir() and (is_work_alone(out) or is_unfinished(out))):
+            return None
         message = f"--out {out}: there is something else in it already; give a new or empty folder"
         raise BadOptionError(message)
     remove_work(out)
@@ -140,7 +141,7 @@ def prepare(parameters: Parameters, source: EventSource = WALKS) -> None:
 def simulate(
     spark: SparkSession,
     parameters: Parameters,
-    out: Path,
+    out: Location,
     *,
     source: EventSource = WALKS,
     progress: Progress | None = None,
@@ -154,8 +155,8 @@ def simulate(
     parameters
         The parameters of the traces, which depend on nothing else but the sources.
     out
-        A new or empty folder. It appears when all is written. An unfinished run stays beside it as ``.NAME.partial``,
-        and the next call with the same parameters goes on with it.
+        A new or empty folder. It is a run when its manifest is written, last of all. What is unfinished stays in it, and
+        the next call with the same parameters goes on with it.
     source
         Where the events come from.
     progress
@@ -185,8 +186,7 @@ def simulate(
             unfinished.remove_unfinished()
             files = unfinished.noted(_name(first) for first in _firsts(parameters, source))
             manifest = make_manifest(parameters, files, source.packages)
-            write_manifest(unfinished.folder, manifest)
-            unfinished.rename(out)
+            unfinished.commit(manifest)
     except OSError as failure:
         raise _cannot_write(out, failure) from failure
     return Simulation(TraceRun(out, manifest), reused=False, seconds=perf_counter() - began, files_found=found)
@@ -205,10 +205,11 @@ def _check(parameters: Parameters) -> None:
         raise BadOptionError(message)
 
 
-def _cannot_write(out: Path, failure: OSError) -> BadOptionError:
+def _cannot_write(out: Location, failure: OSError) -> BadOptionError:
     message = f"--out {out}: can't be written ({failure.strerror or failure})"
-    if is_unfinished(out):
-        message += "; what is finished is kept, and the same command goes on with it"
+    with suppress(OSError):
+        if is_unfinished(out):
+            message += "; what is finished is kept, and the same command goes on with it"
     return BadOptionError(message)
 
 
@@ -235,7 +236,7 @@ def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource
                 try:
                     found += _find_or_write(parameters, source, unfinished, firsts[number])
                 except OSError as failure:
-                    if failure.errno not in _FOR_GOOD:
+                    if failure.errno not in _FOR_GOOD and not isinstance(unfinished.folder, RemotePath):
                         raise
                     yield _task_row(found, failure.strerror)
                     return
