@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from files.alone import alone
 from files.errors import UnreadableFileError
+from files.temporary_folder import stay
 from files.writing import appearing
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ _MOST_DEPTH: Final = 16
 
 
 def bring(place: RemotePath, folder: Path, is_wanted: Callable[[str], bool] = lambda _name: True) -> Path:
-    """Copy a file, or all below a folder, into a folder of this machine; gives the copy. Stretches of zeros become holes.
+    """Copy a file, or all below a folder, into a folder here; gives the copy. Stretches of zeros become holes.
 
     Parameters
     ----------
@@ -40,6 +43,37 @@ def bring(place: RemotePath, folder: Path, is_wanted: Callable[[str], bool] = la
         for _ in threads.map(lambda each: _copy(*each), list(_pairs(place, target, is_wanted))):
             pass
     return target
+
+
+@dataclass(frozen=True, slots=True)
+class BroughtStore:
+    """A store of another file system and its copy on this machine, which has the same path on each machine of a cluster.
+
+    The first task on a machine that has no copy makes one. The command that begins next there deletes it, once the
+    processes that read it are gone.
+    """
+
+    place: RemotePath
+    folder: Path
+
+    @property
+    def copy(self) -> Path:
+        """The copy."""
+        return self.folder / self.place.name
+
+    def see_to_it(self) -> None:
+        """Bring the store to this machine, if it is not there; one process does, and others wait for it."""
+        if self.copy.is_dir():
+            return
+        with alone(self.folder):
+            if not self.copy.is_dir():
+                stay(self.folder)
+                bring(self.place, self.folder / "coming", is_wanted=is_of_a_store).rename(self.copy)
+
+
+def is_of_a_store(name: str) -> bool:
+    """Whether a file or folder of a store is read: its index is not."""
+    return name not in ("index", "abort", "lock")
 
 
 def _pairs(place: RemotePath, target: Path, is_wanted: Callable[[str], bool]) -> Iterator[tuple[RemotePath, Path]]:

@@ -27,7 +27,7 @@ UNFINISHED: Final = ".unfinished"
 
 
 class Hdfs:
-    """A :class:`files.remote_path.RemoteFileSystem` of one NameNode, or of a name service; the default one without any."""
+    """A :class:`files.remote_path.RemoteFileSystem` of one NameNode or name service, or of the default one."""
 
     def __init__(self, authority: str) -> None:
         self._authority = authority
@@ -58,7 +58,8 @@ class Hdfs:
     def read(self, key: str, start: int = 0, end: int | None = None) -> bytes:
         """As :meth:`files.remote_path.RemoteFileSystem.read`."""
         with self._in_one_line(key), self._client.read(f"/{key}") as file:
-            return file.read_range(start, (file.size() if end is None else end) - start)
+            content: bytes = file.read_range(start, (file.size() if end is None else end) - start)
+        return content
 
     def put(self, key: str, content: bytes) -> None:
         """As :meth:`files.remote_path.RemoteFileSystem.put`."""

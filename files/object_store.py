@@ -1,4 +1,4 @@
-"""Object stores (S3, Google Cloud Storage, Azure Blob) through `obstore`, the object_store crate of Apache Arrow's Rust.
+"""Object stores (S3, Google Cloud Storage, Azure Blob) through `obstore`: the object_store crate of Arrow's Rust.
 
 An object appears whole, and ``If-None-Match: *`` lets a store refuse a second one of a name. Credentials, region and
 endpoint are those of the environment: ``AWS_ACCESS_KEY_ID``, ``AWS_ENDPOINT_URL``, roles of an instance and so on.

@@ -1,8 +1,9 @@
 """Paths on file systems that are no disk of this machine: object stores and HDFS, by the names that URIs give them.
 
-A :class:`RemotePath` has those names of `pathlib.Path` that the pipeline asks for, with the same meaning. What differs by
-file system stands behind :class:`RemoteFileSystem`: a file is written whole or not at all, and one that must be the first
-of its name says whether it was. Nothing is cached, and nothing that decides rests on a list of names, which may be late.
+A :class:`RemotePath` has those names of `pathlib.Path` that the pipeline asks for, with the same meaning. What differs
+by file system stands behind :class:`RemoteFileSystem`: a file is written whole or not at all, and one that must be the
+first of its name says whether it was. Nothing is cached, and nothing that decides rests on a list of names, which may
+be late.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Entry(NamedTuple):
 
 
 class RemoteFileSystem(Protocol):
-    """One bucket or one HDFS; keys have no slash in front. All raise `OSError`, in one line, where it does not answer."""
+    """One bucket or one HDFS; keys have no slash in front. All raise `OSError` of one line where it does not answer."""
 
     def look(self, key: str) -> Entry | None:
         """The file of a name, or the folder; None if nothing bears it."""
@@ -179,7 +180,7 @@ class RemotePath:
                 elif (path / rest).is_file():
                     yield path / rest
 
-    def mkdir(self, *, parents: bool = True, exist_ok: bool = True) -> None:  # noqa: ARG002 (as of pathlib)
+    def mkdir(self, *, parents: bool = True, exist_ok: bool = True) -> None:
         """Nothing: a folder is there with the first file in it."""
 
     def unlink(self, *, missing_ok: bool = True) -> None:  # noqa: ARG002 (as of pathlib)

@@ -1,7 +1,7 @@
 """The one way in which a file appears: whole or not at all, and where it is asked for only as the first of its name.
 
-On a disk it is written under a name of its own, then renamed, or linked if it has to be the first. Other file systems have
-their own ways (:mod:`files.remote_path`).
+On a disk it is written under a name of its own, then renamed, or linked if it has to be the first. Other file systems
+have their own ways (:mod:`files.remote_path`).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def appearing(path: Location, *, within: Path | None = None) -> Iterator[Path]:
     """A name to write under, which becomes the path's when the block ends well.
 
     Chance chooses the name: the same task may run twice at a time, on machines whose process ids are the same. The name
-    lies in the folder `within`, on the same disk; without it in the path's own. A file of another file system is written
-    to a temporary one of this machine.
+    lies in the folder `within`, on the same disk; without it in the path's own. A file of another file system is
+    written to a temporary one of this machine.
     """
     if isinstance(path, RemotePath):
         with tempfile.TemporaryDirectory(prefix="halfcheck-file-") as folder:
@@ -73,7 +73,7 @@ def write_whole(path: Location, content: str | bytes, *, within: Path | None = N
         It cannot be written, or what stands at its name is no file; names it and why.
     """
     if isinstance(path, RemotePath):
-        path.system.put(path.key, content.encode() if isinstance(content, str) else content)
+        path.system.put(path.key, content.encode() if isinstance(content, str) else bytes(content))
         return
     kind = what_is_no_file(path)
     if kind:
@@ -93,8 +93,8 @@ def write_whole(path: Location, content: str | bytes, *, within: Path | None = N
 def create_whole(path: Location, content: str | bytes) -> bool:
     """Write a file that lasts, if there is none of its name; says whether it was written.
 
-    Of two that write it at a time, on one machine or on two, one is told that it was the first. A file system that cannot
-    say so is one that has no hard links (some network disks): there the file is looked for before it is renamed.
+    Of two that write it at a time, on one machine or on two, one is told that it was the first. A file system that
+    cannot say so is one that has no hard links (some network disks): there the file is looked for before it is renamed.
     """
     raw = content.encode() if isinstance(content, str) else content
     if isinstance(path, RemotePath):

@@ -14,7 +14,6 @@ from spark_trace_analysis.audit.rules.transaction_row import local_time
 
 if TYPE_CHECKING:
     from files.remote_path import Location
-
     from spark_trace_analysis.audit.audit import Audit
 
 

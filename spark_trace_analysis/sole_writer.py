@@ -1,9 +1,9 @@
-"""One writer of a folder at a time, on any file system: whoever comes second is refused, whoever was killed is followed.
+"""One writer of a folder at a time, on any file system: the second one is refused, one that was killed is followed.
 
-A writer is the owner whose file, numbered, nobody wrote before (:func:`files.writing.create_whole`). It rewrites a second
-file now and then, as long as it lives. Another one may take over by the next number, if the owner's process is gone from
-this machine, or if an owner elsewhere has given no sign for :data:`SILENCE_SECONDS`; no two clocks are compared. An owner
-that finds a higher number than its own has been followed, and must not finish what it writes.
+A writer is the owner whose file, numbered, nobody wrote before (:func:`files.writing.create_whole`). It rewrites a
+second file now and then, as long as it lives. Another one may take over by the next number, if the owner's process is
+gone from this machine, or if an owner elsewhere has given no sign for :data:`SILENCE_SECONDS`; no two clocks are
+compared. An owner that finds a higher number than its own has been followed, and must not finish what it writes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from files.content import read_json
 from files.reading import read_bytes
 from files.remote_path import RemotePath
-from files.writing import create_whole, remove_folder, write_whole
+from files.writing import create_whole, write_whole
 from spark_trace_analysis.cluster.jobs import watched
 from spark_trace_analysis.errors import BadOptionError
 
@@ -36,6 +36,8 @@ SIGN_SECONDS: Final = 5.0
 
 SILENCE_SECONDS: Final = 30.0
 """After so long without one, an owner on another machine is taken for dead."""
+
+TAKEN: Final = "another process is writing it; wait for it, or give another folder"
 
 _LOOK_SECONDS: Final = 0.5
 
@@ -70,7 +72,7 @@ class Claim:
 
 
 @contextmanager
-def claimed(option: str, place: Location, folder: Location) -> Iterator[Claim]:
+def claimed(option: str, place: Location, folder: Location, taken: str = TAKEN) -> Iterator[Claim]:
     """Be the only one who writes to a place, until the block ends; the files that say so lie in a folder of their own.
 
     Raises
@@ -82,7 +84,7 @@ def claimed(option: str, place: Location, folder: Location) -> Iterator[Claim]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     _say_where_no_file_can_be_the_first(option, place, folder)
-    claim = Claim(option, place, folder, _next_number(option, place, folder))
+    claim = Claim(option, place, folder, _next_number(folder, f"{option} {place}: {taken}"))
     try:
         with watched(claim.give_a_sign, SIGN_SECONDS):
             yield claim
@@ -91,12 +93,11 @@ def claimed(option: str, place: Location, folder: Location) -> Iterator[Claim]:
             _release(claim)
 
 
-def _next_number(option: str, place: Location, folder: Location) -> int:
+def _next_number(folder: Location, refusal: str) -> int:
     while True:
         last = _last_number(folder)
         if last and _lives(folder, last):
-            message = f"{option} {place}: another process is writing it; wait for it, or give another folder"
-            raise BadOptionError(message)
+            raise BadOptionError(refusal)
         if not create_whole(_path(folder, "owner", last + 1), json.dumps(_this_process())):
             continue
         if not last or _path(folder, "owner", last).exists():
@@ -154,7 +155,7 @@ def _this_process() -> dict[str, Any]:
 
 
 def _machine() -> str:
-    """This machine since it was started, and within it the container whose process numbers these are."""
+    """The machine since it was started, and within it the container whose process numbers these are."""
     boot = namespace = ""
     with suppress(OSError):
         boot = read_bytes_of_the_system("/proc/sys/kernel/random/boot_id")
@@ -201,8 +202,3 @@ def _say_where_no_file_can_be_the_first(option: str, place: Location, folder: Lo
             )
     finally:
         probe.unlink(missing_ok=True)
-
-
-def remove_claims(folder: Location) -> None:
-    """Remove the files of all owners, where what they wrote is finished."""
-    remove_folder(folder)

@@ -3,8 +3,8 @@
 A file holds a fixed range of traces, so the files are the same bytes however many tasks made them, and however often
 one of them died. Each task writes its files by itself (PyArrow, temporary name, rename, a note of what the manifest
 needs), which is several times as fast as sending the events through Spark's own writer; nothing comes back to the
-driver. The manifest is written at the end, which makes the folder a run; until then a second job goes on where the first
-one died.
+driver. The manifest is written at the end, which makes the folder a run; until then a second job goes on where the
+first one died.
 """
 
 import errno
@@ -155,8 +155,8 @@ def simulate(
     parameters
         The parameters of the traces, which depend on nothing else but the sources.
     out
-        A new or empty folder. It is a run when its manifest is written, last of all. What is unfinished stays in it, and
-        the next call with the same parameters goes on with it.
+        A new or empty folder. It is a run when its manifest is written, last of all. What is unfinished stays in it,
+        and the next call with the same parameters goes on with it.
     source
         Where the events come from.
     progress

@@ -1,9 +1,10 @@
 """The folder of a run that is being written: its finished files, what is known of them, and the manifest at the end.
 
-Files appear in it whole, each with a note for the manifest; so the next job goes on where one died, and makes the missing
-files. A file is believed only if its SHA-256 is the one in its note. The manifest is written last, if no other process has
-written one; until then nobody who reads the folder finds a run in it. None of this asks a file system for more than that a
-file appears whole, and that one of two is the first of its name: it is the same on a disk, on HDFS and in an object store.
+Files appear in it whole, each with a note for the manifest; so the next job goes on where one died, and makes the
+missing files. A file is believed only if its SHA-256 is the one in its note. The manifest is written last, if no other
+process has written one; until then nobody who reads the folder finds a run in it. None of this asks a file system for
+more than that a file appears whole, and that one of two is the first of its name: it is the same on a disk, on HDFS and
+in an object store.
 """
 
 import hashlib
@@ -33,7 +34,7 @@ from spark_trace_analysis.traces.manifest import (
 )
 
 WORK = ".simulate"
-"""A folder within the run's, gone when the run is complete: who writes, parameters, notes, and what is not whole yet."""
+"""A folder within the run's, gone when the run is complete: its writer, parameters, notes, and what is not whole."""
 
 _OWNERS, _PARAMETERS, _NOTES, _UNFINISHED = "owners", "run.json", "notes", "unfinished"
 

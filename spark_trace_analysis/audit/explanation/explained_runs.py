@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from files.parquet import read_parquet
-from files.remote_path import Location
 from files.temporary_folder import temporary_folder
 from reference.format.broker_conf import BrokerConf
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, judge_recorded
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from files.remote_path import Location
     from spark_trace_analysis.traces.manifest import Parameters, TraceRun
 
 _COLUMNS = (
