@@ -47,7 +47,7 @@ def bring(place: RemotePath, folder: Path, is_wanted: Callable[[str], bool] = la
 
 @dataclass(frozen=True, slots=True)
 class BroughtStore:
-    """A store of another file system and its copy on this machine, which has the same path on each machine of a cluster.
+    """A store of another file system and its copy on this machine, which has one path on all machines of a cluster.
 
     The first task on a machine that has no copy makes one. The command that begins next there deletes it, once the
     processes that read it are gone.
@@ -62,7 +62,7 @@ class BroughtStore:
         return self.folder / self.place.name
 
     def see_to_it(self) -> None:
-        """Bring the store to this machine, if it is not there; one process does, and others wait for it."""
+        """Bring the store here, if it is not there; one process does, and others wait for it."""
         if self.copy.is_dir():
             return
         with alone(self.folder):

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -35,7 +36,6 @@ from wire.errors import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-    from pathlib import Path
 
     from halfcheck.auditing.options import AuditOptions, Failing
     from halfcheck.watching.news import Look
