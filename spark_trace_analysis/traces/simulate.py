@@ -187,6 +187,8 @@ def simulate(
             files = unfinished.noted(_name(first) for first in _firsts(parameters, source))
             manifest = make_manifest(parameters, files, source.packages)
             unfinished.commit(manifest)
+    except ConnectionError:  # to Spark's Java, which is gone
+        raise
     except OSError as failure:
         raise _cannot_write(out, failure) from failure
     return Simulation(TraceRun(out, manifest), reused=False, seconds=perf_counter() - began, files_found=found)
