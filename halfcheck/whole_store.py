@@ -52,6 +52,8 @@ def audited(
 
     row_files = row_files or RowFiles()
     paths = store_paths(store, broker_conf=broker_conf, log_folders=log_folders)
+    if brought is not None:
+        paths = replace(paths, called=str(brought.place))
     with sole_writer("--out", out), sole_writer("--work", work):
         is_local = master is None and not conf
         if is_local and work is None and _is_small(paths):
@@ -72,7 +74,7 @@ def audited(
             small = staged_audit.SMALL_SPLIT_BYTES, staged_audit.SMALL_BUCKET_BYTES
             options = replace(options, split_bytes=small[0], bucket_bytes=small[1])
             runner = _threads()
-        return replace(_in_stages(paths, options, runner), store=str(store))
+        return replace(_in_stages(paths, options, runner), store=paths.name)
 
 
 def _record_by_record(paths: StorePaths, version: str | None, out: Location | None, row_files: RowFiles) -> Audit:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,7 +109,6 @@ def _here(store: Location) -> Iterator[tuple[Path, BroughtStore | None]]:
 def _audit_of(
     store_dir: Path, brought: BroughtStore | None, options: AuditOptions, selection: Selection, failing: Failing
 ) -> ExitCode:
-    from files.remote_path import RemotePath
     from halfcheck.printing.remarks import print_remarks_of_store
     from halfcheck.whole_store import audited
     from reference.format.broker_conf import find_broker_conf
@@ -131,8 +129,6 @@ def _audit_of(
         row_files=files,
         brought=brought,
     )
-    if isinstance(options.store_dir, RemotePath):
-        audit = replace(audit, store=str(options.store_dir))
     if options.report is not None:
         from html_report.audit_page import write_audit_page
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from reference.format.broker_conf import BrokerConf
     from reference.format.commit_log import CommitLog
     from reference.format.consumer_offsets import ConsumerOffsets
+    from reference.format.store_paths import StorePaths
     from spark_trace_analysis.audit.audit import Audit
 
 SUMMARY = "_audit.json"
@@ -99,7 +100,7 @@ def move(source: Location, target: Location) -> None:
 
 
 def key_of(
-    store: Path, log: CommitLog, saved: ConsumerOffsets, conf: BrokerConf, options: dict[str, Any]
+    paths: StorePaths, log: CommitLog, saved: ConsumerOffsets, conf: BrokerConf, options: dict[str, Any]
 ) -> dict[str, Any]:
     """The cache key of the files between the stages: the store's files, the settings, some options and the sources."""
     digest = hashlib.sha256()
@@ -108,13 +109,14 @@ def key_of(
             for path in sorted(Path(root).rglob("*.py")):
                 digest.update(read_bytes(path))
     queues = hashlib.sha256()
+    store = paths.root
     for path in sorted((store / CONSUME_QUEUES).rglob("*")) if (store / CONSUME_QUEUES).is_dir() else ():
         if path.is_file():
             stat = path.stat()
-            queues.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
+            queues.update(f"{path.relative_to(store)}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
     return {
-        "store": str(store),
-        "files": [[str(file.path), *_size_and_time(file.path)] for file in log.files],
+        "store": paths.name,
+        "files": [[file.name, *_size_and_time(file.path)] for file in log.files],
         "queues": queues.hexdigest(),
         "saved": repr(saved),
         "conf": {name: value for name, value in asdict(conf).items() if value is not None},

@@ -129,7 +129,7 @@ class _Job:
         self.buckets = max(int(-(-size // (options.bucket_bytes * growth))), 1)
         self.split_bytes = int(options.split_bytes * growth)
         sizes = {"split_bytes": options.split_bytes, "bucket_bytes": options.bucket_bytes, "end": store.paths.end}
-        self.key = key_of(store.path, self.log, store.saved, store.conf, {"version": options.version, **sizes})
+        self.key = key_of(store.paths, self.log, store.saved, store.conf, {"version": options.version, **sizes})
 
     def result(self) -> Audit:
         """The audit; raises :class:`_LogGrewError`, of a log that is not cut."""
@@ -247,7 +247,7 @@ class _Job:
             else gravest_rows(rounds, self.options.limit, selection)
         )
         return Audit(
-            store=str(self.store.path),
+            store=self.store.paths.name,
             version=task.circumstances.version,
             writers=self.store.writers(whole),
             records=whole.records,

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sysconfig
+import tempfile
 import time
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
@@ -97,6 +98,10 @@ class S3Server:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
             self.process = None
+            for port in self.ports:
+                for kind in ("filer", "filer-grpc", "s3", "s3-grpc", "master-grpc", "volume-grpc", "volume"):
+                    for number in (port, port + 10_000):
+                        Path(tempfile.gettempdir(), f"seaweedfs-{kind}-{number}.sock").unlink(missing_ok=True)
 
     def _wait_for_the_bucket(self) -> None:
         options: Any = {
