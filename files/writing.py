@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from files.errors import UnwritableFileError
+from files.hdfs import UNFINISHED
 from files.remote_path import RemotePath
 
 if TYPE_CHECKING:
@@ -123,6 +124,12 @@ def remove_folder(path: Location) -> None:
             path.system.delete_folder(path.key)
     else:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def remove_unfinished_files(folder: Location) -> None:
+    """Remove what writers that died have left in a folder of HDFS, where files are seen while they are written."""
+    if isinstance(folder, RemotePath) and folder.scheme == "hdfs":
+        remove_folder(folder / UNFINISHED)
 
 
 def _flush_names(folder: Path) -> None:

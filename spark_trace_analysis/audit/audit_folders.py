@@ -23,7 +23,7 @@ from files.content import parse_json
 from files.reading import read_bytes
 from files.remote_path import RemotePath
 from files.temporary_folder import temporary_folder
-from files.writing import appearing, create_whole, remove_folder, write_whole
+from files.writing import appearing, create_whole, remove_folder, remove_unfinished_files, write_whole
 from reference.format.consume_queue import FOLDER as CONSUME_QUEUES
 from reference.format.errors import StoreError
 from spark_trace_analysis.audit.columns.row_tables import table_of
@@ -70,6 +70,7 @@ def writing_audit(audit: Audit, out: Location) -> Iterator[Location]:
         if not create_whole(out / SUMMARY, as_facts(replace(audit, transactions=()).to_json(limit=0))):
             raise _another(out, "--out")
         (out / _BEGUN).unlink(missing_ok=True)
+        remove_unfinished_files(out)
     except BaseException:
         if not (out / SUMMARY).exists():
             remove_folder(out)

@@ -21,7 +21,7 @@ import pyarrow as pa
 from files.content import read_json
 from files.reading import read_bytes
 from files.remote_path import Location, RemotePath
-from files.writing import remove_folder, write_whole
+from files.writing import remove_folder, remove_unfinished_files, write_whole
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.sole_writer import Claim, claimed
 from spark_trace_analysis.traces.manifest import (
@@ -195,7 +195,7 @@ def can_be_made(out: Location) -> bool:
 
 def discard(run: UnfinishedRun) -> None:
     """Remove a folder that nothing was written to."""
-    remove_work(run.folder)
+    remove_folder(run.folder / WORK)
     if isinstance(run.folder, Path):
         with suppress(OSError):
             run.folder.rmdir()
@@ -204,6 +204,7 @@ def discard(run: UnfinishedRun) -> None:
 def remove_work(folder: Location) -> None:
     """Remove the work folder of a complete run, if its writer died before it did so."""
     remove_folder(folder / WORK)
+    remove_unfinished_files(folder)
 
 
 def _as_json(note: Mapping[str, Any]) -> pa.Buffer:
