@@ -8,9 +8,11 @@ first one died.
 """
 
 import errno
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -230,9 +232,14 @@ def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource
     Raises `OSError` where a file can't be written, and never will be.
     """
     firsts = _firsts(parameters, source)
+    sources = _sources_here(source.packages)
 
     def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         found = 0
+        other = _other_version(sources, _sources_here(source.packages))
+        if other is not None:
+            yield _task_row(found, other)
+            return
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 try:
@@ -251,6 +258,22 @@ def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource
     if problem is not None:
         raise OSError(None, problem)
     return int(found)
+
+
+@cache
+def _sources_here(packages: tuple[str, ...]) -> str:
+    """The fingerprint of some packages as this process imports them."""
+    return source_fingerprint(None, packages)
+
+
+def _other_version(of_driver: str, here: str) -> str | None:
+    """Say of an executor that it imports other sources than the driver, by which traces differ; None if it does not."""
+    if here == of_driver:
+        return None
+    return (
+        f"the executor on {socket.gethostname()} has another version of halfcheck, sources {here}, the driver "
+        f"{of_driver}: leave PYTHONPATH to halfcheck, which brings its own"
+    )
 
 
 def _task_row(found: int, problem: str | None) -> pa.RecordBatch:
