@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from files.remote_path import Entry
+from files.remote_file_system import RemoteEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ UNFINISHED: Final = ".unfinished"
 
 
 class Hdfs:
-    """A :class:`files.remote_path.RemoteFileSystem` of one NameNode or name service, or of the default one."""
+    """A :class:`files.remote_file_system.RemoteFileSystem` of one NameNode or name service, or of the default one."""
 
     def __init__(self, authority: str) -> None:
         self._authority = authority
@@ -38,16 +38,16 @@ class Hdfs:
 
         return Client(f"hdfs://{self._authority}" if self._authority else None)
 
-    def look(self, key: str) -> Entry | None:
-        """As :meth:`files.remote_path.RemoteFileSystem.look`."""
+    def look(self, key: str) -> RemoteEntry | None:
+        """As :meth:`files.remote_file_system.RemoteFileSystem.look`."""
         with self._in_one_line(key):
             try:
                 return _entry(self._client.get_file_info(f"/{key}"))
             except FileNotFoundError:
                 return None
 
-    def entries(self, key: str) -> list[Entry]:
-        """As :meth:`files.remote_path.RemoteFileSystem.entries`; what is being written is left out."""
+    def entries(self, key: str) -> list[RemoteEntry]:
+        """As :meth:`files.remote_file_system.RemoteFileSystem.entries`; what is being written is left out."""
         with self._in_one_line(key):
             try:
                 found = [_entry(one) for one in self._client.list_status(f"/{key}")]
@@ -56,18 +56,18 @@ class Hdfs:
         return sorted(one for one in found if one.name != UNFINISHED)
 
     def read(self, key: str, start: int = 0, end: int | None = None) -> bytes:
-        """As :meth:`files.remote_path.RemoteFileSystem.read`."""
+        """As :meth:`files.remote_file_system.RemoteFileSystem.read`."""
         with self._in_one_line(key), self._client.read(f"/{key}") as file:
             content: bytes = file.read_range(start, (file.size() if end is None else end) - start)
         return content
 
     def put(self, key: str, content: bytes) -> None:
-        """As :meth:`files.remote_path.RemoteFileSystem.put`."""
+        """As :meth:`files.remote_file_system.RemoteFileSystem.put`."""
         with self._in_one_line(key):
             self._write_and_rename(key, content, overwrite=True)
 
     def create(self, key: str, content: bytes) -> bool:
-        """As :meth:`files.remote_path.RemoteFileSystem.create`."""
+        """As :meth:`files.remote_file_system.RemoteFileSystem.create`."""
         with self._in_one_line(key):
             try:
                 self._write_and_rename(key, content, overwrite=False)
@@ -88,12 +88,12 @@ class Hdfs:
             raise
 
     def delete(self, key: str) -> None:
-        """As :meth:`files.remote_path.RemoteFileSystem.delete`."""
+        """As :meth:`files.remote_file_system.RemoteFileSystem.delete`."""
         with self._in_one_line(key), suppress(FileNotFoundError):
             self._client.delete(f"/{key}")
 
     def delete_folder(self, key: str) -> None:
-        """As :meth:`files.remote_path.RemoteFileSystem.delete_folder`."""
+        """As :meth:`files.remote_file_system.RemoteFileSystem.delete_folder`."""
         with self._in_one_line(key), suppress(FileNotFoundError):
             self._client.delete(f"/{key}", recursive=True)
 
@@ -118,6 +118,6 @@ def _first_line(failure: Exception) -> str:
     return next(iter(str(failure).splitlines()), type(failure).__name__).strip()
 
 
-def _entry(status: FileStatus) -> Entry:
+def _entry(status: FileStatus) -> RemoteEntry:
     size = None if status.isdir else status.length
-    return Entry(status.path.rstrip("/").rpartition("/")[2], size, str(status.modification_time))
+    return RemoteEntry(status.path.rstrip("/").rpartition("/")[2], size, str(status.modification_time))

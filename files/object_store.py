@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from files.remote_path import Entry
+from files.remote_file_system import RemoteEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ RETRY_SECONDS: Final = 60
 
 
 class ObjectStore:
-    """A :class:`files.remote_path.RemoteFileSystem` of one bucket, by its URI."""
+    """A :class:`files.remote_file_system.RemoteFileSystem` of one bucket, by its URI."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
@@ -48,8 +48,8 @@ class ObjectStore:
         retry: Any = {"max_retries": RETRIES, "retry_timeout": timedelta(seconds=RETRY_SECONDS)}
         return from_url(self._uri, client_options=options, retry_config=retry)
 
-    def look(self, key: str) -> Entry | None:
-        """As :meth:`files.remote_path.RemoteFileSystem.look`."""
+    def look(self, key: str) -> RemoteEntry | None:
+        """As :meth:`files.remote_file_system.RemoteFileSystem.look`."""
         import obstore
 
         with _in_one_line(self._uri, key):
@@ -59,24 +59,26 @@ class ObjectStore:
                 except FileNotFoundError:
                     pass
                 else:
-                    return Entry(key.rpartition("/")[2], head["size"], str(head["e_tag"] or head["last_modified"]))
+                    return RemoteEntry(
+                        key.rpartition("/")[2], head["size"], str(head["e_tag"] or head["last_modified"])
+                    )
             first = next(iter(obstore.list(self._store, key or None, chunk_size=1)), [])
-        return Entry(key.rpartition("/")[2], None) if len(first) else None
+        return RemoteEntry(key.rpartition("/")[2], None) if len(first) else None
 
-    def entries(self, key: str) -> list[Entry]:
-        """As :meth:`files.remote_path.RemoteFileSystem.entries`."""
+    def entries(self, key: str) -> list[RemoteEntry]:
+        """As :meth:`files.remote_file_system.RemoteFileSystem.entries`."""
         import obstore
 
         with _in_one_line(self._uri, key):
             found = obstore.list_with_delimiter(self._store, key or None)
         files = [
-            Entry(_name(one["path"]), one["size"], str(one["e_tag"] or one["last_modified"]))
+            RemoteEntry(_name(one["path"]), one["size"], str(one["e_tag"] or one["last_modified"]))
             for one in found["objects"]
         ]
-        return sorted([*files, *(Entry(_name(path), None) for path in found["common_prefixes"])])
+        return sorted([*files, *(RemoteEntry(_name(path), None) for path in found["common_prefixes"])])
 
     def read(self, key: str, start: int = 0, end: int | None = None) -> bytes:
-        """As :meth:`files.remote_path.RemoteFileSystem.read`."""
+        """As :meth:`files.remote_file_system.RemoteFileSystem.read`."""
         import obstore
 
         with _in_one_line(self._uri, key):
@@ -85,14 +87,14 @@ class ObjectStore:
             return bytes(obstore.get_range(self._store, key, start=start, end=end)) if end > start else b""
 
     def put(self, key: str, content: bytes) -> None:
-        """As :meth:`files.remote_path.RemoteFileSystem.put`."""
+        """As :meth:`files.remote_file_system.RemoteFileSystem.put`."""
         import obstore
 
         with _in_one_line(self._uri, key):
             obstore.put(self._store, key, content)
 
     def create(self, key: str, content: bytes) -> bool:
-        """As :meth:`files.remote_path.RemoteFileSystem.create`.
+        """As :meth:`files.remote_file_system.RemoteFileSystem.create`.
 
         A request that was tried again may have been carried out the first time: then the file that is there is ours.
         """
@@ -107,7 +109,7 @@ class ObjectStore:
         return True
 
     def delete(self, key: str) -> None:
-        """As :meth:`files.remote_path.RemoteFileSystem.delete`."""
+        """As :meth:`files.remote_file_system.RemoteFileSystem.delete`."""
         import obstore
 
         with _in_one_line(self._uri, key):
@@ -117,7 +119,7 @@ class ObjectStore:
                 return
 
     def delete_folder(self, key: str) -> None:
-        """As :meth:`files.remote_path.RemoteFileSystem.delete_folder`."""
+        """As :meth:`files.remote_file_system.RemoteFileSystem.delete_folder`."""
         import obstore
 
         with _in_one_line(self._uri, key):

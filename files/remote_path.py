@@ -1,7 +1,7 @@
 """Paths on file systems that are no disk of this machine: object stores and HDFS, by the names that URIs give them.
 
 A :class:`RemotePath` has those names of `pathlib.Path` that the pipeline asks for, with the same meaning. What differs
-by file system stands behind :class:`RemoteFileSystem`: a file is written whole or not at all, and one that must be the
+by file system stands behind :class:`files.remote_file_system.RemoteFileSystem`: a file is written whole or not at all, and one that must be the
 first of its name says whether it was. Nothing is cached, and nothing that decides rests on a list of names, which may
 be late.
 """
@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from files.errors import UnreadableFileError
@@ -22,44 +22,13 @@ from files.errors import UnreadableFileError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from files.remote_file_system import RemoteEntry, RemoteFileSystem
+
 SCHEMES: Final = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfs", "abfss": "abfss", "hdfs": "hdfs"}
 """The schemes that are taken, and those by which their libraries know them."""
 
 _URI: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 _BUFFER_BYTES: Final = 1 << 20
-
-
-class Entry(NamedTuple):
-    """What stands at a name: its size if it is a file, None of a folder; and a text that changes with its content."""
-
-    name: str
-    size: int | None
-    stamp: str = ""
-
-
-class RemoteFileSystem(Protocol):
-    """One bucket or one HDFS; keys have no slash in front. All raise `OSError` of one line where it does not answer."""
-
-    def look(self, key: str) -> Entry | None:
-        """The file of a name, or the folder; None if nothing bears it."""
-
-    def entries(self, key: str) -> list[Entry]:
-        """The files and folders in a folder, by name; none if it is not there."""
-
-    def read(self, key: str, start: int = 0, end: int | None = None) -> bytes:
-        """Some bytes of a file, or all; raises `FileNotFoundError`."""
-
-    def put(self, key: str, content: bytes) -> None:
-        """Write a file, which replaces one of its name; nobody sees it before it is whole."""
-
-    def create(self, key: str, content: bytes) -> bool:
-        """Write a file if there is none of its name, and say whether it was; of two who try at once, one does."""
-
-    def delete(self, key: str) -> None:
-        """Delete a file, if it is there."""
-
-    def delete_folder(self, key: str) -> None:
-        """Delete all below a name."""
 
 
 @lru_cache(maxsize=64)
@@ -148,7 +117,7 @@ class RemotePath:
         """Never."""
         return False
 
-    def look(self) -> Entry | None:
+    def look(self) -> RemoteEntry | None:
         """What stands there."""
         return self.system.look(self.key)
 

@@ -43,7 +43,7 @@ _LOOK_SECONDS: Final = 0.5
 
 
 @dataclass(slots=True)
-class Claim:
+class FolderClaim:
     """The claim of this process to a folder: its number there."""
 
     option: str
@@ -72,7 +72,7 @@ class Claim:
 
 
 @contextmanager
-def claimed(option: str, place: Location, folder: Location, taken: str = TAKEN) -> Iterator[Claim]:
+def claimed(option: str, place: Location, folder: Location, taken: str = TAKEN) -> Iterator[FolderClaim]:
     """Be the only one who writes to a place, until the block ends; the files that say so lie in a folder of their own.
 
     Raises
@@ -84,7 +84,7 @@ def claimed(option: str, place: Location, folder: Location, taken: str = TAKEN) 
     """
     folder.mkdir(parents=True, exist_ok=True)
     _say_where_no_file_can_be_the_first(option, place, folder)
-    claim = Claim(option, place, folder, _next_number(folder, f"{option} {place}: {taken}"))
+    claim = FolderClaim(option, place, folder, _next_number(folder, f"{option} {place}: {taken}"))
     try:
         with watched(claim.give_a_sign, SIGN_SECONDS):
             yield claim
@@ -114,7 +114,7 @@ def _last_number(folder: Location) -> int:
     return last
 
 
-def _release(claim: Claim) -> None:
+def _release(claim: FolderClaim) -> None:
     """The files of earlier owners go before this one's own."""
     with suppress(OSError):
         for number in range(1, claim.number + 1):
@@ -122,6 +122,8 @@ def _release(claim: Claim) -> None:
             _path(claim.folder, "owner", number).unlink(missing_ok=True)
         if isinstance(claim.folder, Path):
             claim.folder.rmdir()
+        elif claim.folder.scheme == "hdfs":  # an object store has no folders
+            claim.folder.unlink()
 
 
 def _lives(folder: Location, number: int) -> bool:

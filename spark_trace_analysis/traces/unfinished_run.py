@@ -23,7 +23,7 @@ from files.reading import read_bytes
 from files.remote_path import Location, RemotePath
 from files.writing import remove_folder, remove_unfinished_files, write_whole
 from spark_trace_analysis.errors import BadOptionError
-from spark_trace_analysis.sole_writer import Claim, claimed
+from spark_trace_analysis.sole_writer import FolderClaim, claimed
 from spark_trace_analysis.traces.manifest import (
     Manifest,
     ManifestFile,
@@ -50,7 +50,7 @@ class UnfinishedRun:
         That of this process to it.
     """
 
-    def __init__(self, folder: Location, claim: Claim | None = None) -> None:
+    def __init__(self, folder: Location, claim: FolderClaim | None = None) -> None:
         self.folder = folder
         self._claim = claim
         self._work = folder / WORK
