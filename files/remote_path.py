@@ -1,9 +1,9 @@
 """Paths on file systems that are no disk of this machine: object stores and HDFS, by the names that URIs give them.
 
 A :class:`RemotePath` has those names of `pathlib.Path` that the pipeline asks for, with the same meaning. What differs
-by file system stands behind :class:`files.remote_file_system.RemoteFileSystem`: a file is written whole or not at all, and one that must be the
-first of its name says whether it was. Nothing is cached, and nothing that decides rests on a list of names, which may
-be late.
+by file system stands behind :class:`files.remote_file_system.RemoteFileSystem`: a file is written whole or not at all,
+and one that must be the first of its name says whether it was. Nothing is cached, and nothing that decides rests on a
+list of names, which may be late.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from hdfs_native import Client
 from tests.files.s3_server import free_ports
 
 _JARS: Final = Path(pyspark.__path__[0]) / "jars"
-_LONGEST_START_SECONDS: Final = 240.0
+_LONGEST_START_SECONDS: Final = 600.0
 _SERVERS: Final = {
     "namenode": "org.apache.hadoop.hdfs.server.namenode.NameNode",
     "datanode": "org.apache.hadoop.hdfs.server.datanode.DataNode",
