@@ -74,6 +74,7 @@ class ObjectStore:
         files = [
             RemoteEntry(_name(one["path"]), one["size"], str(one["e_tag"] or one["last_modified"]))
             for one in found["objects"]
+            if one["path"].rstrip("/") != key  # some make an object for the folder itself
         ]
         return sorted([*files, *(RemoteEntry(_name(path), None) for path in found["common_prefixes"])])
 
