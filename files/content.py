@@ -11,7 +11,7 @@ from files.errors import ANOTHER, BadContentError
 from files.reading import TABLE_BYTES, read_bytes, read_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from files.remote_path import Location
 
 MOST_DEPTH: Final = 64
 """How deep objects and lists may stand in each other; nothing that is read here needs ten."""
@@ -126,7 +126,7 @@ def _require_moderate(level: list[Any]) -> None:
     raise BadContentError(_TOO_DEEP)
 
 
-def read_json(path: Path, most_bytes: int = TABLE_BYTES) -> Any:
+def read_json(path: Location, most_bytes: int = TABLE_BYTES) -> Any:
     """The value of a JSON file; raises as :func:`files.reading.read_bytes`, and with the path as :func:`parse_json`."""
     try:
         return parse_json(read_bytes(path, most_bytes))
@@ -135,7 +135,7 @@ def read_json(path: Path, most_bytes: int = TABLE_BYTES) -> Any:
         raise BadContentError(message) from None
 
 
-def read_toml(path: Path, most_bytes: int = TABLE_BYTES) -> dict[str, Any]:
+def read_toml(path: Location, most_bytes: int = TABLE_BYTES) -> dict[str, Any]:
     """The tables of a TOML file; raises as :func:`files.reading.read_bytes`, with the path as :func:`parse_toml`."""
     text = read_text(path, most_bytes)
     try:

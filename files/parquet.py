@@ -13,19 +13,20 @@ from files.reading import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from files.remote_path import Location
 
 PARQUET_MAGIC: Final = b"PAR1"
 
 
-def is_parquet(path: Path) -> bool:
+def is_parquet(path: Location) -> bool:
     """Whether a file begins as one of Parquet does; raises as :func:`files.reading.open_file`."""
     with open_file(path) as file:
         return file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
 
 
 @contextmanager
-def parquet_file(path: Path) -> Iterator[pq.ParquetFile]:
+def parquet_file(path: Location) -> Iterator[pq.ParquetFile]:
     """Open a file of Parquet; failures while it is read become errors of this family, too.
 
     Raises
@@ -47,7 +48,7 @@ def parquet_file(path: Path) -> Iterator[pq.ParquetFile]:
             raise BadContentError(message) from None
 
 
-def read_parquet(path: Path) -> pa.Table:
+def read_parquet(path: Location) -> pa.Table:
     """The whole of a file; raises as :func:`parquet_file`."""
     with parquet_file(path) as file:
         return file.read()

@@ -16,10 +16,13 @@ import zlib
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from files.errors import ANOTHER, BadContentError, UnreadableFileError
+from files.remote_path import RemotePath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from files.remote_path import Location
 
 SETTINGS_BYTES: Final = 1 << 20
 """The most bytes of a file that people write by hand."""
@@ -40,8 +43,8 @@ _GZIP_MAGIC: Final = b"\x1f\x8b"
 _KINDS: Final = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
 
 
-def open_file(path: Path) -> BinaryIO:
-    """Open a regular file.
+def open_file(path: Location) -> BinaryIO:
+    """Open a regular file, here or on another file system.
 
     Raises
     ------
@@ -50,6 +53,8 @@ def open_file(path: Path) -> BinaryIO:
     FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError
         As Python says it.
     """
+    if isinstance(path, RemotePath):
+        return path.open_file()
     try:
         _require_file(path, path.stat().st_mode)  # before it is opened, which may do something to a device
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -76,7 +81,7 @@ def _require_file(path: Path, mode: int) -> None:
         raise UnreadableFileError(path, f"{kind}; a regular file was expected: {ANOTHER}")
 
 
-def read_bytes(path: Path, most_bytes: int = WHOLE_BYTES) -> bytes:
+def read_bytes(path: Location, most_bytes: int = WHOLE_BYTES) -> bytes:
     """The content of a file.
 
     Raises
@@ -84,16 +89,24 @@ def read_bytes(path: Path, most_bytes: int = WHOLE_BYTES) -> bytes:
     UnreadableFileError
         As :func:`open_file`, or it has more bytes than that.
     """
-    with open_file(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        content = b"" if size > most_bytes else file.read(most_bytes + 1)
+    if isinstance(path, RemotePath):
+        content = path.system.read(path.key)
+        size = len(content)
+    else:
+        size, content = _read_here(path, most_bytes)
     if max(size, len(content)) > most_bytes:
         problem = f"{max(size, len(content)):,} bytes; a file of at most {most_bytes:,} was expected: {ANOTHER}"
-        raise UnreadableFileError(path, problem, errno.EFBIG)
+        raise UnreadableFileError(str(path), problem, errno.EFBIG)
     return content
 
 
-def read_text(path: Path, most_bytes: int = WHOLE_BYTES) -> str:
+def _read_here(path: Path, most_bytes: int) -> tuple[int, bytes]:
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        return size, b"" if size > most_bytes else file.read(most_bytes + 1)
+
+
+def read_text(path: Location, most_bytes: int = WHOLE_BYTES) -> str:
     """The text of a file in UTF-8, each of its lines ended by a line feed.
 
     Raises
@@ -111,7 +124,7 @@ def read_text(path: Path, most_bytes: int = WHOLE_BYTES) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def read_lines(path: Path) -> Iterator[bytes]:
+def read_lines(path: Location) -> Iterator[bytes]:
     """The lines of a file, one after the other; of one that gzip made, what it held.
 
     Raises
@@ -138,7 +151,7 @@ def read_lines(path: Path) -> Iterator[bytes]:
             raise BadContentError(message) from None
         except OSError as error:
             problem = f"{error.strerror or 'it is not to be read'}; copy it to a sound disk, or {ANOTHER}"
-            raise UnreadableFileError(path, problem, error.errno or errno.EIO) from None
+            raise UnreadableFileError(str(path), problem, error.errno or errno.EIO) from None
 
 
 def decompress(content: bytes) -> bytes:
@@ -178,6 +191,25 @@ def map_file(path: Path, most_bytes: int | None = None) -> mmap.mmap | bytes:
         if size:
             return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
         return bytes(min(os.fstat(file.fileno()).st_size, mmap.PAGESIZE, most))
+
+
+def size_of(path: Location) -> int | None:
+    """The bytes of a file; None if none is there."""
+    if isinstance(path, RemotePath):
+        found = path.look()
+        return None if found is None else found.size
+    return path.stat().st_size if path.is_file() else None
+
+
+def stamp_of(path: Location) -> str:
+    """A text that changes with a file's content, though nobody reads it; raises `FileNotFoundError`."""
+    if isinstance(path, RemotePath):
+        found = path.look()
+        if found is None:
+            raise FileNotFoundError(errno.ENOENT, "there is no such file", str(path))
+        return f"{found.size}\0{found.stamp}"
+    there = path.stat()
+    return f"{there.st_size}\0{there.st_mtime_ns}"
 
 
 def room_of(path: Path) -> int:

@@ -32,6 +32,16 @@ def temporary_folder() -> Iterator[Path]:
         os.close(owner)
 
 
+def stay(folder: Path) -> None:
+    """Let a folder of another machine's command be there, with what is in it, as long as this process is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder / _OWNER, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:  # the command itself runs on this machine
+        os.close(descriptor)
+
+
 def sweep() -> None:
     """Delete the folders whose command is gone; those of other users, or without a lock, stay."""
     with suppress(OSError):

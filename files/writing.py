@@ -1,20 +1,30 @@
-"""The one way in which a file appears: written under a name of its own, then renamed; whole or not at all."""
+"""The one way in which a file appears: whole or not at all, and where it is asked for only as the first of its name.
+
+On a disk it is written under a name of its own, then renamed, or linked if it has to be the first. Other file systems
+have their own ways (:mod:`files.remote_path`).
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
+import shutil
+import tempfile
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from files.errors import UnwritableFileError
+from files.hdfs import UNFINISHED
+from files.remote_path import RemotePath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from files.remote_path import Location
 
 
-def what_is_no_file(path: Path) -> str:
+def what_is_no_file(path: Location) -> str:
     """The kind of what stands at a name where a file is to appear by rename; '' if nothing or a file does.
 
     A link would be replaced, and not what it names: so would ``/dev/stdout``.
@@ -27,12 +37,19 @@ def what_is_no_file(path: Path) -> str:
 
 
 @contextmanager
-def appearing(path: Path, *, within: Path | None = None) -> Iterator[Path]:
+def appearing(path: Location, *, within: Path | None = None) -> Iterator[Path]:
     """A name to write under, which becomes the path's when the block ends well.
 
     Chance chooses the name: the same task may run twice at a time, on machines whose process ids are the same. The name
-    lies in the folder `within`, on the same disk; without it in the path's own.
+    lies in the folder `within`, on the same disk; without it in the path's own. A file of another file system is
+    written to a temporary one of this machine.
     """
+    if isinstance(path, RemotePath):
+        with tempfile.TemporaryDirectory(prefix="halfcheck-file-") as folder:
+            written = Path(folder) / path.name
+            yield written
+            path.system.put(path.key, written.read_bytes())
+        return
     unfinished = (within or path.parent) / f".{path.name}.{secrets.token_hex(8)}.unfinished"
     try:
         yield unfinished
@@ -43,7 +60,7 @@ def appearing(path: Path, *, within: Path | None = None) -> Iterator[Path]:
         raise
 
 
-def write_whole(path: Path, content: str | bytes, *, within: Path | None = None, is_lasting: bool = False) -> None:
+def write_whole(path: Location, content: str | bytes, *, within: Path | None = None, is_lasting: bool = False) -> None:
     """Write a file that appears by rename, a text as UTF-8; `within` is that of :func:`appearing`.
 
     Parameters
@@ -56,6 +73,9 @@ def write_whole(path: Path, content: str | bytes, *, within: Path | None = None,
     UnwritableFileError
         It cannot be written, or what stands at its name is no file; names it and why.
     """
+    if isinstance(path, RemotePath):
+        path.system.put(path.key, content.encode() if isinstance(content, str) else bytes(content))
+        return
     kind = what_is_no_file(path)
     if kind:
         raise UnwritableFileError(path, f"it is {kind}")
@@ -69,6 +89,47 @@ def write_whole(path: Path, content: str | bytes, *, within: Path | None = None,
             _flush_names(path.parent)
     except OSError as error:
         raise UnwritableFileError(path, error.strerror or str(error), error.errno) from error
+
+
+def create_whole(path: Location, content: str | bytes) -> bool:
+    """Write a file that lasts, if there is none of its name; says whether it was written.
+
+    Of two that write it at a time, on one machine or on two, one is told that it was the first. A file system that
+    cannot say so is one that has no hard links (some network disks): there the file is looked for before it is renamed.
+    """
+    raw = content.encode() if isinstance(content, str) else content
+    if isinstance(path, RemotePath):
+        return path.system.create(path.key, raw)
+    unfinished = path.parent / f".{path.name}.{secrets.token_hex(8)}.unfinished"
+    try:
+        write_whole(unfinished, raw, is_lasting=True)
+        try:
+            os.link(unfinished, path)
+        except FileExistsError:
+            return False
+        except OSError:
+            if path.exists():
+                return False
+            unfinished.replace(path)
+        _flush_names(path.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return True
+
+
+def remove_folder(path: Location) -> None:
+    """Remove all below a name, as far as it can be removed."""
+    if isinstance(path, RemotePath):
+        with suppress(OSError):
+            path.system.delete_folder(path.key)
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def remove_unfinished_files(folder: Location) -> None:
+    """Remove what writers that died have left in a folder of HDFS, where files are seen while they are written."""
+    if isinstance(folder, RemotePath) and folder.scheme == "hdfs":
+        remove_folder(folder / UNFINISHED)
 
 
 def _flush_names(folder: Path) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from files.brought import BroughtStore
+    from files.remote_path import Location
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.staged_audit import StagedAuditOptions
     from spark_trace_analysis.audit.stages.stage_runner import StageRunner
@@ -27,8 +29,8 @@ _ALL_CORES: Final = "local[*]"
 def audited(
     store: Path,
     version: str | None,
-    out: Path | None = None,
-    work: Path | None = None,
+    out: Location | None = None,
+    work: Location | None = None,
     master: str | None = None,
     conf: Sequence[str] = (),
     broker_conf: Path | None = None,
@@ -37,8 +39,9 @@ def audited(
     everything: bool = False,
     limit: int = 1_000,
     row_files: RowFiles | None = None,
+    brought: BroughtStore | None = None,
 ) -> Audit:
-    """The audit of a store; the parameters are the options of the command.
+    """The audit of a store; the parameters are the options of the command, and a store of which this is the copy.
 
     Raises
     ------
@@ -49,6 +52,8 @@ def audited(
 
     row_files = row_files or RowFiles()
     paths = store_paths(store, broker_conf=broker_conf, log_folders=log_folders)
+    if brought is not None:
+        paths = replace(paths, called=str(brought.place))
     with sole_writer("--out", out), sole_writer("--work", work):
         is_local = master is None and not conf
         if is_local and work is None and _is_small(paths):
@@ -64,15 +69,15 @@ def audited(
             selection=row_files.selection,
             row_files=row_files,
         )
-        runner = _spark(master or _ALL_CORES, conf)
+        runner = _spark(master or _ALL_CORES, conf, brought)
         if is_local:
             small = staged_audit.SMALL_SPLIT_BYTES, staged_audit.SMALL_BUCKET_BYTES
             options = replace(options, split_bytes=small[0], bucket_bytes=small[1])
             runner = _threads()
-        return replace(_in_stages(paths, options, runner), store=str(store))
+        return replace(_in_stages(paths, options, runner), store=paths.name)
 
 
-def _record_by_record(paths: StorePaths, version: str | None, out: Path | None, row_files: RowFiles) -> Audit:
+def _record_by_record(paths: StorePaths, version: str | None, out: Location | None, row_files: RowFiles) -> Audit:
     from spark_trace_analysis.audit.audit_folders import require_new, write_audit
     from spark_trace_analysis.audit.audit_store import audit_store
 
@@ -106,12 +111,12 @@ def _threads() -> Iterator[StageRunner]:
 
 
 @contextmanager
-def _spark(master: str, conf: Sequence[str]) -> Iterator[StageRunner]:
+def _spark(master: str, conf: Sequence[str], brought: BroughtStore | None) -> Iterator[StageRunner]:
     from spark_trace_analysis.audit.stages.spark_jobs import SparkJobs
     from spark_trace_analysis.cluster.session import spark_session
 
     with spark_session(master, conf=conf) as spark:
-        yield SparkJobs(spark)
+        yield SparkJobs(spark, brought)
 
 
 def _progress(paths: StorePaths) -> AbstractContextManager[Callable[[int, int], None] | None]:

@@ -13,8 +13,7 @@ from model_check.defects.lookup import defects_of
 from spark_trace_analysis.audit.rules.transaction_row import local_time
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from files.remote_path import Location
     from spark_trace_analysis.audit.audit import Audit
 
 
@@ -45,7 +44,7 @@ def breakable(path: str) -> Markup:
     return Markup("/<wbr>").join(path.split("/"))
 
 
-def write_audit_page(audit: Audit, path: Path, limit: int) -> None:
+def write_audit_page(audit: Audit, path: Location, limit: int) -> None:
     """Write the page, with so many transactions and pieces of damage at most; it appears when it is whole.
 
     Raises `UnwritableFileError`, or `OSError` where its folder cannot be made.

@@ -7,12 +7,12 @@ import json
 import re
 import zlib
 from base64 import b64encode
-from pathlib import Path
 
 from markupsafe import Markup
 
 from document.html import html
 from document.parts import Table, tabulated
+from files.remote_path import Location
 from files.writing import write_whole
 from html_report.counterexamples import Counterexample
 from html_report.data import ReportData
@@ -101,7 +101,7 @@ def render(data: ReportData) -> str:
     )
 
 
-def write(data: ReportData, path: Path) -> None:
+def write(data: ReportData, path: Location) -> None:
     """Write the page; it appears under its name when it is whole.
 
     Raises `UnwritableFileError`, or `OSError` where its folder cannot be made.

@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from files.remote_path import location
 from halfcheck.errors import ExitCode
 from halfcheck.options import AccessKey, AclFile, Conf, SecretKey, TlsAuthorities, UseTls, names_in
 
 if TYPE_CHECKING:
+    from files.remote_path import Location
     from spark_trace_analysis.audit.audit import Audit
     from spark_trace_analysis.audit.rules.state import TransactionState
     from spark_trace_analysis.audit.selection import Selection
+
+else:
+    Location = Any  # Typer takes what the parser of an option gives, and knows no unions
 
 DAMAGE: Final = "damage"
 
@@ -46,7 +51,8 @@ class AuditOptions:
     """The options; there are too many for one signature."""
 
     store_dir: Annotated[
-        Path | None, typer.Argument(metavar="STORE_DIR", help="The store: the directory with commitlog/ in it.")
+        Location | None,
+        typer.Argument(parser=location, metavar="STORE_DIR", help="The store: the directory with commitlog/ in it."),
     ] = None
     broker: Annotated[
         str | None,
@@ -123,13 +129,19 @@ class AuditOptions:
         list[Path] | None,
         typer.Option(metavar="DIR", help="A folder of the log, if it lies elsewhere; several times for several paths."),
     ] = None
-    out: Annotated[Path | None, typer.Option(help="A new directory for the rows of all transactions, as Parquet.")] = (
-        None
-    )
-    csv: Annotated[Path | None, typer.Option(help="A file for the rows as CSV, lists and times as text.")] = None
+    out: Annotated[
+        Location | None,
+        typer.Option(parser=location, help="A new directory for the rows of all transactions, as Parquet."),
+    ] = None
+    csv: Annotated[
+        Location | None, typer.Option(parser=location, help="A file for the rows as CSV, lists and times as text.")
+    ] = None
     resend: Annotated[
-        Path | None,
-        typer.Option(help="A file for what nobody will deliver or roll back any more, where it stands, who decides."),
+        Location | None,
+        typer.Option(
+            parser=location,
+            help="A file for what nobody will deliver or roll back any more, where it stands, who decides.",
+        ),
     ] = None
     topics: Topics = None
     groups: Groups = None
@@ -137,14 +149,17 @@ class AuditOptions:
     since: Since = None
     keys: Keys = None
     fail_on: FailOn = None
-    report: Annotated[Path | None, typer.Option(help="A file for a page with the counts and the gravest rows.")] = None
+    report: Annotated[
+        Location | None, typer.Option(parser=location, help="A file for a page with the counts and the gravest rows.")
+    ] = None
     master: Annotated[
         str | None,
         typer.Option(help="The Spark master. If neither it nor --conf is given, threads of this process do the work."),
     ] = None
     conf: Conf = None
     work: Annotated[
-        Path | None, typer.Option(help="Where tasks keep their files; a killed audit goes on from there.")
+        Location | None,
+        typer.Option(parser=location, help="Where tasks keep their files; a killed audit goes on from there."),
     ] = None
 
     @property
@@ -156,7 +171,7 @@ class AuditOptions:
         )  # fmt: skip
 
     @property
-    def files(self) -> tuple[tuple[str, Path | None], ...]:
+    def files(self) -> tuple[tuple[str, Location | None], ...]:
         """Those that name a file for an answer."""
         return ("--report", self.report), ("--csv", self.csv), ("--resend", self.resend)
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from files.remote_path import RemotePath
 from files.writing import what_is_no_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
+    from files.remote_path import Location
     from halfcheck.auditing.options import AuditOptions
 
 
-def require_places(options: AuditOptions, store: Path) -> None:
+def require_places(options: AuditOptions, store: Location) -> None:
     """See that each answer has a place of its own, outside the store; raises `typer.BadParameter` and `BadFile`."""
     from model_check.cache_folder import can_be_written
     from model_check.errors import BadFile
@@ -27,14 +29,14 @@ def require_places(options: AuditOptions, store: Path) -> None:
     for option, path in files:
         require_new_or_a_file(option, path)
     for option, path in (*files, *folders):
-        if not can_be_written(path.parent):
+        if isinstance(path, Path) and not can_be_written(path.parent):
             message = f"{option} {path}: {path.absolute().parent} can't be written to; name another place"
             raise BadFile(message)
         _require_outside(option, path, [store, *(options.commit_log or ())])
     _require_different([*folders, *files])
 
 
-def require_new_or_a_file(option: str, path: Path) -> None:
+def require_new_or_a_file(option: str, path: Location) -> None:
     """See that a file can appear at a path; raises `typer.BadParameter` for a link, a directory or a device."""
     kind = what_is_no_file(path) or ("no name for a file" if path.name == "-" else "")
     if kind:
@@ -42,14 +44,14 @@ def require_new_or_a_file(option: str, path: Path) -> None:
         raise typer.BadParameter(message)
 
 
-def _require_outside(option: str, path: Path, read: Iterable[Path]) -> None:
+def _require_outside(option: str, path: Location, read: Iterable[Location]) -> None:
     for folder in read:
         if _lies_in(path, folder):
             message = f"{option} {path} lies in {folder}, which an audit only reads; name a place outside of it"
             raise typer.BadParameter(message)
 
 
-def _require_different(places: Sequence[tuple[str, Path]]) -> None:
+def _require_different(places: Sequence[tuple[str, Location]]) -> None:
     """A directory comes before what may lie in it."""
     for number, (option, path) in enumerate(places):
         for other, taken in places[:number]:
@@ -58,6 +60,8 @@ def _require_different(places: Sequence[tuple[str, Path]]) -> None:
                 raise typer.BadParameter(message)
 
 
-def _lies_in(path: Path, folder: Path) -> bool:
+def _lies_in(path: Location, folder: Location) -> bool:
     """Whether a path is a folder's, or of something in it."""
-    return path.resolve().is_relative_to(folder.resolve())
+    if isinstance(path, Path) and isinstance(folder, Path):
+        return path.resolve().is_relative_to(folder.resolve())
+    return isinstance(path, RemotePath) and path.is_relative_to(folder)

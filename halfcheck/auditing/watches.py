@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -35,7 +36,6 @@ from wire.errors import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-    from pathlib import Path
 
     from halfcheck.auditing.options import AuditOptions, Failing
     from halfcheck.watching.news import Look
@@ -187,6 +187,11 @@ def watch_asked_for(options: AuditOptions, failing: Failing) -> ExitCode:
     if options.store_dir is None:
         sources = [BrokerSource(address, options.rate * 1e6) for address in addresses_of(options)]
     else:
+        if not isinstance(options.store_dir, Path):
+            message = (
+                f"STORE_DIR {options.store_dir}: a watch reads a store that grows where it is written: give its path"
+            )
+            raise typer.BadParameter(message)
         store = golden_path(options.store_dir)
         sources = [
             GrowingStore(store_paths(store, broker_conf=options.broker_conf, log_folders=options.commit_log or ()))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from files.remote_path import location
 from files.temporary_folder import temporary_folder
 from halfcheck.options import USUAL_PROFILE, Conf, Master
 from halfcheck.printing.progress import live_line, resumable, timed
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from files.remote_path import Location
     from html_report.data import SimulationSection
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.audit.explanation.explained_runs import Explained
@@ -25,14 +27,16 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 KEPT = ".analysis"
+BESIDE = (MANIFEST, "world.json", "broker.conf")
+"""What is read beside a file of recorded traces."""
 
 
 Directory = Annotated[
-    Path,
+    str,
     typer.Argument(
         metavar="DIR",
         help="What simulate wrote, a directory of such directories, or recorded traces: a file, or a directory of "
-        "JSON lines, Parquet and ITF files.",
+        "JSON lines, Parquet and ITF files; a path or a URI such as s3://.",
     ),
 ]
 
@@ -47,7 +51,7 @@ def command(
     explain: Annotated[
         int, typer.Option(metavar="N", help="Ask for each run whether the specification explains N of its traces.")
     ] = 0,
-    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML page, too.")] = None,
+    report: Annotated[str | None, typer.Option(metavar="FILE", help="Write an HTML page, too.")] = None,
     master: Master = "local[*]",
     conf: Conf = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
@@ -63,7 +67,7 @@ def command(
     --------
     halfcheck analyze build/traces
     halfcheck analyze build/traces/5.3.3-crash --json
-    halfcheck analyze build/traces --report build/traces.html
+    halfcheck analyze s3://bucket/traces --report s3://bucket/traces.html
     halfcheck analyze trace.jsonl --profile 4.9.7 --broker-conf conf/broker.conf --explain 10
     """
     from halfcheck.printing.analyze import print_judgement
@@ -71,16 +75,17 @@ def command(
     from spark_trace_analysis.audit.explanation.explained_runs import explain_some
     from spark_trace_analysis.judge.both_ways import judge
 
-    _refuse(report, explain)
+    place, page = location(directory), None if report is None else location(report)
+    _refuse(page, explain)
     began = perf_counter()
     with live_line("") as tell, ExitStack() as stack:
         begin = tell or (lambda _phase: None)
         begin("reading the traces")
-        runs, read_conf = _runs_of(directory, profile, broker_conf, stack)
+        runs, read_conf = _runs_of(place, profile, broker_conf, stack)
         seconds = {"find": perf_counter() - began}
         begin("starting Spark")
         # What was found of recorded traces is not kept: they are written anew each time.
-        work = directory / KEPT if read_conf is None else None
+        work = place / KEPT if read_conf is None else None
         with timed(seconds, "start"):
             spark = stack.enter_context(_session(master, conf, work))
         begin(f"judging {sum(run.parameters.traces for run in runs):,} traces twice")
@@ -91,14 +96,14 @@ def command(
             begin("explaining traces")
             with timed(seconds, "explain"):
                 explained = explain_some(spark, runs, explain, read_conf)
-        if report is not None:
+        if page is not None:
             made_by = f"halfcheck analyze {directory} --report {report}"
             section = simulation_section(spark, runs, judgement, made_by, seconds, begin)
-            _write_report(section, runs, report, seconds, begin)
+            _write_report(section, runs, page, seconds, begin)
     print_judgement(judgement, seconds, explained, are_walks=read_conf is None, as_json=as_json)
 
 
-def _refuse(report: Path | None, explain: int) -> None:
+def _refuse(report: Location | None, explain: int) -> None:
     if report is not None and report.is_dir():
         message = f"--report {report} is a directory, give the name of a file"
         raise typer.BadParameter(message)
@@ -107,20 +112,33 @@ def _refuse(report: Path | None, explain: int) -> None:
         raise typer.BadParameter(message)
 
 
+def _here(file: Location, stack: ExitStack) -> Path:
+    """A file of recorded traces on this machine, with what stands beside it of a run."""
+    if isinstance(file, Path):
+        return file
+    from files.brought import bring
+
+    folder = stack.enter_context(temporary_folder())
+    for name in BESIDE:
+        if (file.parent / name).is_file():
+            bring(file.parent / name, folder)
+    return bring(file, folder)
+
+
 @contextmanager
-def _session(master: str, conf: list[str] | None, work: Path | None) -> Iterator[SparkSession]:
+def _session(master: str, conf: list[str] | None, work: Location | None) -> Iterator[SparkSession]:
     """Spark; Ctrl-C says what is kept of the judging."""
     from spark_trace_analysis.cluster.session import spark_session
 
     with (
-        resumable(lambda: 0 if work is None else len(list(work.glob("*.json"))), "result"),
+        resumable(lambda: 0 if work is None else sum(1 for _ in work.glob("*.json")), "result"),
         spark_session(master, conf=conf or ()) as spark,
     ):
         yield spark
 
 
 def _runs_of(
-    directory: Path, profile: str, broker_conf: Path | None, stack: ExitStack
+    directory: Location, profile: str, broker_conf: Path | None, stack: ExitStack
 ) -> tuple[list[TraceRun], BrokerConf | None]:
     """The simulated runs of a directory, or recorded traces as runs, in a folder that is removed with the stack."""
     from model_check.world import World
@@ -130,12 +148,14 @@ def _runs_of(
     from spark_trace_analysis.traces.runs import RunSettings, find_runs
 
     if directory.is_file():
-        files, beside = [directory], directory.parent
+        found = [directory]
     else:
         is_simulated = directory.is_dir() and any((*directory.glob(MANIFEST), *directory.glob(f"*/{MANIFEST}")))
-        files, beside = recorded_files(directory) if directory.is_dir() and not is_simulated else [], directory
-    if not files:
+        found = recorded_files(directory) if directory.is_dir() and not is_simulated else []
+    if not found:
         return find_runs(directory), None
+    files = [_here(file, stack) for file in found]
+    beside = files[0].parent
     conf_file = broker_conf or find_broker_conf(beside)
     conf = BrokerConf() if conf_file is None else read_broker_conf(conf_file, profile)
     world = World.of(profile)
@@ -162,7 +182,7 @@ def _runs_of(
 def _write_report(
     section: SimulationSection,
     runs: Sequence[TraceRun],
-    path: Path,
+    path: Location,
     seconds: dict[str, float],
     begin: Callable[[str], None],
 ) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import typer
 
 from document.console import show, wide_console
@@ -9,6 +13,13 @@ from halfcheck.auditing.options import AuditOptions, Failing, selection_of
 from halfcheck.auditing.places import require_places
 from halfcheck.errors import ExitCode
 from halfcheck.options import print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from files.brought import BroughtStore
+    from files.remote_path import Location
+    from spark_trace_analysis.audit.selection import Selection
 
 
 def command(options: AuditOptions) -> ExitCode:
@@ -47,13 +58,10 @@ def command(options: AuditOptions) -> ExitCode:
     halfcheck audit --broker 10.0.0.5:10911 --plan plan.json
     halfcheck audit --broker 10.0.0.5:10911 --plan plan.json --yes
     halfcheck audit --namesrv 10.0.0.4:9876 --cluster orders --acl-file conf/tools.yml --json
-    halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
+    halfcheck audit s3://bucket/store --master spark://10.0.0.5:7077 --out s3://bucket/rows
     """
     from conformance.golden_stores import golden_path
-    from halfcheck.printing.remarks import print_remarks_of_store
-    from halfcheck.whole_store import audited
     from model_check.releases import profile_for
-    from reference.format.broker_conf import find_broker_conf
 
     selection = selection_of(options)
     failing = Failing.of(options.fail_on)
@@ -74,8 +82,36 @@ def command(options: AuditOptions) -> ExitCode:
             "with those alone)"
         )
         raise typer.BadParameter(message)
-    store_dir = golden_path(options.store_dir)
-    require_places(options, store_dir)
+    require_places(
+        options, golden_path(options.store_dir) if isinstance(options.store_dir, Path) else options.store_dir
+    )
+    with _here(options.store_dir) as (store_dir, brought):
+        return _audit_of(store_dir, brought, options, selection, failing)
+
+
+@contextmanager
+def _here(store: Location) -> Iterator[tuple[Path, BroughtStore | None]]:
+    """The store on this machine, and what it is the copy of, if it lies on another file system."""
+    from conformance.golden_stores import golden_path
+
+    if isinstance(store, Path):
+        yield golden_path(store), None
+        return
+    from files.brought import BroughtStore
+    from files.temporary_folder import temporary_folder
+
+    with temporary_folder() as folder:
+        brought = BroughtStore(store, folder)
+        brought.see_to_it()
+        yield brought.copy, brought
+
+
+def _audit_of(
+    store_dir: Path, brought: BroughtStore | None, options: AuditOptions, selection: Selection, failing: Failing
+) -> ExitCode:
+    from halfcheck.printing.remarks import print_remarks_of_store
+    from halfcheck.whole_store import audited
+    from reference.format.broker_conf import find_broker_conf
     from spark_trace_analysis.audit.row_files import RowFiles
 
     files = RowFiles(csv_path=options.csv, resend_path=options.resend, selection=selection)
@@ -91,6 +127,7 @@ def command(options: AuditOptions) -> ExitCode:
         everything=options.everything,
         limit=options.limit,
         row_files=files,
+        brought=brought,
     )
     if options.report is not None:
         from html_report.audit_page import write_audit_page
@@ -108,5 +145,5 @@ def command(options: AuditOptions) -> ExitCode:
     )
     if audit.corrupt:
         more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
-        typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
+        typer.echo(f"halfcheck: {audit.store}: {audit.corrupt[0]}{more}", err=True)
     return failing.exit_code(audit)

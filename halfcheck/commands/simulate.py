@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from files.remote_path import location
 from halfcheck.options import USUAL_PROFILE, Conf, Master, Seed, names_in, print_json
 from halfcheck.printing.progress import progress_bar, resumable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from files.remote_path import Location
     from model_check.walks.guided.account import Account, Met
     from model_check.world import World
     from spark_trace_analysis.traces.event_source import EventSource
@@ -32,7 +33,9 @@ Choice = Annotated[
 
 def command(
     *,
-    out: Annotated[Path | None, typer.Option(help="A new or empty directory for the traces.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="A new or empty directory for the traces, or a URI such as s3://.")
+    ] = None,
     traces: Annotated[int, typer.Option(help="How many traces to make.")] = 100_000,
     of: Annotated[
         str, typer.Option(help="Of what: specification, or broker, the reference broker, which is far slower.")
@@ -67,7 +70,7 @@ def command(
     halfcheck simulate --choice swarm --faults crash,lose_end,duplicate_end,slow_local --trace 4711
     halfcheck simulate --choice guided --faults wrong_end --instance medium --traces 15000 --out build/traces/guided
     halfcheck simulate --of broker --traces 1000 --faults crash --choice weighted --out build/traces/broker
-    halfcheck simulate --traces 100000000 --master spark://10.0.0.5:7077 --out /mnt/shared/traces
+    halfcheck simulate --traces 100000000 --master spark://10.0.0.5:7077 --out s3://bucket/traces
     """
     from spark_trace_analysis.errors import BadOptionError
     from spark_trace_analysis.traces.manifest import Parameters
@@ -86,12 +89,13 @@ def command(
         raise BadOptionError(message)
     from spark_trace_analysis.traces.simulate import find_complete
 
-    done = find_complete(parameters, out, source) or _simulated(parameters, source, out, master, conf)
+    place = location(out)
+    done = find_complete(parameters, place, source) or _simulated(parameters, source, place, master, conf)
     _print(done, _account(parameters), as_json=as_json)
 
 
 def _simulated(
-    parameters: Parameters, source: EventSource, out: Path, master: str, conf: list[str] | None
+    parameters: Parameters, source: EventSource, out: Location, master: str, conf: list[str] | None
 ) -> Simulation:
     from model_check.walks.guided.walker import instances_walked
     from spark_trace_analysis.cluster.session import spark_session, walk_kernels

@@ -57,6 +57,19 @@ class StorePaths:
     """The offset at which the log is taken to end, as what stands behind it is being written; None if it is all
     read."""
 
+    called: str = ""
+    """The name of the store in answers, where it is a copy of one that lies elsewhere; empty if it is not."""
+
+    @property
+    def name(self) -> str:
+        """The store as an answer names it."""
+        return self.called or str(self.root)
+
+    def shown(self, path: Path) -> str:
+        """A path as it is where the store lies."""
+        is_in_copy = self.called and path.is_relative_to(self.root)
+        return f"{self.called}/{path.relative_to(self.root).as_posix()}" if is_in_copy else str(path)
+
     def name_of(self, path: Path) -> str:
         """A path as an answer shows it: below the store if it is there."""
         root, whole = self.root.absolute(), path.absolute()

@@ -148,7 +148,7 @@ class _LogPass:
         rows = tuple(row_of(history, circumstances.of(history.first_offset)) for history in histories)
         counts = selected(rows)
         return Audit(
-            store=str(store.path),
+            store=store.paths.name,
             version=circumstances.version,
             writers=store.writers(facts),
             records=facts.records,

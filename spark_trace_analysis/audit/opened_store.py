@@ -296,7 +296,11 @@ class OpenedStore:
             held = TraceVerdict(events, None, held.profile, reason)
         conf_path = self.conf_path if question.conf is None else question.conf_path
         why = "" if question.profiles or held.profile is None else why_judged_by(held.profile, version)
-        return replace(held, why_profile=question.why or why, broker_conf=None if conf_path is None else str(conf_path))
+        return replace(
+            held,
+            why_profile=question.why or why,
+            broker_conf=None if conf_path is None else self.paths.shown(conf_path),
+        )
 
 
 def _release(version: str | None, profile: Profile) -> str:

@@ -21,6 +21,7 @@ from spark_trace_analysis.audit.selection import Selection
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from files.remote_path import Location
     from reference.format.commit_log import CommitLog
 
 DECIDED_BY_THE_DATABASE: Final = "the producer's database: send it again if the local transaction was committed"
@@ -66,8 +67,8 @@ class RowFiles:
     One takes the row of each transaction, the other those about which the producer's database must decide.
     """
 
-    csv_path: Path | None = None
-    resend_path: Path | None = None
+    csv_path: Location | None = None
+    resend_path: Location | None = None
     selection: Selection = field(default_factory=Selection)
 
     def write(self, rows: Iterator[TransactionRow], log: CommitLog) -> None:
@@ -86,7 +87,7 @@ class RowFiles:
 
 
 @contextmanager
-def _lines(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[dict[str, Any]], None]]:
+def _lines(path: Location, columns: tuple[str, ...]) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Gives a function that writes a line; the file appears when the block ends well."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with appearing(path) as unfinished, Path(unfinished).open("w", encoding="utf-8", newline="") as stream:

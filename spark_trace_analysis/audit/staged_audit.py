@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from files.remote_path import Location
     from reference.format.store_paths import StorePaths
     from spark_trace_analysis.audit.row_files import RowFiles
     from spark_trace_analysis.audit.stages.stage_runner import StageRunner
@@ -80,8 +81,8 @@ class StagedAuditOptions:
     version: str | None = None
     limit: int = 1000
     everything: bool = False
-    out: Path | None = None
-    work: Path | None = None
+    out: Location | None = None
+    work: Location | None = None
     split_bytes: int = SPLIT_BYTES
     bucket_bytes: int = BUCKET_BYTES
     question: StoreQuestion = field(default_factory=StoreQuestion)
@@ -128,7 +129,7 @@ class _Job:
         self.buckets = max(int(-(-size // (options.bucket_bytes * growth))), 1)
         self.split_bytes = int(options.split_bytes * growth)
         sizes = {"split_bytes": options.split_bytes, "bucket_bytes": options.bucket_bytes, "end": store.paths.end}
-        self.key = key_of(store.path, self.log, store.saved, store.conf, {"version": options.version, **sizes})
+        self.key = key_of(store.paths, self.log, store.saved, store.conf, {"version": options.version, **sizes})
 
     def result(self) -> Audit:
         """The audit; raises :class:`_LogGrewError`, of a log that is not cut."""
@@ -137,7 +138,7 @@ class _Job:
             audit = self._run(folder)
         return replace(audit, tasks_found=found_there)
 
-    def _run(self, folder: Path) -> Audit:
+    def _run(self, folder: Location) -> Audit:
         scan = ScanTask(self.store.paths.absolute(), folder, self.buckets, self.store.timeout_ms)
         splits = self._scan(scan)
         whole = put_together(self.log, splits, scan)
@@ -179,7 +180,7 @@ class _Job:
         """Read all splits; a file whose splits do not join is read as one."""
         splits = splits_of(self.log, self.split_bytes)
 
-        def done(split: Split) -> Path:
+        def done(split: Split) -> Location:
             return scan.path("scan", split.number, "json")
 
         def read(split: Split) -> None:  # the driver, which only names the task, need not load the kernels
@@ -195,7 +196,7 @@ class _Job:
         joined = [split for split in splits if split.file not in broken] + whole
         return sorted(joined, key=lambda split: (split.file, split.start))
 
-    def _watching(self, splits: Sequence[Split], done: Callable[[Split], Path]) -> AbstractContextManager[None]:
+    def _watching(self, splits: Sequence[Split], done: Callable[[Split], Location]) -> AbstractContextManager[None]:
         """Report now and then how many bytes were read: those of the splits whose file is there."""
         on_progress = self.options.on_progress
         if on_progress is None:
@@ -246,7 +247,7 @@ class _Job:
             else gravest_rows(rounds, self.options.limit, selection)
         )
         return Audit(
-            store=str(self.store.path),
+            store=self.store.paths.name,
             version=task.circumstances.version,
             writers=self.store.writers(whole),
             records=whole.records,

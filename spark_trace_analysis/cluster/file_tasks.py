@@ -14,7 +14,15 @@ _FOR_GOOD = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES,
 """Failures that no second attempt of a task can mend."""
 
 
-def make_files(spark: SparkSession, number: int, find_or_make: Callable[[int], bool], tasks: int) -> int:
+def make_files(
+    spark: SparkSession,
+    number: int,
+    find_or_make: Callable[[int], bool],
+    tasks: int,
+    *,
+    refuse: Callable[[], str | None] = lambda: None,
+    gives_up: bool = False,
+) -> int:
     """Let tasks make so many files; returns how many of them were there.
 
     Parameters
@@ -23,6 +31,10 @@ def make_files(spark: SparkSession, number: int, find_or_make: Callable[[int], b
         Makes the file of a number unless it is there, and says whether it was; it goes to the workers.
     tasks
         Among how many the files are shared out, each a range of numbers.
+    refuse
+        Says on a worker why nothing can be made there, if so; that ends the job.
+    gives_up
+        Whether any failure ends the job, as on a file system that has tried again by itself.
 
     Raises
     ------
@@ -32,12 +44,16 @@ def make_files(spark: SparkSession, number: int, find_or_make: Callable[[int], b
 
     def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         found = 0
+        refused = refuse()
+        if refused is not None:
+            yield _task_row(found, refused)
+            return
         for batch in batches:
             for place in batch.column(0).to_pylist():
                 try:
                     found += find_or_make(place)
                 except OSError as failure:
-                    if failure.errno not in _FOR_GOOD:
+                    if failure.errno not in _FOR_GOOD and not gives_up:
                         raise
                     yield _task_row(found, failure.strerror)
                     return

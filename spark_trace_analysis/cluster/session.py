@@ -29,6 +29,7 @@ from files.temporary_folder import temporary_folder
 from model_check.cache_folder import cache_folder
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.world import NO_FAULTS, Profile, World
+from spark_trace_analysis.cluster.lost_executors import ending_without_executors, executors_of
 from spark_trace_analysis.errors import BadOptionError, SparkFailedError
 from spec.constants import Instance
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -152,7 +153,8 @@ def spark_session(
                 if not master.startswith("local"):
                     _ship(spark, folder, kernels)
                     _wait_for_executors(spark, master)
-                yield spark
+                with nullcontext() if master.startswith("local") else ending_without_executors(spark, master):
+                    yield spark
             finally:
                 spark.stop()
 
@@ -168,7 +170,7 @@ def failures_in_one_line() -> Iterator[None]:
         reason = reasons[-1] if reasons else (lines[0] if lines else type(failure).__name__)
         message = f"Spark gave up: {reason}"
         raise SparkFailedError(message) from failure
-    except (ConnectionRefusedError, ConnectionResetError) as failure:
+    except ConnectionError as failure:
         message = f"Spark gave up: its Java has ended ({failure.strerror}); was it killed, or out of memory?"
         raise SparkFailedError(message) from failure
 
@@ -308,7 +310,7 @@ def _wait_for_executors(spark: SparkSession, master: str) -> None:
     began = monotonic()
     executors = 0
     while monotonic() - began < _LONGEST_WAIT_SECONDS:
-        found = spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1  # noqa: SLF001 (no public way)
+        found = executors_of(spark)
         if found and found == executors:
             return
         executors = found

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from files.content import read_json
 from files.reading import read_bytes
+from files.remote_path import Location
 from model_check.counterexample.steps import TICKS
 from model_check.counterexample.trace_file import read_itf
 from model_check.errors import ModelCheckError
@@ -58,7 +59,7 @@ class Recording:
     damage: UnreadableLines = field(default_factory=UnreadableLines)
 
 
-def recorded_files(folder: Path) -> list[Path]:
+def recorded_files(folder: Location) -> list[Location]:
     """The files of a folder that may hold traces, by name."""
     return sorted(path for path in folder.iterdir() if path.is_file() and path.name.endswith(TRACE_SUFFIXES))
 

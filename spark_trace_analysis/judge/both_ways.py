@@ -4,19 +4,19 @@ Both look at whole files inside Spark tasks, each with a Parquet reader of its o
 numbers for any property of any run, neither is believed.
 """
 
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
 
 import pyarrow as pa
 from pyspark.sql import SparkSession, functions
 
+from files.remote_path import Location
+from files.writing import remove_folder
 from spark_trace_analysis.errors import BadTracesError, DisagreementError
 from spark_trace_analysis.judge import by_expressions, by_kernel
 from spark_trace_analysis.judge.properties import ALL, Invariant
@@ -98,7 +98,7 @@ def judge(
     spark: SparkSession,
     runs: Sequence[TraceRun],
     invariants: Sequence[Invariant] = ALL,
-    work: Path | None = None,
+    work: Location | None = None,
 ) -> TraceJudgement:
     """Judge runs by kernels and by expressions, and compare.
 
@@ -136,7 +136,7 @@ def judge(
         _require_agreement(run, invariant, found, other)
         counts.append(Count(of, invariant.property_id, found.violations, found.first, found.shortest, found.events))
     if work is not None:
-        shutil.rmtree(work, ignore_errors=True)
+        remove_folder(work)
     return TraceJudgement(
         sum(run.parameters.traces for run in runs),
         sum(run.manifest.events for run in runs),
@@ -184,7 +184,7 @@ def judge_files(
     runs: Sequence[TraceRun],
     invariants: Sequence[Invariant],
     judge_file: JudgeFile,
-    work: Path | None = None,
+    work: Location | None = None,
 ) -> dict[tuple[int, str], ViolatingTraces]:
     """Judge each run by one way; gives the violations of each run, by its place, and each property.
 

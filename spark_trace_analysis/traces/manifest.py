@@ -17,6 +17,8 @@ from typing import Any
 
 from files.content import read_json
 from files.reading import read_bytes
+from files.remote_path import Location
+from files.writing import create_whole
 from model_check.instances import load_instance
 from model_check.walks.choices import GUIDED
 from model_check.world import NO_FAULTS, QUIET, Environment, Profile, World
@@ -138,7 +140,7 @@ class Manifest:
 class TraceRun:
     """A folder of traces and its manifest."""
 
-    folder: Path
+    folder: Location
     manifest: Manifest
 
     @property
@@ -163,10 +165,10 @@ def make_manifest(
     )
 
 
-def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write ``manifest.json`` into a folder."""
+def write_manifest(folder: Location, manifest: Manifest) -> bool:
+    """Write ``manifest.json`` into a folder that has none; says whether it was written."""
     content = asdict(manifest) | {"parameters": manifest.parameters.to_json()}
-    (folder / MANIFEST).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    return create_whole(folder / MANIFEST, json.dumps(content, indent=2) + "\n")
 
 
 def parameters_of(content: Mapping[str, Any]) -> Parameters:
@@ -195,7 +197,7 @@ def other_parameter(there: Parameters, asked: Parameters) -> str | None:
     return None
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Location) -> Manifest:
     """Read and check ``manifest.json`` of a folder.
 
     Raises

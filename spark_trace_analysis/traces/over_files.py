@@ -7,14 +7,14 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from files.content import read_json
-from files.reading import read_bytes
+from files.reading import read_bytes, stamp_of
+from files.remote_path import Location
 from files.writing import write_whole
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.manifest import TraceRun
@@ -43,7 +43,7 @@ def file_rows(
     runs: Sequence[TraceRun],
     looks: Sequence[Look],
     columns: Mapping[str, str],
-    cache: Path | None = None,
+    cache: Location | None = None,
     asked: Sequence[str] = (),
 ) -> DataFrame:
     """Give the rows of a look at every file of the runs as a data frame, for Spark to add up.
@@ -61,7 +61,7 @@ def file_rows(
         For each run, a text that changes with the rows that its look gives of the same file.
     """
     files = [
-        (number, str(run.folder.resolve() / file.name), file.sha256)
+        (number, run.folder.resolve() / file.name, file.sha256)
         for number, run in enumerate(runs)
         for file in run.manifest.files
     ]
@@ -81,10 +81,10 @@ def file_rows(
     )
 
 
-def count_cached(runs: Sequence[TraceRun], cache: Path, asked: Sequence[str]) -> int:
+def count_cached(runs: Sequence[TraceRun], cache: Location, asked: Sequence[str]) -> int:
     """How many files of the runs were looked at before; the rest as for :func:`file_rows`."""
     return sum(
-        _LookCache(cache, text).find(str(run.folder.resolve() / file.name), file.sha256) is not None
+        _LookCache(cache, text).find(run.folder.resolve() / file.name, file.sha256) is not None
         for run, text in zip(runs, asked, strict=True)
         for file in run.manifest.files
     )
@@ -94,15 +94,14 @@ def count_cached(runs: Sequence[TraceRun], cache: Path, asked: Sequence[str]) ->
 class _LookCache:
     """The rows of earlier looks; a file that has another size or time than then is looked at again."""
 
-    folder: Path
+    folder: Location
     asked: str
 
-    def _place(self, path: str, sha256: str) -> Path:
-        there = Path(path).stat()
-        key = f"{self.asked}\0{sha256}\0{there.st_size}\0{there.st_mtime_ns}"
+    def _place(self, path: Location, sha256: str) -> Location:
+        key = f"{self.asked}\0{sha256}\0{stamp_of(path)}"
         return self.folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
 
-    def find(self, path: str, sha256: str) -> list[Mapping[str, Any]] | None:
+    def find(self, path: Location, sha256: str) -> list[Mapping[str, Any]] | None:
         """The rows of the file, if it was looked at."""
         try:
             found: list[Mapping[str, Any]] = read_json(self._place(path, sha256))
@@ -110,7 +109,7 @@ class _LookCache:
             return None
         return found
 
-    def store(self, path: str, sha256: str, rows: list[Mapping[str, Any]]) -> None:
+    def store(self, path: Location, sha256: str, rows: list[Mapping[str, Any]]) -> None:
         """Cache rows, by rename. A folder that takes no files caches nothing, and that is no error."""
         try:
             write_whole(self._place(path, sha256), json.dumps(rows))
@@ -118,13 +117,13 @@ class _LookCache:
             return
 
 
-def _rows(path: str, sha256: str, look: Look, cache: _LookCache | None) -> list[Mapping[str, Any]]:
+def _rows(path: Location, sha256: str, look: Look, cache: _LookCache | None) -> list[Mapping[str, Any]]:
     """Look at one file; damage is a row with a ``problem``, because an exception would come back as Java's words."""
     found = None if cache is None else cache.find(path, sha256)
     if found is not None:
         return found
     try:
-        content = pa.py_buffer(read_bytes(Path(path)))
+        content = pa.py_buffer(read_bytes(path))
         if hashlib.sha256(content).hexdigest() != sha256:
             message = "its SHA-256 is not the manifest's; the file was changed"
             raise BadTracesError(message)

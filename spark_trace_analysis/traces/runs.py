@@ -5,12 +5,14 @@ The settings of the broker are in the parameters of a simulated run, and in ``wo
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from files.content import read_json
 from files.errors import BadContentError
 from files.parquet import parquet_file
+from files.reading import size_of
+from files.remote_path import Location
+from files.writing import write_whole
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.manifest import MANIFEST, TraceRun, read_manifest
 from spark_trace_analysis.traces.schema import difference
@@ -18,7 +20,7 @@ from spark_trace_analysis.traces.schema import difference
 BESIDE_RECORDED = "world.json"
 
 
-def find_runs(folder: Path) -> list[TraceRun]:
+def find_runs(folder: Location) -> list[TraceRun]:
     """Give the run in a folder, or the runs in its sub-folders in the order of their names; raises `BadTracesError`."""
     if not folder.exists():
         message = f"{folder}: there is no such folder"
@@ -38,7 +40,7 @@ def find_runs(folder: Path) -> list[TraceRun]:
     return [open_run(path) for path in found]
 
 
-def open_run(folder: Path) -> TraceRun:
+def open_run(folder: Location) -> TraceRun:
     """Read one run's manifest and check each file's size, end and schema (not yet its checksum: judging reads it all).
 
     Raises `BadTracesError` for the first thing that is wrong.
@@ -46,10 +48,10 @@ def open_run(folder: Path) -> TraceRun:
     manifest = read_manifest(folder)
     for file in manifest.files:
         path = folder / file.name
-        if not path.is_file():
+        size = size_of(path)
+        if size is None:
             message = f"{path}: the manifest names it, but it is missing"
             raise BadTracesError(message)
-        size = path.stat().st_size
         if size != file.size_bytes:
             message = f"{path}: {size} bytes, the manifest says {file.size_bytes}; the file was cut or changed"
             raise BadTracesError(message)
@@ -101,10 +103,10 @@ def settings_of(run: TraceRun) -> RunSettings:
     return recorded[0]
 
 
-def write_settings(folder: Path, settings: RunSettings, events: Iterable[str]) -> None:
+def write_settings(folder: Location, settings: RunSettings, events: Iterable[str]) -> None:
     """Write the settings of recorded traces, and the kinds of events in them."""
     content = json.dumps({"world": settings._asdict(), "events": list(events)}, indent=2)
-    (folder / BESIDE_RECORDED).write_text(content + "\n", encoding="utf-8")
+    write_whole(folder / BESIDE_RECORDED, content + "\n")
 
 
 def can_show(run: TraceRun, event: str) -> bool:

@@ -3,13 +3,15 @@
 A file holds a fixed range of traces, so the files are the same bytes however many tasks made them, and however often
 one of them died. Each task writes its files by itself (PyArrow, temporary name, rename, a note of what the manifest
 needs), which is several times as fast as sending the events through Spark's own writer; nothing comes back to the
-driver. The run's folder appears by one rename at the end; until then a second job goes on where the first one died.
+driver. The manifest is written at the end, which makes the folder a run; until then a second job goes on where the
+first one died.
 """
 
+import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -17,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from files.remote_path import Location, RemotePath
 from spark_trace_analysis.cluster.file_tasks import make_files
 from spark_trace_analysis.cluster.jobs import watched
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
@@ -28,7 +31,6 @@ from spark_trace_analysis.traces.manifest import (
     make_manifest,
     other_parameter,
     source_fingerprint,
-    write_manifest,
 )
 from spark_trace_analysis.traces.runs import open_run
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA, to_batch
@@ -37,6 +39,7 @@ from spark_trace_analysis.traces.unfinished_run import (
     can_be_made,
     discard,
     is_unfinished,
+    is_work_alone,
     locked_run,
     remove_work,
 )
@@ -76,7 +79,7 @@ class Simulation:
     files_found: int = 0
 
 
-def find_complete(parameters: Parameters, out: Path, source: EventSource = WALKS) -> Simulation | None:
+def find_complete(parameters: Parameters, out: Location, source: EventSource = WALKS) -> Simulation | None:
     """Say whether a folder already holds this very run, whole; needs no Spark.
 
     Returns
@@ -104,10 +107,10 @@ def find_complete(parameters: Parameters, out: Path, source: EventSource = WALKS
     return complete
 
 
-def _complete(parameters: Parameters, out: Path, source: EventSource) -> Simulation | None:
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return None
+def _complete(parameters: Parameters, out: Location, source: EventSource) -> Simulation | None:
     if not (out / MANIFEST).is_file():
+        if not out.exists() or (out.is_dir() and (is_work_alone(out) or is_unfinished(out))):
+            return None
         message = f"--out {out}: there is something else in it already; give a new or empty folder"
         raise BadOptionError(message)
     remove_work(out)
@@ -137,7 +140,7 @@ def prepare(parameters: Parameters, source: EventSource = WALKS) -> None:
 def simulate(
     spark: SparkSession,
     parameters: Parameters,
-    out: Path,
+    out: Location,
     *,
     source: EventSource = WALKS,
     progress: Progress | None = None,
@@ -151,7 +154,7 @@ def simulate(
     parameters
         The parameters of the traces, which depend on nothing else but the sources.
     out
-        A new or empty folder. It appears when all is written. An unfinished run stays beside it as ``.NAME.partial``,
+        A new or empty folder. It is a run when its manifest is written, last of all. What is unfinished stays in it,
         and the next call with the same parameters goes on with it.
     source
         Where the events come from.
@@ -182,8 +185,9 @@ def simulate(
             unfinished.remove_unfinished()
             files = unfinished.noted(_name(first) for first in _firsts(parameters, source))
             manifest = make_manifest(parameters, files, source.packages)
-            write_manifest(unfinished.folder, manifest)
-            unfinished.rename(out)
+            unfinished.commit(manifest)
+    except ConnectionError:  # to Spark's Java, which is gone
+        raise
     except OSError as failure:
         raise _cannot_write(out, failure) from failure
     return Simulation(TraceRun(out, manifest), reused=False, seconds=perf_counter() - began, files_found=found)
@@ -202,10 +206,11 @@ def _check(parameters: Parameters) -> None:
         raise BadOptionError(message)
 
 
-def _cannot_write(out: Path, failure: OSError) -> BadOptionError:
+def _cannot_write(out: Location, failure: OSError) -> BadOptionError:
     message = f"--out {out}: can't be written ({failure.strerror or failure})"
-    if is_unfinished(out):
-        message += "; what is finished is kept, and the same command goes on with it"
+    with suppress(OSError):
+        if is_unfinished(out):
+            message += "; what is finished is kept, and the same command goes on with it"
     return BadOptionError(message)
 
 
@@ -224,10 +229,32 @@ def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource
     Raises `OSError` where a file can't be written, and never will be.
     """
     firsts = _firsts(parameters, source)
+    sources, packages = _sources_here(source.packages), source.packages
     cores = spark.sparkContext.defaultParallelism
     tasks = min(max(len(firsts) // _FILES_A_TASK, cores), _TASKS_A_CORE * cores, len(firsts))
     return make_files(
-        spark, len(firsts), lambda place: _find_or_write(parameters, source, unfinished, firsts[place]), tasks
+        spark,
+        len(firsts),
+        lambda place: _find_or_write(parameters, source, unfinished, firsts[place]),
+        tasks,
+        refuse=lambda: _other_version(sources, _sources_here(packages)),
+        gives_up=isinstance(unfinished.folder, RemotePath),
+    )
+
+
+@cache
+def _sources_here(packages: tuple[str, ...]) -> str:
+    """The fingerprint of some packages as this process imports them."""
+    return source_fingerprint(None, packages)
+
+
+def _other_version(of_driver: str, here: str) -> str | None:
+    """Say of an executor that it imports other sources than the driver, by which traces differ; None if it does not."""
+    if here == of_driver:
+        return None
+    return (
+        f"the executor on {socket.gethostname()} has another version of halfcheck, sources {here}, the driver "
+        f"{of_driver}: leave PYTHONPATH to halfcheck, which brings its own"
     )
 
 

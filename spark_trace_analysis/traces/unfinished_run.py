@@ -1,18 +1,17 @@
-"""The folder of a run that is being written: its finished files, its lock, and the rename at the end.
+"""The folder of a run that is being written: its finished files, what is known of them, and the manifest at the end.
 
-It lies beside the run's folder as ``.NAME.partial`` and becomes it by one rename. Files appear in it by rename, each
-with a note for the manifest; so the next job goes on where one died, and makes the missing files. A file is believed
-only if its SHA-256 is the one in its note.
+Files appear in it whole, each with a note for the manifest; so the next job goes on where one died, and makes the
+missing files. A file is believed only if its SHA-256 is the one in its note. The manifest is written last, if no other
+process has written one; until then nobody who reads the folder finds a run in it. None of this asks a file system for
+more than that a file appears whole, and that one of two is the first of its name: it is the same on a disk, on HDFS and
+in an object store.
 """
 
-import errno
-import fcntl
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,14 +20,23 @@ import pyarrow as pa
 
 from files.content import read_json
 from files.reading import read_bytes
-from files.writing import write_whole
+from files.remote_path import Location, RemotePath
+from files.writing import remove_folder, remove_unfinished_files, write_whole
 from spark_trace_analysis.errors import BadOptionError
-from spark_trace_analysis.traces.manifest import ManifestFile, Parameters, other_parameter, parameters_of
+from spark_trace_analysis.sole_writer import FolderClaim, claimed
+from spark_trace_analysis.traces.manifest import (
+    Manifest,
+    ManifestFile,
+    Parameters,
+    other_parameter,
+    parameters_of,
+    write_manifest,
+)
 
 WORK = ".simulate"
-"""A folder within the run's, gone when the run is complete: lock, parameters, notes, and what is not whole yet."""
+"""A folder within the run's, gone when the run is complete: its writer, parameters, notes, and what is not whole."""
 
-_LOCK, _PARAMETERS, _NOTES, _UNFINISHED = "lock", "run.json", "notes", "unfinished"
+_OWNERS, _PARAMETERS, _NOTES, _UNFINISHED = "owners", "run.json", "notes", "unfinished"
 
 
 class UnfinishedRun:
@@ -38,10 +46,13 @@ class UnfinishedRun:
     ----------
     folder
         Absolute; Spark's workers must see it under the same path.
+    claim
+        That of this process to it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Location, claim: FolderClaim | None = None) -> None:
         self.folder = folder
+        self._claim = claim
         self._work = folder / WORK
 
     def write(self, name: str, content: pa.Buffer, first: int, traces: int, events: int) -> ManifestFile:
@@ -78,18 +89,24 @@ class UnfinishedRun:
 
     def count_finished(self) -> int:
         """How many files are finished."""
-        with os.scandir(self._work / _NOTES) as found:
-            return sum(1 for _ in found)
+        return sum(1 for _ in (self._work / _NOTES).iterdir())
 
     def remove_unfinished(self) -> None:
         """Remove the unfinished files of dead tasks."""
-        shutil.rmtree(self._work / _UNFINISHED, ignore_errors=True)
+        remove_folder(self._work / _UNFINISHED)
         (self._work / _UNFINISHED).mkdir(exist_ok=True)
 
-    def rename(self, out: Path) -> None:
-        """Give the folder its name; its work folder is removed."""
-        self.folder.replace(out)
-        remove_work(out)
+    def commit(self, manifest: Manifest) -> None:
+        """Write the manifest, with which the run is there; its work folder is removed.
+
+        Raises `BadOptionError` if another process has taken over, or was the first to write one.
+        """
+        if self._claim is not None:
+            self._claim.require()
+        if not write_manifest(self.folder, manifest):
+            message = f"--out {self.folder}: another process has finished a run there; read it, or give another folder"
+            raise BadOptionError(message)
+        remove_work(self.folder)
 
     @property
     def is_begun(self) -> bool:
@@ -125,19 +142,20 @@ class UnfinishedRun:
             )
             raise BadOptionError(message)
 
-    def _note_of(self, name: str) -> Path:
+    def _note_of(self, name: str) -> Location:
         return self._work / _NOTES / f"{name}.json"
 
     def _read_note(self, name: str) -> ManifestFile | None:
         note = _read_json(self._note_of(name))
         return ManifestFile(**note) if note else None
 
-    def _put(self, content: pa.Buffer, path: Path) -> None:
-        write_whole(path, content, within=self._work / _UNFINISHED)
+    def _put(self, content: pa.Buffer, path: Location) -> None:
+        within = self._work / _UNFINISHED
+        write_whole(path, content, within=within if isinstance(within, Path) else None)
 
 
 @contextmanager
-def locked_run(out: Path) -> Iterator[UnfinishedRun]:
+def locked_run(out: Location) -> Iterator[UnfinishedRun]:
     """Give the folder in which a run is being written, new or as it was left, to one process at a time.
 
     Raises
@@ -147,57 +165,53 @@ def locked_run(out: Path) -> Iterator[UnfinishedRun]:
     OSError
         It can't be made.
     """
-    folder = _beside(out)
-    (folder / WORK).mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder / WORK / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as failure:
-            if failure.errno not in {errno.EWOULDBLOCK, errno.EACCES}:
-                raise
-            message = f"--out {out}: another process is writing it; wait for it, or give another folder"
-            raise BadOptionError(message) from None
-        yield UnfinishedRun(folder)
-    finally:
-        os.close(lock)
+    folder = out.resolve()
+    with claimed("--out", out, folder / WORK / _OWNERS) as claim:
+        yield UnfinishedRun(folder, claim)
 
 
-def is_unfinished(out: Path) -> bool:
+def is_unfinished(out: Location) -> bool:
     """Whether a run that is to become this folder was begun."""
-    return UnfinishedRun(_beside(out)).is_begun
+    return UnfinishedRun(out).is_begun
 
 
-def count_finished_files(out: Path) -> int:
+def is_work_alone(out: Location) -> bool:
+    """Whether nothing is in a folder but what says who writes there."""
+    return all(path.name == WORK for path in out.iterdir())
+
+
+def count_finished_files(out: Location) -> int:
     """How many files of a run that is to become this folder are finished; 0 if none was begun."""
-    return UnfinishedRun(_beside(out)).count_finished() if is_unfinished(out) else 0
+    return UnfinishedRun(out).count_finished() if is_unfinished(out) else 0
 
 
-def can_be_made(out: Path) -> bool:
+def can_be_made(out: Location) -> bool:
     """Whether a run's parent folder is missing, so that nothing was begun there, and can be made."""
+    if isinstance(out, RemotePath):
+        return False
     nearest = next(folder for folder in out.absolute().parents if folder.exists())
     return nearest != out.absolute().parent and nearest.is_dir() and os.access(nearest, os.W_OK)
 
 
-def _beside(out: Path) -> Path:
-    return out.parent.resolve() / f".{out.name}.partial"
-
-
 def discard(run: UnfinishedRun) -> None:
     """Remove a folder that nothing was written to."""
-    shutil.rmtree(run.folder, ignore_errors=True)
+    remove_folder(run.folder / WORK)
+    if isinstance(run.folder, Path):
+        with suppress(OSError):
+            run.folder.rmdir()
 
 
-def remove_work(folder: Path) -> None:
+def remove_work(folder: Location) -> None:
     """Remove the work folder of a complete run, if its writer died before it did so."""
-    shutil.rmtree(folder / WORK, ignore_errors=True)
+    remove_folder(folder / WORK)
+    remove_unfinished_files(folder)
 
 
 def _as_json(note: Mapping[str, Any]) -> pa.Buffer:
     return pa.py_buffer(json.dumps(note).encode())
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def _read_json(path: Location) -> dict[str, Any]:
     """The content of a file; empty if it is missing or damaged."""
     try:
         note = read_json(path)

@@ -31,8 +31,6 @@ ACCEPTED: Final = {
     "reference/broker/transaction/transaction_metrics.py": "a broker's own files, as RocketMQ renames them",
     "reference/store/disk.py": "a broker's own files",
     "spark_trace_analysis/audit/audit_folders.py": "a folder",
-    "spark_trace_analysis/traces/simulate.py": "a folder",
-    "spark_trace_analysis/traces/unfinished_run.py": "a folder",
     "wire/node/crashing_disk.py": "a broker's own files",
 }
 """Modules that rename something else than a file that they have written, with what it is."""

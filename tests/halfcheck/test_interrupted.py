@@ -95,7 +95,7 @@ def kept_of(err: str, what: str) -> int:
 @pytest.mark.sweep
 @pytest.mark.untraced
 def test_simulate_and_analyze_go_on_after_ctrl_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out, partial = tmp_path / "traces", tmp_path / ".traces.partial" / ".simulate" / "notes"
+    out, partial = tmp_path / "traces", tmp_path / "traces" / ".simulate" / "notes"
     words = ["simulate", *RUNS, "--master", "local[1]", "--out", str(out)]
     kept = kept_of(interrupted(tmp_path, words, lambda: len(list(partial.glob("*.json")))), "file")
     told = gone_on(words, capsys)

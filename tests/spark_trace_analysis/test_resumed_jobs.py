@@ -34,7 +34,7 @@ def work(tmp_path: Path) -> Path:
 
 def damage_in_place(run: TraceRun) -> None:
     """Change a byte, and neither the size nor the time of the file."""
-    path = run.folder / run.manifest.files[0].name
+    path = Path(str(run.folder)) / run.manifest.files[0].name
     there = path.stat()
     content = bytearray(path.read_bytes())
     content[20] ^= 1
@@ -52,7 +52,7 @@ def test_a_file_that_was_judged_is_not_judged_again(
     assert judge_files(spark, [run], SOME, way, work) == before
     with pytest.raises(BadTracesError, match="SHA-256"):
         judge_files(spark, [run], ALL[:2], way, work)
-    os.utime(run.folder / run.manifest.files[0].name)
+    os.utime(Path(str(run.folder)) / run.manifest.files[0].name)
     with pytest.raises(BadTracesError, match="SHA-256"):
         judge_files(spark, [run], SOME, way, work)
 

@@ -26,7 +26,8 @@ from spark_trace_analysis.records.transaction_record import NOTHING, RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
+
+    from files.remote_path import Location
 
 
 _WORD = pa.dictionary(pa.int8(), pa.string())
@@ -187,7 +188,7 @@ def _lists(lengths: Numbers, values: pa.Array) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(ends), values)
 
 
-def write_rows(path: Path, bucket: Bucket, straight: Straight, rows: Iterable[TransactionRow]) -> dict[str, Any]:
+def write_rows(path: Location, bucket: Bucket, straight: Straight, rows: Iterable[TransactionRow]) -> dict[str, Any]:
     """Write the rows of a bucket as Parquet, those that are not plain in row groups of their own.
 
     The rows are of the transactions that are not judged from columns. Gives ``counts``, state to the number of

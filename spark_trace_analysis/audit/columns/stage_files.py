@@ -15,15 +15,17 @@ import pyarrow as pa
 
 from files.content import parse_json, read_json
 from files.reading import read_lines
+from files.remote_path import RemotePath
 from files.writing import appearing, write_whole
 from spark_trace_analysis.audit.rules.damage import DamageFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
+
+    from files.remote_path import Location
 
 
-def write_buckets(path: Path, columns: dict[str, Any], buckets: np.ndarray[Any, Any], count: int) -> None:
+def write_buckets(path: Location, columns: dict[str, Any], buckets: np.ndarray[Any, Any], count: int) -> None:
     """Write rows, NumPy or Arrow arrays by name, as one Arrow file with a batch for each of so many buckets."""
     order = np.argsort(buckets, kind="stable")
     table = pa.table(columns).take(pa.array(order))
@@ -40,24 +42,29 @@ def write_buckets(path: Path, columns: dict[str, Any], buckets: np.ndarray[Any, 
             file.write_batch(batch.slice(ends[bucket], ends[bucket + 1] - ends[bucket]))
 
 
-def read_bucket(paths: Sequence[Path], bucket: int) -> pa.Table:
+def read_bucket(paths: Sequence[Location], bucket: int) -> pa.Table:
     """The rows of one bucket out of the files of several tasks, in the order of the files.
 
     They are read, not mapped: around each batch the system would map pages of the others, too.
     """
     batches = []
     for path in paths:
-        with pa.OSFile(str(path)) as source:
+        with pa.PythonFile(path.open_file()) if isinstance(path, RemotePath) else pa.OSFile(str(path)) as source:
             batches.append(pa.ipc.open_file(source).get_batch(bucket))
     return pa.Table.from_batches(batches).unify_dictionaries()
 
 
-def write_facts(path: Path, facts: dict[str, Any]) -> None:
+def write_facts(path: Location, facts: dict[str, Any]) -> None:
     """Write the small facts of a task; with them it is done."""
-    write_whole(path, json.dumps(facts, ensure_ascii=False))
+    write_whole(path, as_facts(facts))
 
 
-def read_facts(path: Path) -> dict[str, Any] | None:
+def as_facts(facts: dict[str, Any]) -> str:
+    """The text of small facts."""
+    return json.dumps(facts, ensure_ascii=False)
+
+
+def read_facts(path: Location) -> dict[str, Any] | None:
     """The facts of a task; None if it is not done."""
     try:
         facts: dict[str, Any] = read_json(path)
@@ -66,7 +73,7 @@ def read_facts(path: Path) -> dict[str, Any] | None:
     return facts
 
 
-def facts_at(path: Path) -> dict[str, Any]:
+def facts_at(path: Location) -> dict[str, Any]:
     """The facts of a task that is done; raises `RuntimeError` if the file is gone."""
     facts = read_facts(path)
     if facts is None:
@@ -75,7 +82,7 @@ def facts_at(path: Path) -> dict[str, Any]:
     return facts
 
 
-def write_findings(path: Path, findings: Iterable[DamageFinding]) -> None:
+def write_findings(path: Location, findings: Iterable[DamageFinding]) -> None:
     """Write what a task found damaged, if anything."""
     listed = list(findings)
     if listed:
@@ -83,7 +90,7 @@ def write_findings(path: Path, findings: Iterable[DamageFinding]) -> None:
             stream.writelines(json.dumps(astuple(one), ensure_ascii=False) + "\n" for one in listed)
 
 
-def read_findings(path: Path) -> Iterator[DamageFinding]:
+def read_findings(path: Location) -> Iterator[DamageFinding]:
     """The damage that a task found."""
     if path.exists():
         for line in read_lines(path):

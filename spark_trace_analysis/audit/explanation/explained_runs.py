@@ -7,7 +7,6 @@ and by the guard that refuses it.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from files.remote_path import Location
     from spark_trace_analysis.traces.manifest import Parameters, TraceRun
 
 _COLUMNS = (
@@ -75,7 +75,7 @@ def explain_some(
     The settings are those of the broker that left recorded traces.
     """
     asked = [
-        (place, str(run.folder.resolve() / file.name), trace)
+        (place, run.folder.resolve() / file.name, trace)
         for place, run in enumerate(runs)
         for file, trace in _chosen(run, number)
     ]
@@ -92,7 +92,7 @@ def explain_some(
         for batch in batches:
             for which in batch.column(0).to_pylist():
                 place, path, trace = asked[which]
-                row = {"run": place, **_ask(Path(path), trace, questions[place])}
+                row = {"run": place, **_ask(path, trace, questions[place])}
                 yield pa.RecordBatch.from_pylist([row], _SCHEMA)
 
     places = spark.range(0, len(asked), 1, min(4 * spark.sparkContext.defaultParallelism, max(len(asked), 1)))
@@ -122,7 +122,7 @@ def _chosen(run: TraceRun, number: int) -> Iterator[tuple[Any, int]]:
         before += file.traces
 
 
-def _ask(path: Path, place: int, question: RecordedQuestion) -> dict[str, Any]:
+def _ask(path: Location, place: int, question: RecordedQuestion) -> dict[str, Any]:
     """Cut one trace out of a file, and validate it; a failure becomes a row and is not raised."""
     table = read_parquet(path)
     numbers = pc.unique(table["trace"]).sort().to_pylist()

@@ -36,8 +36,8 @@ from spark_trace_analysis.records.transaction_record import NOTHING, RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
+    from files.remote_path import Location
     from spark_trace_analysis.audit.rules.circumstances import Circumstances
     from spark_trace_analysis.audit.stages.op_stage import OpTask
 
@@ -63,7 +63,7 @@ class GroupTask:
     range_bytes: int
     scans: Mapping[int, int] = field(default_factory=dict)
 
-    def path(self, kind: str, bucket: int, suffix: str) -> Path:
+    def path(self, kind: str, bucket: int, suffix: str) -> Location:
         """A file of one bucket."""
         return self.ops.scan.folder / f"{kind}-{self.round}-{bucket:06d}.{suffix}"
 

@@ -33,8 +33,8 @@ from spark_trace_analysis.audit.selection import COLUMNS, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
+    from files.remote_path import Location
     from reference.format.commit_log import CommitLog
     from spark_trace_analysis.audit.stages.group_stage import GroupTask
     from spark_trace_analysis.audit.stages.stage_runner import StageRunner
@@ -84,7 +84,7 @@ class JudgingRounds:
         def run(item: tuple[int, GroupTask]) -> None:
             item[1].run(item[0])
 
-        def done(item: tuple[int, GroupTask]) -> Path:
+        def done(item: tuple[int, GroupTask]) -> Location:
             return item[1].path("rows", item[0], "json")
 
         items = list(enumerate(tasks))
@@ -122,7 +122,7 @@ class TwinTask:
     task: GroupTask
     birth_hashes: Sequence[int]
 
-    def path(self, bucket: int) -> Path:
+    def path(self, bucket: int) -> Location:
         """The file of one bucket."""
         return self.task.path("twins", bucket, "json")
 

@@ -18,7 +18,8 @@ from spark_trace_analysis.audit.stages.scan_task import ScanTask, key_bucket
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
+
+    from files.remote_path import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class OpTask:
     splits: Sequence[int]
     half_ends: Sequence[dict[int, int]]
 
-    def path(self, bucket: int, suffix: str = "arrow") -> Path:
+    def path(self, bucket: int, suffix: str = "arrow") -> Location:
         """A file of one bucket."""
         return self.scan.folder / f"ops-{bucket:06d}.{suffix}"
 
@@ -64,7 +65,7 @@ class OpTask:
         write_facts(self.path(bucket, "json"), {})
 
     def _strange(
-        self, entries: dict[str, Any], unknown: Any, files: Sequence[Path], bucket: int
+        self, entries: dict[str, Any], unknown: Any, files: Sequence[Location], bucket: int
     ) -> list[DamageFinding]:
         """Entries that name a half beyond the end that the half queue had when they were written."""
         if not len(unknown):
@@ -81,7 +82,7 @@ class OpTask:
         return findings
 
 
-def _columns(paths: Sequence[Path], bucket: int) -> dict[str, Any]:
+def _columns(paths: Sequence[Location], bucket: int) -> dict[str, Any]:
     table = read_bucket(paths, bucket)
     return {name: table.column(name).to_numpy() for name in table.column_names}
 

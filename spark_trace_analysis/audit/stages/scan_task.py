@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from files.remote_path import Location
     from reference.format.store_paths import StorePaths
 
 
@@ -25,11 +24,11 @@ class ScanTask:
     """The parameters of all tasks of the stage; an unreadable immunity stands for the timeout."""
 
     paths: StorePaths
-    folder: Path
+    folder: Location
     buckets: int
     timeout_ms: int
 
-    def path(self, kind: str, split: int, suffix: str = "arrow") -> Path:
+    def path(self, kind: str, split: int, suffix: str = "arrow") -> Location:
         """A file of one split."""
         return self.folder / f"{kind}-{split:06d}.{suffix}"
 

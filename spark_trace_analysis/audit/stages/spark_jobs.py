@@ -8,23 +8,44 @@ from spark_trace_analysis.audit.stages.stage_runner import left_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from pyspark.sql import SparkSession
+
+    from files.brought import BroughtStore
+    from files.remote_path import Location
 
 Item = TypeVar("Item")
 
 
 class SparkJobs:
-    """A :class:`~spark_trace_analysis.audit.stages.stage_runner.StageRunner`: a job a stage."""
+    """A :class:`~spark_trace_analysis.audit.stages.stage_runner.StageRunner`: a job a stage.
 
-    def __init__(self, spark: SparkSession) -> None:
+    Parameters
+    ----------
+    store
+        The store to bring to each machine, if it lies on another file system.
+    """
+
+    def __init__(self, spark: SparkSession, store: BroughtStore | None = None) -> None:
         self._spark = spark
+        self._store = store
 
-    def run(self, name: str, task: Callable[[Item], None], items: Iterable[Item], done: Callable[[Item], Path]) -> None:
+    def run(
+        self, name: str, task: Callable[[Item], None], items: Iterable[Item], done: Callable[[Item], Location]
+    ) -> None:
         """Run a task for each item whose file is not there, under a name for Spark's own pages."""
         left = left_of(items, done)
         if left:
             context = self._spark.sparkContext
             context.setJobDescription(f"audit: {name}")
-            context.parallelize(left, len(left)).foreach(task)
+            context.parallelize(left, len(left)).foreach(task if self._store is None else _behind(self._store, task))
+
+
+def _behind(store: BroughtStore, task: Callable[[Item], None]) -> Callable[[Item], None]:
+    """A task that begins when the store is on its machine."""
+
+    def run(item: Item) -> None:
+        store.see_to_it()
+        task(item)
+
+    return run

@@ -17,7 +17,8 @@ import pyarrow as pa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
+
+    from files.remote_path import Location
 
 Item = TypeVar("Item")
 
@@ -25,14 +26,16 @@ Item = TypeVar("Item")
 class StageRunner(Protocol):
     """Runs stages one after the other."""
 
-    def run(self, name: str, task: Callable[[Item], None], items: Iterable[Item], done: Callable[[Item], Path]) -> None:
+    def run(
+        self, name: str, task: Callable[[Item], None], items: Iterable[Item], done: Callable[[Item], Location]
+    ) -> None:
         """Run a task for each item whose file is not there yet, and come back when all are there.
 
         The name is for people who watch.
         """
 
 
-def left_of(items: Iterable[Item], done: Callable[[Item], Path]) -> list[Item]:
+def left_of(items: Iterable[Item], done: Callable[[Item], Location]) -> list[Item]:
     """The items whose file is not there yet."""
     return [item for item in items if not done(item).exists()]
 
@@ -52,7 +55,7 @@ class Threads:
         self._count = count or len(os.sched_getaffinity(0))
 
     def run(
-        self, _name: str, task: Callable[[Item], None], items: Iterable[Item], done: Callable[[Item], Path]
+        self, _name: str, task: Callable[[Item], None], items: Iterable[Item], done: Callable[[Item], Location]
     ) -> None:
         """Run a task for each item whose file is not there; the first error ends the stage."""
         pa.set_memory_pool(pa.system_memory_pool())

@@ -19,8 +19,8 @@ from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
+    from files.remote_path import Location
     from spark_trace_analysis.audit.stages.scan_task import ScanTask
     from spark_trace_analysis.records.store_splits import Split
 
@@ -195,7 +195,7 @@ class QueueTask:
 
     scan: ScanTask
 
-    def path(self, number: int, suffix: str) -> Path:
+    def path(self, number: int, suffix: str) -> Location:
         """A file of one queue, by its number."""
         return self.scan.folder / f"queue-{number:06d}.{suffix}"
 

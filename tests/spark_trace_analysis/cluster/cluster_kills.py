@@ -116,7 +116,7 @@ def commands(inputs: Path, store: Path) -> tuple[Command, ...]:
             "simulate",
             lambda out: ("simulate", *walks, "--out", str(out / "traces"), "--json"),
             _files,
-            lambda out: len(list((out / ".traces.partial" / ".simulate" / "notes").glob("*.json"))),
+            lambda out: len(list((out / "traces" / ".simulate" / "notes").glob("*.json"))),
             8,
             4,
             "files_found",

@@ -52,7 +52,7 @@ def by_hand(write_run: WriteRun, tmp_path_factory: pytest.TempPathFactory) -> Tr
 
 @pytest.fixture(scope="module")
 def whole(by_hand: TraceRun) -> list[WholeTraces]:
-    content = (by_hand.folder / by_hand.manifest.files[0].name).read_bytes()
+    content = (Path(str(by_hand.folder)) / by_hand.manifest.files[0].name).read_bytes()
     return list(read_whole_traces(pa.BufferReader(content)))
 
 
@@ -154,7 +154,7 @@ def mutant_of_expression(invariant: Invariant) -> Invariant:
 
 
 def found_by_expressions(run: TraceRun, invariant: Invariant) -> ViolatingTraces:
-    content = pa.py_buffer((run.folder / run.manifest.files[0].name).read_bytes())
+    content = pa.py_buffer((Path(str(run.folder)) / run.manifest.files[0].name).read_bytes())
     (row,) = judge_file(content, [invariant], settings_of(run))
     return ViolatingTraces(row["violations"], *(row.get(name) for name in ("first", "shortest", "shortest_events")))
 
@@ -201,7 +201,7 @@ def test_a_disagreement_ends_the_judging_and_names_both(
 
 def test_a_changed_byte_is_found(spark: SparkSession, write_run: WriteRun, tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", TRACES)
-    path = run.folder / run.manifest.files[0].name
+    path = Path(str(run.folder)) / run.manifest.files[0].name
     content = bytearray(path.read_bytes())
     content[20] ^= 1
     path.write_bytes(content)

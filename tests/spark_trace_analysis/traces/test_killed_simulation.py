@@ -33,12 +33,12 @@ def test_a_simulation_whose_driver_was_killed_is_completed_to_the_same_bytes(
         str(tmp_path / "run"),
     ]
     driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    notes = tmp_path / ".run.partial" / WORK / "notes"
+    notes = tmp_path / "run" / WORK / "notes"
     while driver.poll() is None and not list(notes.glob("*.json")):
         time.sleep(0.005)
     driver.send_signal(signal.SIGKILL)
     assert driver.wait() == -signal.SIGKILL
-    assert not (tmp_path / "run").exists()
+    assert not (tmp_path / "run" / "manifest.json").exists()
 
     done = simulate(spark, PARAMETERS, tmp_path / "run")
     assert 0 < done.files_found < FILES == len(done.run.manifest.files)

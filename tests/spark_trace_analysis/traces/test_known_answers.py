@@ -18,15 +18,15 @@ def test_a_file_that_was_changed_in_any_way_is_looked_at_again(tmp_path: Path) -
     file, known = tmp_path / "traces.parquet", _LookCache(tmp_path, "asked")
     file.write_bytes(b"12345678")
     os.utime(file, ns=(7, 7))
-    known.store(str(file), "sha", ROWS)
-    assert known.find(str(file), "sha") == ROWS
-    assert known.find(str(file), "another sha") is None
-    assert _LookCache(tmp_path, "asked otherwise").find(str(file), "sha") is None
+    known.store(file, "sha", ROWS)
+    assert known.find(file, "sha") == ROWS
+    assert known.find(file, "another sha") is None
+    assert _LookCache(tmp_path, "asked otherwise").find(file, "sha") is None
     file.write_bytes(b"123456789")
     os.utime(file, ns=(7, 7))
-    assert known.find(str(file), "sha") is None
+    assert known.find(file, "sha") is None
     file.write_bytes(b"12345678")
     os.utime(file, ns=(8, 8))
-    assert known.find(str(file), "sha") is None
+    assert known.find(file, "sha") is None
     os.utime(file, ns=(7, 7))
-    assert known.find(str(file), "sha") == ROWS
+    assert known.find(file, "sha") == ROWS

@@ -47,7 +47,7 @@ def test_each_file_is_looked_at_once_and_knows_its_run(
 
 def test_statistics_refuse_a_changed_byte(spark: SparkSession, write_run: WriteRun, tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [TRACE])
-    path = run.folder / "traces.parquet"
+    path = Path(str(run.folder)) / "traces.parquet"
     content = bytearray(path.read_bytes())
     content[20] ^= 1
     path.write_bytes(content)
@@ -60,7 +60,7 @@ def test_of_several_damaged_files_the_first_by_name_is_told(
 ) -> None:
     runs = [write_run(tmp_path / name, [TRACE]) for name in ("c", "b", "a")]
     for run in runs[:2]:
-        (run.folder / "traces.parquet").unlink()
+        (Path(str(run.folder)) / "traces.parquet").unlink()
     with pytest.raises(BadTracesError, match=rf"^{tmp_path / 'b'}/traces\.parquet: ") as damage:
         looked_at(spark, runs)
     assert "\n" not in str(damage.value)
@@ -69,7 +69,7 @@ def test_of_several_damaged_files_the_first_by_name_is_told(
 def test_a_file_that_is_no_parquet_is_named(spark: SparkSession, write_run: WriteRun, tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [TRACE])
     content = b"PAR1, but that is all"
-    (run.folder / "traces.parquet").write_bytes(content)
+    (Path(str(run.folder)) / "traces.parquet").write_bytes(content)
     file = replace(run.manifest.files[0], sha256=sha256(content).hexdigest())
     fitting = replace(run, manifest=replace(run.manifest, files=(file,)))
     with pytest.raises(BadTracesError, match=r"traces\.parquet: (?!its SHA-256)"):

@@ -1,7 +1,7 @@
 """Simulation: the same parameters give the same bytes, and nothing that is there is ever overwritten."""
 
 import errno
-from collections.abc import Callable
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,13 @@ from model_check.errors import ModelCheckError
 from model_check.walks.guided.walker import walker_for
 from model_check.walks.walk import Walker
 from model_check.world import World
-from spark_trace_analysis.errors import BadOptionError
+from spark_trace_analysis.errors import BadOptionError, BadTracesError
 from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.traces import simulate as simulation
 from spark_trace_analysis.traces import unfinished_run
 from spark_trace_analysis.traces.event_source import WALKS, Events, remade_events, walk_the_specification
 from spark_trace_analysis.traces.manifest import Parameters, TraceRun, parameters_of, source_fingerprint
+from spark_trace_analysis.traces.runs import find_runs
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA
 from spark_trace_analysis.traces.simulate import Progress, find_complete, prepare, simulate
 from spark_trace_analysis.traces.unfinished_run import WORK, locked_run
@@ -141,7 +142,7 @@ def test_to_look_for_a_run_makes_no_folder(tmp_path: Path) -> None:
 def test_a_damaged_run_is_refused_and_named(spark: SparkSession, tmp_path: Path) -> None:
     few = replace(SMALL, traces=10)
     run = simulate(spark, few, tmp_path / "run").run
-    (run.folder / run.manifest.files[0].name).write_bytes(b"PAR1")
+    (Path(str(run.folder)) / run.manifest.files[0].name).write_bytes(b"PAR1")
     with pytest.raises(BadOptionError, match=r"damaged run .*4 bytes"):
         find_complete(few, run.folder)
 
@@ -179,11 +180,12 @@ def test_a_run_that_was_cut_short_is_gone_on_with(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(simulation, "write_manifest", interrupt)
+        patched.setattr(unfinished_run, "write_manifest", interrupt)
         with pytest.raises(KeyboardInterrupt):
             simulate(spark, SMALL, tmp_path / "run")
-    partial = tmp_path / ".run.partial"
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".run.partial", "undisturbed"]
+    partial = tmp_path / "run"
+    with pytest.raises(BadTracesError, match=r"no manifest\.json in it"):
+        find_runs(partial)
     names = [file.name for file in undisturbed.run.manifest.files]
     (partial / names[0]).unlink()
     (partial / names[1]).write_bytes(b"PAR1")  # as a power loss may leave it
@@ -195,7 +197,7 @@ def test_a_run_that_was_cut_short_is_gone_on_with(
 
 
 @pytest.mark.parametrize("moment", ["notes", "manifest.json"])
-def test_a_run_that_died_before_or_after_its_renaming_is_completed(
+def test_a_run_that_died_before_or_after_its_manifest_is_completed(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     few = replace(SMALL, traces=10)
@@ -206,27 +208,16 @@ def test_a_run_that_died_before_or_after_its_renaming_is_completed(
 
     with monkeypatch.context() as patched:
         if moment == "notes":
-            patched.setattr(Path, "replace", interrupt_renaming_of(".run.partial"))
+            patched.setattr(os, "link", interrupt)
         else:
             patched.setattr(unfinished_run, "remove_work", interrupt)
         with pytest.raises(KeyboardInterrupt):
             simulate(spark, few, tmp_path / "run")
-    assert (tmp_path / "run").exists() is (moment != "notes")
+    assert (tmp_path / "run" / "manifest.json").exists() is (moment != "notes")
     done = simulate(spark, few, tmp_path / "run")
     assert done.reused is (moment != "notes")
     assert content_of(tmp_path / "run") == content_of(tmp_path / "undisturbed")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "undisturbed"]
-
-
-def interrupt_renaming_of(name: str) -> Callable[[Path, Path], Path]:
-    replace_by_name = Path.replace
-
-    def interrupting(path: Path, target: Path) -> Path:
-        if path.name == name:
-            raise KeyboardInterrupt
-        return replace_by_name(path, target)
-
-    return interrupting
 
 
 def content_of(folder: Path) -> dict[str, bytes]:
@@ -237,7 +228,7 @@ def test_the_beginning_of_another_run_is_not_gone_on_with(spark: SparkSession, t
     with locked_run(tmp_path / "run") as unfinished:
         unfinished.begin(SMALL, source_fingerprint())
     for other, message in (
-        (replace(SMALL, choice="uniform"), r"\.run\.partial: holds the beginning of another run \(choice swarm, asked"),
+        (replace(SMALL, choice="uniform"), r"run: holds the beginning of another run \(choice swarm, asked"),
         (replace(SMALL, traces=5), r"another run \(traces 45000, asked for 5\); give the command that began it, or"),
     ):
         with pytest.raises(BadOptionError, match=message) as refusal:
@@ -290,6 +281,17 @@ def fill_the_disk(parameters: Parameters, first: int, count: int) -> Events:
     if count > 1:  # not where the command tries the first trace
         raise OSError(errno.ENOSPC, "No space left on device")
     return walk_the_specification(parameters, first, count)
+
+
+def test_an_executor_with_another_version_of_the_sources_makes_nothing(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulation._sources_here.cache_clear()
+    monkeypatch.setattr(simulation, "source_fingerprint", lambda *_of: "0" * 16)  # in the driver alone
+    with pytest.raises(BadOptionError, match=r"has another version of halfcheck, sources \w+, the driver 0000000000"):
+        simulate(spark, replace(SMALL, traces=100), tmp_path / "run")
+    simulation._sources_here.cache_clear()
+    assert not list((tmp_path / "run").glob("*.parquet"))
 
 
 def test_a_trace_is_remade_alone(simulated: list[TraceRun]) -> None:

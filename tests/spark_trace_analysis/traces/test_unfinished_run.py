@@ -27,13 +27,14 @@ class FullDisk(io.FileIO):
 
 
 def test_a_file_that_is_written_in_half_does_not_appear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with locked_run(tmp_path / "run") as run:
+    folder = tmp_path / "run"
+    with locked_run(folder) as run:
         run.begin(PARAMETERS, "sources")
-        there = files_of(run.folder)
+        there = files_of(folder)
         monkeypatch.setattr(Path, "open", lambda path, mode: FullDisk(path, mode))  # noqa: PLW0108 (a method)
         with pytest.raises(OSError, match="No space left"):
             run.write("traces-0.parquet", pa.py_buffer(b"sixteen bytes ok"), 0, 1, 1)
-        assert files_of(run.folder) == there
+        assert files_of(folder) == there
 
 
 def files_of(folder: Path) -> set[str]:

@@ -1,0 +1,118 @@
+"""HDFS on loopback out of Hadoop's own jars: a NameNode and a DataNode, each a JVM of its own, which can be killed.
+
+The client's jars are those that PySpark brings; the servers' come in one jar from Maven, of the same release.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pyspark
+from hdfs_native import Client
+
+from tests.files.s3_server import free_ports
+
+_JARS: Final = Path(pyspark.__path__[0]) / "jars"
+_LONGEST_START_SECONDS: Final = 600.0
+_SERVERS: Final = {
+    "namenode": "org.apache.hadoop.hdfs.server.namenode.NameNode",
+    "datanode": "org.apache.hadoop.hdfs.server.datanode.DataNode",
+}
+
+
+def server_jar(folder: Path) -> Path:
+    """The jar of the servers, fetched by Maven into a folder if it is not there."""
+    release = next(_JARS.glob("hadoop-client-api-*.jar")).stem.rpartition("-")[2]
+    jar = folder / f"hadoop-client-minicluster-{release}.jar"
+    if not jar.exists():
+        artifact = f"org.apache.hadoop:hadoop-client-minicluster:{release}"
+        command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
+        subprocess.run(command, check=True)
+    return jar
+
+
+@dataclass
+class HdfsServer:
+    """A NameNode and a DataNode in a folder."""
+
+    folder: Path
+    jar: Path
+    ports: list[int] = field(default_factory=lambda: free_ports(5))
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def uri(self) -> str:
+        """The root of its files."""
+        return f"hdfs://127.0.0.1:{self.ports[0]}/"
+
+    def start(self) -> HdfsServer:
+        """Start both, and wait until a file can be written."""
+        conf = self.folder / "conf"
+        if not conf.exists():
+            conf.mkdir(parents=True)
+            self._configure(conf)
+            self._java("format", _SERVERS["namenode"], "-format", "-nonInteractive").wait()
+        for name in _SERVERS:
+            self.begin(name)
+        client, until = Client(self.uri), time.monotonic() + _LONGEST_START_SECONDS
+        while time.monotonic() < until:
+            try:
+                with client.create("/.started") as file:
+                    file.write(b"1")
+                client.delete("/.started")
+            except (OSError, RuntimeError):
+                time.sleep(0.5)
+            else:
+                return self
+        message = f"no HDFS after {_LONGEST_START_SECONDS:.0f} s"
+        raise TimeoutError(message)
+
+    def begin(self, name: str) -> None:
+        """Start one of the two."""
+        self.processes[name] = self._java(name, _SERVERS[name])
+
+    def kill(self, name: str | None = None) -> None:
+        """Kill one of the two, or both, with SIGKILL."""
+        for which in [name] if name else list(self.processes):
+            process = self.processes.pop(which)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+
+    def _java(self, name: str, *words: str) -> subprocess.Popen[bytes]:
+        patterns = ("hadoop-client-*.jar", "slf4j-api-*.jar", "log4j-*.jar", "jcl-over-slf4j-*.jar")
+        jars = [str(path) for pattern in patterns for path in sorted(_JARS.glob(pattern))]
+        classes = os.pathsep.join([str(self.folder / "conf"), str(self.jar), *jars])
+        options = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Djava.io.tmpdir={self.folder}"]
+        with (self.folder / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(["java", *options, "-cp", classes, *words], stdout=log, stderr=log, cwd=self.folder)
+
+    def _configure(self, conf: Path) -> None:
+        rpc, http, data, ipc, data_http = (f"127.0.0.1:{port}" for port in self.ports)
+        settings = {
+            "fs.defaultFS": f"hdfs://{rpc}",
+            "hadoop.tmp.dir": str(self.folder / "tmp"),
+            "dfs.replication": "1",
+            "dfs.namenode.http-address": http,
+            "dfs.namenode.file.close.num-committed-allowed": "1",
+            "dfs.datanode.address": data,
+            "dfs.datanode.ipc.address": ipc,
+            "dfs.datanode.http.address": data_http,
+            "dfs.permissions.enabled": "false",
+        }
+        rows = "".join(
+            f"<property><name>{name}</name><value>{value}</value></property>" for name, value in settings.items()
+        )
+        for name in ("core-site.xml", "hdfs-site.xml"):
+            (conf / name).write_text(f"<configuration>{rows}</configuration>\n", encoding="utf-8")
+        (conf / "log4j2.properties").write_text(
+            "rootLogger.level = warn\nrootLogger.appenderRef.stdout.ref = console\nappender.console.type = Console\n"
+            "appender.console.name = console\nappender.console.layout.type = PatternLayout\n"
+            "appender.console.layout.pattern = %d %p %c: %m%n\n",
+            encoding="utf-8",
+        )

@@ -1,0 +1,62 @@
+"""Places on other file systems for tests: a server of S3, started once for all tests of a process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from files import object_store, remote_path
+from files.remote_path import RemotePath, location
+from tests.files.faulty_proxy import Faults, faulty_proxy
+from tests.files.s3_server import BUCKET, S3Server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """The server."""
+    server = S3Server(tmp_path_factory.mktemp("s3"))
+    try:
+        yield server.start()
+    finally:
+        server.kill()
+
+
+def use(monkeypatch: pytest.MonkeyPatch, server: S3Server, **others: str) -> None:
+    """Let the library find a server."""
+    for name, value in (server.environment | others).items():
+        monkeypatch.setenv(name, value)
+    remote_path._file_system.cache_clear()
+
+
+@pytest.fixture
+def s3(s3_server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RemotePath]:
+    """An empty folder of its bucket."""
+    use(monkeypatch, s3_server)
+    yield folder_for(tmp_path)
+    remote_path._file_system.cache_clear()
+
+
+@pytest.fixture
+def faulty_s3(
+    s3_server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[RemotePath, Faults]]:
+    """The same behind a server that does as it is told, and is asked again but twice."""
+    monkeypatch.setattr(object_store, "RETRIES", 2)
+    monkeypatch.setattr(object_store, "RETRY_SECONDS", 5)
+    monkeypatch.setattr(object_store, "REQUEST", "2s")
+    with faulty_proxy(s3_server.endpoint) as (endpoint, faults):
+        use(monkeypatch, s3_server, AWS_ENDPOINT_URL=endpoint)
+        yield folder_for(tmp_path), faults
+    remote_path._file_system.cache_clear()
+
+
+def folder_for(tmp_path: Path) -> RemotePath:
+    """A folder that no other test has."""
+    found = location(f"s3://{BUCKET}/{tmp_path.parent.name}-{tmp_path.name}")
+    assert isinstance(found, RemotePath)
+    return found
