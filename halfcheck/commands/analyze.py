@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.explanation.explained_runs import Explained
     from spark_trace_analysis.traces.manifest import TraceRun
 
-MANIFEST = "manifest.json"
 KEPT = ".analysis"
 
 
@@ -47,6 +46,10 @@ def command(
     explain: Annotated[
         int, typer.Option(metavar="N", help="Ask for each run whether the specification explains N of its traces.")
     ] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="A new directory for the verdict on each trace and property, as Parquet."),
+    ] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML page, too.")] = None,
     master: Master = "local[*]",
     conf: Conf = None,
@@ -63,15 +66,19 @@ def command(
     --------
     halfcheck analyze build/traces
     halfcheck analyze build/traces/5.3.3-crash --json
-    halfcheck analyze build/traces --report build/traces.html
+    halfcheck analyze build/traces --out build/verdicts --report build/traces.html
     halfcheck analyze trace.jsonl --profile 4.9.7 --broker-conf conf/broker.conf --explain 10
     """
     from halfcheck.printing.analyze import print_judgement
     from html_report.data import simulation_section
     from spark_trace_analysis.audit.explanation.explained_runs import explain_some
+    from spark_trace_analysis.audit.audit_folders import require_new
     from spark_trace_analysis.judge.both_ways import judge
+    from spark_trace_analysis.judge.verdict_table import write_verdicts
 
     _refuse(report, explain)
+    if out is not None:
+        require_new(out)
     began = perf_counter()
     with live_line("") as tell, ExitStack() as stack:
         begin = tell or (lambda _phase: None)
@@ -86,6 +93,10 @@ def command(
         begin(f"judging {sum(run.parameters.traces for run in runs):,} traces twice")
         judgement = judge(spark, runs, work=work)
         seconds |= {"kernels": judgement.kernel_seconds, "queries": judgement.expression_seconds}
+        if out is not None:
+            begin("writing the verdicts")
+            with timed(seconds, "verdicts"):
+                write_verdicts(spark, runs, judgement, out)
         explained: Sequence[Explained] = ()
         if explain:
             begin("explaining traces")
@@ -127,12 +138,13 @@ def _runs_of(
     from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
     from spark_trace_analysis.errors import BadTracesError
     from spark_trace_analysis.ingest.recorded_run import record_run, recorded_files
+    from spark_trace_analysis.traces.run_layout import run_folders
     from spark_trace_analysis.traces.runs import RunSettings, find_runs
 
     if directory.is_file():
         files, beside = [directory], directory.parent
     else:
-        is_simulated = directory.is_dir() and any((*directory.glob(MANIFEST), *directory.glob(f"*/{MANIFEST}")))
+        is_simulated = directory.is_dir() and any(run_folders(directory))
         files, beside = recorded_files(directory) if directory.is_dir() and not is_simulated else [], directory
     if not files:
         return find_runs(directory), None

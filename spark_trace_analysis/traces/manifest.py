@@ -1,4 +1,4 @@
-"""The manifest of a folder of simulated traces: ``manifest.json`` beside the Parquet files.
+"""The manifest of a folder of simulated traces: ``_manifest.json`` beside the Parquet files.
 
 From its parameters alone every trace can be made again; from its checksums a changed byte is found.
 """
@@ -21,10 +21,10 @@ from model_check.instances import load_instance
 from model_check.walks.choices import GUIDED
 from model_check.world import NO_FAULTS, QUIET, Environment, Profile, World
 from spark_trace_analysis.errors import BadTracesError
+from spark_trace_analysis.traces.run_layout import MANIFEST, manifest_of
 from spark_trace_analysis.traces.schema import SCHEMA_VERSION
 from spec.constants import Instance
 
-MANIFEST = "manifest.json"
 RECORDED = "recorded"
 SPECIFICATION = "specification"
 UNIFORM = "uniform"
@@ -164,7 +164,7 @@ def make_manifest(
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write ``manifest.json`` into a folder."""
+    """Write ``_manifest.json`` into a folder."""
     content = asdict(manifest) | {"parameters": manifest.parameters.to_json()}
     (folder / MANIFEST).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
@@ -196,7 +196,7 @@ def other_parameter(there: Parameters, asked: Parameters) -> str | None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read and check ``manifest.json`` of a folder.
+    """Read and check the manifest of a folder.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def read_manifest(folder: Path) -> Manifest:
     ModelCheckError
         As ``parameters_of``.
     """
-    path = folder / MANIFEST
+    path = manifest_of(folder)
     try:
         content = read_json(path)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The Arrow and Parquet form of events: one schema, built from the fields that ``spec.events`` declares.
+"""The Arrow and Parquet form of events: the schema of the table ``events``, and codes for its words.
 
 Numbers of low cardinality that stand for words (``event``, ``action``) are dictionaries, so that a file says the words
 and costs the numbers.
@@ -12,7 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from spark_trace_analysis.errors import BadTracesError
-from spec.events import EVENTS, FIELDS
+from spark_trace_analysis.tables.traces import EVENTS_TABLE
+from spec.events import EVENTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 SCHEMA_VERSION = 2
@@ -24,15 +25,7 @@ SCHEMA_VERSION = 2
 ACTIONS = tuple(action.name for action in TRANSACTIONAL_MESSAGES.actions)
 """The actions of the specification, in its order."""
 
-_KINDS = {
-    "int8": pa.int8(),
-    "int16": pa.int16(),
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "string": pa.dictionary(pa.int16(), pa.string()),
-}
-
-EVENT_SCHEMA = pa.schema([pa.field(field.name, _KINDS[field.kind], nullable=False) for field in FIELDS])
+EVENT_SCHEMA = EVENTS_TABLE.schema
 
 
 def to_batch(columns: Mapping[str, npt.NDArray[Any]], words: Mapping[str, Sequence[str]]) -> pa.RecordBatch:

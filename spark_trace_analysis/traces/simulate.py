@@ -22,7 +22,6 @@ from spark_trace_analysis.cluster.jobs import watched
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
 from spark_trace_analysis.traces.event_source import WALKS, EventSource
 from spark_trace_analysis.traces.manifest import (
-    MANIFEST,
     Parameters,
     TraceRun,
     make_manifest,
@@ -30,6 +29,7 @@ from spark_trace_analysis.traces.manifest import (
     source_fingerprint,
     write_manifest,
 )
+from spark_trace_analysis.traces.run_layout import has_manifest
 from spark_trace_analysis.traces.runs import open_run
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA, to_batch
 from spark_trace_analysis.traces.unfinished_run import (
@@ -110,7 +110,7 @@ def find_complete(parameters: Parameters, out: Path, source: EventSource = WALKS
 def _complete(parameters: Parameters, out: Path, source: EventSource) -> Simulation | None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return None
-    if not (out / MANIFEST).is_file():
+    if not has_manifest(out):
         message = f"--out {out}: there is something else in it already; give a new or empty folder"
         raise BadOptionError(message)
     remove_work(out)

@@ -137,7 +137,7 @@ def test_one_trace_is_printed_with_the_steps_that_replay_takes_again(
         (["simulate", *FEW], 151, "--out"),
         (["analyze", "missing"], 150, "no such folder"),
         (["analyze", "empty"], 150, "empty"),
-        (["analyze", "full"], 150, "no manifest.json"),
+        (["analyze", "full"], 150, "no _manifest.json"),
         (["analyze", "full/a.txt"], 150, "no events in it"),
         (["analyze", "full", "--explain", "-1"], 151, "--explain -1"),
         (["analyze", "lines", "--profile", "9.9"], 151, "9.9"),

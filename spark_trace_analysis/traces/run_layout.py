@@ -1,0 +1,52 @@
+"""How a run lies in folders: the names of its manifest and its partitions, and where runs are looked for.
+
+Spark, pandas and DuckDB read the folder of a run as a table: names that begin with ``_`` or ``.`` are passed over.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MANIFEST: Final = "_manifest.json"
+
+OLDER_MANIFEST: Final = "manifest.json"
+"""Its name before tables were documented; readers of folders took it for a file of traces."""
+
+_RUN: Final = "run="
+
+
+def manifest_of(folder: Path) -> Path:
+    """The manifest of a run's folder, under the name that it has there; under today's where there is none."""
+    older = folder / OLDER_MANIFEST
+    return older if older.is_file() and not (folder / MANIFEST).exists() else folder / MANIFEST
+
+
+def has_manifest(folder: Path) -> bool:
+    """Whether a folder is a run's."""
+    return manifest_of(folder).exists()
+
+
+def run_folders(folder: Path) -> Iterator[Path]:
+    """The folder itself if it is a run's, or those of runs in it, or in its partitions, in the order of their names."""
+    if has_manifest(folder):
+        yield folder
+        return
+    within = sorted(path for pattern in ("*", f"*=*/{_RUN}*") for path in folder.glob(pattern))
+    yield from (path for path in within if not path.name.startswith(".") and path.is_dir() and has_manifest(path))
+
+
+def run_name(folder: Path) -> str:
+    """The name of the run in a folder, as it stands in tables.
+
+    Examples
+    --------
+    >>> run_name(Path("traces/5.3.3-crash")), run_name(Path("traces/profile=5.3.3/run=small%20one"))
+    ('5.3.3-crash', 'small one')
+    """
+    name = folder.resolve().name
+    return unquote(name.removeprefix(_RUN)) if name.startswith(_RUN) else name
