@@ -131,6 +131,10 @@ class AuditOptions:
         Path | None,
         typer.Option(help="A file for what nobody will deliver or roll back any more, where it stands, who decides."),
     ] = None
+    findings: Annotated[
+        Path | None,
+        typer.Option(help="A Parquet file with a row for each state, defect and cause found of a transaction."),
+    ] = None
     topics: Topics = None
     groups: Groups = None
     states: States = ""
@@ -158,7 +162,9 @@ class AuditOptions:
     @property
     def files(self) -> tuple[tuple[str, Path | None], ...]:
         """Those that name a file for an answer."""
-        return ("--report", self.report), ("--csv", self.csv), ("--resend", self.resend)
+        return (
+            ("--report", self.report), ("--csv", self.csv), ("--resend", self.resend), ("--findings", self.findings),
+        )  # fmt: skip
 
     @property
     def of_stores(self) -> tuple[tuple[str, object], ...]:

@@ -71,8 +71,8 @@ def command(
     """
     from halfcheck.printing.analyze import print_judgement
     from html_report.data import simulation_section
-    from spark_trace_analysis.audit.explanation.explained_runs import explain_some
     from spark_trace_analysis.audit.audit_folders import require_new
+    from spark_trace_analysis.audit.explanation.explained_runs import explain_some
     from spark_trace_analysis.judge.both_ways import judge
     from spark_trace_analysis.judge.verdict_table import write_verdicts
 

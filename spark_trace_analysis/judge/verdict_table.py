@@ -82,9 +82,7 @@ def _name_of(run: TraceRun) -> str:
     return run.parameters.file if run.parameters.of == RECORDED else run_name(run.folder)
 
 
-def _tell(
-    spark: SparkSession, runs: Sequence[TraceRun], folders: Sequence[Path], out: Path
-) -> list[Mapping[str, Any]]:
+def _tell(spark: SparkSession, runs: Sequence[TraceRun], folders: Sequence[Path], out: Path) -> Sequence[Mapping[str, Any]]:
     """Write the verdicts; a row for each file, and one for each property of it."""
     looks = [
         partial(
@@ -127,7 +125,12 @@ def _write_file(
         yield {"unwritable": failure.strerror}
         return
     digest = hashlib.sha256(written).hexdigest()
-    yield {"file": f"{folder.parent.name}/{folder.name}/{name}", "rows": rows, "size_bytes": written.size, "sha256": digest}
+    yield {
+        "file": f"{folder.parent.name}/{folder.name}/{name}",
+        "rows": rows,
+        "size_bytes": written.size,
+        "sha256": digest,
+    }
     for each in invariants:
         yield {"property": each.property_id, "broken": broken[each.property_id]}
 
@@ -172,9 +175,7 @@ def _batch(name: str, numbers: _Numbers, at: _Numbers) -> pa.RecordBatch:
     )
 
 
-def _require_agreement(
-    runs: Sequence[TraceRun], judgement: TraceJudgement, told: Sequence[Mapping[str, Any]]
-) -> None:
+def _require_agreement(runs: Sequence[TraceRun], judgement: TraceJudgement, told: Sequence[Mapping[str, Any]]) -> None:
     written: Counter[tuple[int, str]] = Counter()
     for row in told:
         if row["property"]:

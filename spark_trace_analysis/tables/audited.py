@@ -13,9 +13,7 @@ from spark_trace_analysis.tables.table import Column, Table
 _WORD: Final = pa.dictionary(pa.int8(), pa.string())
 _NAME: Final = pa.dictionary(pa.int32(), pa.string())
 _MOMENT: Final = pa.timestamp("ms", "UTC")
-_EVENT: Final = pa.struct(
-    [("event", pa.string()), *((name, pa.int64()) for name in ("at", "time", "queue", "offset"))]
-)
+_EVENT: Final = pa.struct([("event", pa.string()), *((name, pa.int64()) for name in ("at", "time", "queue", "offset"))])
 _STATES: Final = tuple(state.value for state in TransactionState)
 _CAUSES: Final = tuple(cause.value for cause in UnknownCause)
 
@@ -84,5 +82,6 @@ FINDINGS: Final = Table(
         Column("is_gravest", pa.bool_(), "whether it is the gravest state of the transaction"),
     ),
     key=("first_offset", "kind", "finding"),
-    joins="`first_offset` is that of `transactions`. Each transaction has its states here; plain ones have nothing else.",
+    order=("kind", "finding", "first_offset"),
+    joins="`first_offset` is that of `transactions`. Each transaction has its states here, a plain one nothing else.",
 )

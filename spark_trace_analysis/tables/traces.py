@@ -38,8 +38,8 @@ EVENTS_TABLE: Final = Table(
     key=("profile", "run", "trace", "step"),
     order=("trace", "step"),
     folders=_OF_RUN,
-    joins="What does not apply to an event is -1, never NULL. Transactions are numbered anew in each trace. The folders "
-    "`profile=P/run=R` are there with `--runs` only.",
+    joins="What does not apply to an event is -1, never NULL. Transactions are numbered anew in each trace. The "
+    "folders `profile=P/run=R` are there with `--runs` only.",
 )
 
 VERDICTS: Final = Table(
@@ -59,8 +59,8 @@ VERDICTS: Final = Table(
     key=("profile", "run", "trace", "property"),
     order=("property", "trace"),
     folders=_OF_RUN,
-    joins="`profile`, `run` and `trace` are those of `events`, and `broken_at` is the `step` there. A row group holds one "
-    "property. Traces do not tell the clauses of a property apart: a verdict is on the property as a whole.",
+    joins="`profile`, `run` and `trace` are those of `events`, and `broken_at` is the `step` there. A row group holds "
+    "one property. Traces do not tell the clauses of a property apart: a verdict is on the property as a whole.",
 )  # fmt: skip
 
 RUNS: Final = Table(

@@ -21,6 +21,7 @@ from model_check.instances import load_instance
 from model_check.walks.choices import GUIDED
 from model_check.world import NO_FAULTS, QUIET, Environment, Profile, World
 from spark_trace_analysis.errors import BadTracesError
+from spark_trace_analysis.tables.traces import EVENTS_TABLE
 from spark_trace_analysis.traces.run_layout import MANIFEST, manifest_of
 from spark_trace_analysis.traces.schema import SCHEMA_VERSION
 from spec.constants import Instance
@@ -93,6 +94,13 @@ class Parameters:
             f"{of} --profile {self.profile}{faults} --instance {self.world.instance.name} --steps {self.steps}{choice}"
             f" --seed {self.seed}"
         )
+
+    @property
+    def partition(self) -> str:
+        """The folder of the run below a directory of many: by its profile, and by a name that no other run has."""
+        digest = hashlib.sha256(json.dumps(self.to_json()).encode()).hexdigest()[:8]
+        name = f"{Path(self.world.instance.name).stem}-{self.choice}-{digest}"
+        return EVENTS_TABLE.folder(profile=self.profile.name, run=name)
 
     def to_json(self) -> dict[str, Any]:
         """The parameters as plain data, the world by its names."""

@@ -3,14 +3,10 @@
 Spark, pandas and DuckDB read the folder of a run as a table: names that begin with ``_`` or ``.`` are passed over.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import unquote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MANIFEST: Final = "_manifest.json"
 
