@@ -50,7 +50,7 @@ _RULES: Final = """\
 - **Folders.** `profile=P` and `run=R` are columns in the names of folders, as Hive has them, so that one version or
   one run is read without the others; what is no letter, digit or one of `+,.()-` and the blank stands there as `%XX`.
   A file that begins with `_` or `.` is no data: Spark, pandas and DuckDB pass over `_manifest.json`, Polars does with
-  `hidden_file_prefix`.
+  `hidden_file_prefix`. Polars takes 5.3.3 for a date without `try_parse_hive_dates=False`.
 - **Order.** Files are sorted as the table says, and row groups have statistics of these columns, so that a question
   for one trace or one property skips the other row groups. A test counts the bytes that each engine reads.
 - **Whole or not at all.** A folder appears when all is written; `_manifest.json` in it names its files.

@@ -82,7 +82,9 @@ def _name_of(run: TraceRun) -> str:
     return run.parameters.file if run.parameters.of == RECORDED else run_name(run.folder)
 
 
-def _tell(spark: SparkSession, runs: Sequence[TraceRun], folders: Sequence[Path], out: Path) -> Sequence[Mapping[str, Any]]:
+def _tell(
+    spark: SparkSession, runs: Sequence[TraceRun], folders: Sequence[Path], out: Path
+) -> Sequence[Mapping[str, Any]]:
     """Write the verdicts; a row for each file, and one for each property of it."""
     looks = [
         partial(

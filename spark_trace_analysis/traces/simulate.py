@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from spark_trace_analysis.cluster.jobs import watched
+from spark_trace_analysis.cluster.jobs import described, watched
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
 from spark_trace_analysis.traces.event_source import WALKS, EventSource
 from spark_trace_analysis.traces.manifest import (
@@ -244,7 +244,10 @@ def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource
     cores = spark.sparkContext.defaultParallelism
     tasks = min(max(len(firsts) // _FILES_A_TASK, cores), _TASKS_A_CORE * cores, len(firsts))
     rows = spark.range(0, len(firsts), 1, tasks).mapInArrow(make, _TASK_ROW)
-    found, problem = rows.selectExpr("sum(found)", "min(problem)").collect()[0]
+    with described(
+        spark, f"simulate {parameters.traces:,} traces of {parameters.profile}, {parameters.environment_name}"
+    ):
+        found, problem = rows.selectExpr("sum(found)", "min(problem)").collect()[0]
     if problem is not None:
         raise OSError(None, problem)
     return int(found)
