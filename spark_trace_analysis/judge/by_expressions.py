@@ -119,7 +119,8 @@ def read_rows(content: pa.Buffer, file: BytesIO | None = None, start: int = 0, s
 
 def _codes(words: pl.Series, known: Sequence[str]) -> pl.Series:
     """The place of each word among those that are known, -1 for any other."""
-    spelled = words.cast(pl.Categorical).to_physical()
+    categorical = words.cast(pl.Categorical)  # held: Polars numbers words anew as soon as none is a category
+    spelled = categorical.to_physical()
     spelling = pl.Series(known, dtype=pl.Categorical).to_physical()
     most = int(pl.concat([spelled, spelling]).to_numpy().max())
     places = pl.repeat(-1, most + 1, dtype=pl.Int16, eager=True).scatter(spelling, range(len(known)))

@@ -17,12 +17,12 @@ from spark_trace_analysis.judge.by_expressions import find_broken, read_rows
 from spark_trace_analysis.judge.properties import ALL
 from spark_trace_analysis.judge.verdict_table import write_verdicts
 from spark_trace_analysis.traces.runs import settings_of
-from tests.spark_trace_analysis.conftest import WriteRun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from spark_trace_analysis.traces.manifest import TraceRun
+    from tests.spark_trace_analysis.conftest import WriteRun
 
 
 @pytest.fixture(scope="module")

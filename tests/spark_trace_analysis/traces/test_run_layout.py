@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pandas as pd
@@ -12,7 +12,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
 
 from spark_trace_analysis.judge import by_expressions
 from spark_trace_analysis.judge.by_expressions import find_broken, read_pieces, read_rows
@@ -28,6 +27,11 @@ from spark_trace_analysis.traces.whole_traces import read_whole_traces
 from tests.spark_trace_analysis.arbitrary_traces import as_parquet, drawn
 from tests.spark_trace_analysis.traces.test_simulate import SMALL
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
 WriteRun = Callable[..., TraceRun]
 TRACES: Sequence[Sequence[tuple[Any, ...]]] = [[("half_stored", 0), ("message_delivered", 0)], [("crashed", -1)]]
 HIDDEN = {"hidden_file_prefix": ["_", "."], "try_parse_hive_dates": False}
@@ -39,7 +43,7 @@ def test_the_folder_of_a_run_is_a_table(spark: SparkSession, write_run: WriteRun
     assert spark.read.parquet(str(folder)).count() == 3
     assert len(pd.read_parquet(folder)) == 3
     assert pl.scan_parquet(folder, **HIDDEN).collect().height == 3  # type: ignore[arg-type]
-    assert duckdb.execute(f"SELECT COUNT(*) FROM '{folder}/*.parquet'").fetchall() == [(3,)]
+    assert len(duckdb.read_parquet(f"{folder}/*.parquet").fetchall()) == 3
 
 
 @pytest.mark.parametrize("name", ["one", "5.3.3-crash+x,y", "a b=1%2F/c*?", "4711"])
@@ -59,8 +63,8 @@ def test_runs_in_partitions_are_one_table_whatever_their_names(
     assert list(pandas.groupby(["profile", "run"]).size().reset_index().itertuples(index=False, name=None)) == expected
     polars = pl.scan_parquet(tmp_path, **HIDDEN)  # type: ignore[arg-type]
     assert polars.group_by("profile", "run").len().sort("profile").collect().rows() == expected
-    query = f"SELECT profile, run, COUNT(*) FROM '{tmp_path}/**/*.parquet' GROUP BY ALL ORDER BY ALL"
-    assert duckdb.execute(query).fetchall() == expected
+    runs = duckdb.read_parquet(f"{tmp_path}/**/*.parquet")
+    assert runs.aggregate("profile, run, COUNT(*)").order("profile").fetchall() == expected
 
 
 def test_a_run_with_its_manifest_under_the_older_name_is_read(write_run: WriteRun, tmp_path: Path) -> None:
@@ -90,9 +94,8 @@ def test_words_may_be_strings_of_any_kind(kind: pa.DataType) -> None:
     assert difference(pq.read_schema(pa.BufferReader(other))) is None
     for ours, theirs in zip(*(read_whole_traces(pa.BufferReader(each)) for each in (content, other)), strict=True):
         assert all((one == another).all() for one, another in zip(ours, theirs, strict=True))
-    assert sorted(set(read_actions(other).names)) == sorted(
-        set(read_actions(content).names) & set(read_actions(other).names)
-    )
+    for one, another in ((read_actions(each) for each in (content, other)),):
+        assert [one.names[code] for code in one.code] == [another.names[code] for code in another.code]
     assert as_events(pq.read_table(pa.BufferReader(other))).schema.equals(EVENT_SCHEMA)
     broken = [find_broken(read_rows(each), ALL, settings).sort("property", "trace") for each in (content, other)]
     assert broken[0].equals(broken[1])
@@ -135,12 +138,10 @@ def test_expressions_judge_a_file_in_pieces_as_they_do_whole(rows: int, monkeypa
         (5_000_000, 12, 50_000, FILES),
         (10_000_000, 60, 100_000, FILES),
         (1_000_000_000, 12, 1_000_000, 1_000),
-        (1_000_000_000, 1, 600_000 * LARGEST_FILE, 84),
+        (2_000_000_000, 1, 600_000 * LARGEST_FILE, 167),
         (3, 1_000_000, 1, 3),
     ],
 )
 def test_large_runs_have_large_files(traces: int, steps: int, traces_a_file: int, files: int) -> None:
-    from dataclasses import replace
-
     of = WALKS.traces_a_file(replace(SMALL, traces=traces, steps=steps))
     assert (of, -(-traces // of)) == (traces_a_file, files)
