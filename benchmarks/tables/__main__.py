@@ -144,8 +144,8 @@ def page(found: list[Size], loads: tuple[float, float]) -> str:
             *rows,
             "",
             "The last row is worked out: the number of files from the rule by which runs are cut into files, seconds,",
-            "the manifest and the verdicts in proportion to the row before. The driver holds some kilobytes a file, its",
-            "line of the manifest and fifteen counts, so that its memory is that of the row before.",
+            "the manifest and the verdicts in proportion to the row before. The driver holds some kilobytes a file,",
+            "its line of the manifest and fifteen counts, so that its memory is that of the row before.",
             "",
         ]
     )

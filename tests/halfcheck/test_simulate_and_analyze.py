@@ -131,6 +131,8 @@ def test_one_trace_is_printed_with_the_steps_that_replay_takes_again(
         ),
         (["simulate", *FEW, "--out", "new", "--of", "client"], 151, "--of client: expected specification or broker"),
         (["simulate", "--trace", "3", "--out", "new"], 151, "leave --out away"),
+        (["simulate", *FEW, "--out", "new", "--runs", "runs"], 151, "--out new and --runs runs: both say where"),
+        (["simulate", "--trace", "3", "--runs", "runs"], 151, "leave --out away"),
         (["simulate", "--trace", "-1"], 151, "--trace -1"),
         (["simulate", "--trace", "1", "--steps", "0"], 151, "--steps 0"),
         (["simulate", "--trace", "1", "--seed", "-4"], 151, "-4"),
@@ -147,6 +149,7 @@ def test_one_trace_is_printed_with_the_steps_that_replay_takes_again(
         (["analyze", "columns"], 150, "columns/few.parquet: has no column 'step'"),
         (["analyze", "other"], 150, "other/manifest.json: schema version 999"),
         (["analyze", "full", "--report", "empty"], 151, "--report"),
+        (["analyze", "full", "--out", "empty"], 151, "--out empty: it exists already; name a new directory"),
         (["analyze"], 151, "DIR"),
     ],
 )
