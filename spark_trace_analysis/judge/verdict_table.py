@@ -197,8 +197,9 @@ def _require_agreement(runs: Sequence[TraceRun], judgement: TraceJudgement, told
 def _write_runs(runs: Sequence[TraceRun], path: Path) -> None:
     rows = [_row_of(run) for run in runs]
     batch = RUNS.batch({name: [row[name] for row in rows] for name in RUNS.names})
-    with pq.ParquetWriter(path, RUNS.schema, compression="zstd") as writer:
-        writer.write_batch(batch)
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_batches([batch]), sink, compression="zstd")
+    write_whole(path, sink.getvalue())
 
 
 def _row_of(run: TraceRun) -> dict[str, Any]:
