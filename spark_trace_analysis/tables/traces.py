@@ -60,7 +60,8 @@ VERDICTS: Final = Table(
     order=("property", "trace"),
     folders=_OF_RUN,
     joins="`profile`, `run` and `trace` are those of `events`, and `broken_at` is the `step` there. A row group holds "
-    "one property. Traces do not tell the clauses of a property apart: a verdict is on the property as a whole.",
+    "one property of at most a million traces or so. Traces do not tell the clauses of a property apart: a verdict is "
+    "on the property as a whole.",
 )  # fmt: skip
 
 RUNS: Final = Table(
