@@ -17,7 +17,7 @@ from spark_trace_analysis.tables.every_table import ALL
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spark_trace_analysis.tables.table import Column, Table
+    from spark_trace_analysis.tables.table import DocumentedTable, TableColumn
 
 PAGE: Final = Path(__file__).with_suffix(".md")
 QUESTIONS: Final = Path(__file__).with_suffix(".toml")
@@ -86,7 +86,7 @@ def _overview() -> Iterator[str]:
     yield ""
 
 
-def _table(table: Table) -> str:
+def _table(table: DocumentedTable) -> str:
     order = f" Sorted by {', '.join(table.order)}." if table.order else ""
     lines = [
         f"## {table.name}",
@@ -102,7 +102,7 @@ def _table(table: Table) -> str:
     return "\n".join(lines)
 
 
-def _row(column: Column, kind: str) -> str:
+def _row(column: TableColumn, kind: str) -> str:
     values = f": {', '.join(f'`{value}`' for value in column.values)}" if column.values else ""
     is_null = "yes" if column.nullable else "–"
     return f"| {column.name} | {kind} | {column.unit or '–'} | {is_null} | {column.since} | {column.meaning}{values} |"

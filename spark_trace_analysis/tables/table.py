@@ -23,7 +23,7 @@ NAME_KEY, VERSION_KEY = b"halfcheck.table", b"halfcheck.table_version"
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """One column.
 
     Attributes
@@ -46,7 +46,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class DocumentedTable:
     """One table.
 
     Attributes
@@ -67,10 +67,10 @@ class Table:
     version: int
     what: str
     files: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     key: tuple[str, ...]
     order: tuple[str, ...] = ()
-    folders: tuple[Column, ...] = ()
+    folders: tuple[TableColumn, ...] = ()
     joins: str = field(default="")
 
     @property
@@ -95,7 +95,7 @@ class Table:
 
         Examples
         --------
-        >>> Table("t", 1, "", "", (), (), folders=(Column("run", WORD, ""),)).folder(run="a/b=1")
+        >>> DocumentedTable("t", 1, "", "", (), (), folders=(TableColumn("run", WORD, ""),)).folder(run="a/b=1")
         'run=a%2Fb%3D1'
         """
         return "/".join(f"{column.name}={quote(values[column.name], safe=_PLAIN)}" for column in self.folders)

@@ -10,17 +10,17 @@ import pyarrow as pa
 import pytest
 
 from spark_trace_analysis.tables.every_table import ALL
-from spark_trace_analysis.tables.table import NAME_KEY, VERSION_KEY, Column, Table
+from spark_trace_analysis.tables.table import NAME_KEY, VERSION_KEY, DocumentedTable, TableColumn
 
 EARLIER: dict[str, dict[str, list[str]]] = tomllib.loads(Path(__file__).with_name("columns.toml").read_text())
 BY_NAME = {table.name: table for table in ALL}
 
 
-def signature(column: Column) -> str:
+def signature(column: TableColumn) -> str:
     return f"{column.name} {column.type}{' NULL' if column.nullable else ''}"
 
 
-def broken_promises(table: Table, earlier: dict[str, list[str]]) -> list[str]:
+def broken_promises(table: DocumentedTable, earlier: dict[str, list[str]]) -> list[str]:
     """What readers of earlier versions would miss."""
     listed = [(int(version), column) for version, columns in earlier.items() for column in columns]
     found = [(column.since, signature(column)) for column in table.columns]
@@ -32,7 +32,7 @@ def broken_promises(table: Table, earlier: dict[str, list[str]]) -> list[str]:
 
 
 @pytest.mark.parametrize("table", ALL, ids=BY_NAME)
-def test_what_earlier_versions_had_is_there(table: Table) -> None:
+def test_what_earlier_versions_had_is_there(table: DocumentedTable) -> None:
     assert broken_promises(table, EARLIER[table.name]) == []
     assert table.version == max(column.since for column in table.columns)
 
@@ -46,7 +46,7 @@ def test_a_column_that_is_removed_renamed_or_changed_is_noticed() -> None:
         "retyped": (first, replace(second, type=pa.int32()), *others),
         "nullable": (first, replace(second, nullable=True), *others),
         "moved": (second, first, *others),
-        "unlisted": (first, second, *others, Column("clause", pa.string(), "", since=2)),
+        "unlisted": (first, second, *others, TableColumn("clause", pa.string(), "", since=2)),
     }
     found = {name: broken_promises(replace(table, columns=columns), earlier) for name, columns in broken.items()}
     assert found == {
@@ -63,7 +63,7 @@ def test_a_column_that_is_removed_renamed_or_changed_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("table", ALL, ids=BY_NAME)
-def test_keys_and_order_are_columns_and_the_metadata_says_which_table_it_is(table: Table) -> None:
+def test_keys_and_order_are_columns_and_the_metadata_says_which_table_it_is(table: DocumentedTable) -> None:
     known = {*table.names, *(column.name for column in table.folders)}
     assert {*table.key, *table.order} <= known
     assert not any(column.nullable for column in table.columns if column.name in table.key)
