@@ -63,8 +63,8 @@ def test_runs_in_partitions_are_one_table_whatever_their_names(
     assert list(pandas.groupby(["profile", "run"]).size().reset_index().itertuples(index=False, name=None)) == expected
     polars = pl.scan_parquet(tmp_path, **HIDDEN)  # type: ignore[arg-type]
     assert polars.group_by("profile", "run").len().sort("profile").collect().rows() == expected
-    runs = duckdb.read_parquet(f"{tmp_path}/**/*.parquet")
-    assert runs.aggregate("profile, run, COUNT(*)").order("profile").fetchall() == expected
+    runs = duckdb.read_parquet(f"{tmp_path}/**/*.parquet", hive_partitioning=True)
+    assert runs.aggregate("profile, run, COUNT(*)", "profile, run").order("profile").fetchall() == expected
 
 
 def test_a_run_with_its_manifest_under_the_older_name_is_read(write_run: WriteRun, tmp_path: Path) -> None:
