@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from files.content import read_toml
-from spark_trace_analysis.tables.every_table import ALL
+from spark_trace_analysis.every_table import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ _HEAD: Final = """\
 # Tables
 
 Traces, verdicts and audits as Parquet that any engine may query. Written by `make tables`, out of
-[the schemas](../spark_trace_analysis/tables) and [the questions](tables.toml); a test runs the questions in all
+[the schemas](../spark_trace_analysis/every_table.py) and [the questions](tables.toml); a test runs the questions in all
 engines.
 
 ```sh

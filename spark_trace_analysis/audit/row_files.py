@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 
 from files.writing import appearing
 from reference.format.stored_message import create_message_id
+from spark_trace_analysis.audit.columns.audited_tables import FINDINGS
 from spark_trace_analysis.audit.columns.findings import findings_of
 from spark_trace_analysis.audit.columns.row_tables import table_of
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import Moments, TransactionRow, local_time
 from spark_trace_analysis.audit.selection import Selection
-from spark_trace_analysis.tables.audited import FINDINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

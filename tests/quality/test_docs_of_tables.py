@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from docs.tables import PAGE, page
-from spark_trace_analysis.tables.every_table import ALL
+from spark_trace_analysis.every_table import ALL
 
 
 def test_the_page_is_what_the_schemas_say() -> None:

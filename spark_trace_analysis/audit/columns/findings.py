@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spark_trace_analysis.tables.audited import CAUSE, DEFECT, FINDINGS, KINDS, STATE
+from spark_trace_analysis.audit.columns.audited_tables import CAUSE, DEFECT, FINDINGS, KINDS, STATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

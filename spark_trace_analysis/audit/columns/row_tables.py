@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from files.writing import appearing
+from spark_trace_analysis.audit.columns.audited_tables import TRANSACTIONS
 from spark_trace_analysis.audit.columns.bucket import Bucket, Flags, Numbers, ranges
 from spark_trace_analysis.audit.columns.straight_histories import STATES, Straight
 from spark_trace_analysis.audit.rules.state import TransactionState
@@ -23,7 +24,6 @@ from spark_trace_analysis.audit.rules.transaction_row import (
 )
 from spark_trace_analysis.audit.selection import COLUMNS, Selection
 from spark_trace_analysis.records.transaction_record import NOTHING, RecordKind
-from spark_trace_analysis.tables.audited import TRANSACTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

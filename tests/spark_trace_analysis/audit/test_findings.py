@@ -10,11 +10,11 @@ import pytest
 
 from conformance.golden_stores import golden_store
 from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.audit.columns.audited_tables import FINDINGS
 from spark_trace_analysis.audit.opened_store import StoreQuestion
 from spark_trace_analysis.audit.row_files import RowFiles
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.selection import Selection
-from spark_trace_analysis.tables.audited import FINDINGS
 
 if TYPE_CHECKING:
     from pathlib import Path

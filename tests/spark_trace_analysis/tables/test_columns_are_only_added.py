@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from spark_trace_analysis.tables.every_table import ALL
+from spark_trace_analysis.every_table import ALL
 from spark_trace_analysis.tables.table import NAME_KEY, VERSION_KEY, DocumentedTable, TableColumn
 
 EARLIER: dict[str, dict[str, list[str]]] = tomllib.loads(Path(__file__).with_name("columns.toml").read_text())
