@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients client-access plan-real what-if-real example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-probabilities bench-audit bench-real-classes bench-sweep bench-what-if arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-pythons test-clients client-access plan-real what-if-real example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-probabilities bench-audit bench-real-classes bench-sweep bench-what-if arbitrary-traces cluster-kills format lock wheel clean tables bench-tables
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -150,6 +150,9 @@ rules: setup ## which functions model each Java method, and which implement it; 
 map: setup ## what is in each package, out of their docstrings; writes docs/map.md
 	@$(BIN)/python -m docs.map
 
+tables: setup ## the tables that others may query, and ten questions; writes docs/tables.md
+	@$(BIN)/python -m docs.tables
+
 properties: setup ## the guarantees and their clauses; writes docs/properties.md
 	@$(BIN)/python -m docs.properties
 
@@ -160,7 +163,7 @@ releases: setup ## which releases of RocketMQ changed what a rule or a defect sp
 	@$(BIN)/python -m conformance.release_gate $(ARGS)
 	@$(if $(ARGS),,$(BIN)/python -m real_brokers.habits.releases)
 
-pages: rules map properties coverage defects any-length any-number liveness ## all generated pages of docs/, with the searches that they take
+pages: rules map properties tables coverage defects any-length any-number liveness ## all generated pages of docs/, with the searches that they take
 	@$(BIN)/halfcheck verdicts --update
 
 bench-explicit: export PYTHONDONTWRITEBYTECODE :=
@@ -206,6 +209,9 @@ soak-watch: setup ## watch a real broker beside its Java load for an hour; write
 
 bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the report; writes benchmarks/spark/RESULTS.md and WORLDS.md (ARGS="TRACES ..." or worlds)
 	$(BIN)/python -m benchmarks.spark $(ARGS)
+
+bench-tables: setup ## 1, 10 and 100 million tiny traces written as tables, and what a thousand million would take; writes benchmarks/tables/RESULTS.md (ARGS="TRACES ...")
+	$(BIN)/python -m benchmarks.tables $(ARGS)
 
 bench-guided: setup ## what guided walks meet against weighted ones, and what their intervals hold; writes benchmarks/guided/RESULTS.md (ARGS="SEEDS REPETITIONS")
 	$(BIN)/python -m benchmarks.guided $(ARGS)

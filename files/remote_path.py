@@ -140,12 +140,14 @@ class RemotePath:
         return (self / entry.name for entry in self.system.entries(self.key))
 
     def glob(self, pattern: str) -> Iterator[RemotePath]:
-        """What lies in the folder by a pattern of names, which may have one folder in front: ``*/manifest.json``."""
+        """What lies in the folder by a pattern of names, or in its folders by another one: ``*/_manifest.json``."""
         first, _, rest = pattern.partition("/")
         for path in self.iterdir():
             if Path(path.name).match(first):
                 if not rest:
                     yield path
+                elif "*" in rest:
+                    yield from path.glob(rest)
                 elif (path / rest).is_file():
                     yield path / rest
 

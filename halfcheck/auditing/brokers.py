@@ -41,7 +41,9 @@ def audit_brokers(options: AuditOptions, selection: Selection, failing: Failing)
         )
     if options.yes:
         return send(options, addresses)
-    files = RowFiles(csv_path=options.csv, resend_path=options.resend, selection=selection)
+    files = RowFiles(
+        csv_path=options.csv, resend_path=options.resend, findings_path=options.findings, selection=selection
+    )
     earlier = None if options.plan is None else earlier_plan(options.plan, addresses[0])
     code, values = ExitCode.OK, []
     for address in addresses:

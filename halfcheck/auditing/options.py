@@ -143,6 +143,13 @@ class AuditOptions:
             help="A file for what nobody will deliver or roll back any more, where it stands, who decides.",
         ),
     ] = None
+    findings: Annotated[
+        Location | None,
+        typer.Option(
+            parser=location,
+            help="A Parquet file with a row for each state, defect and cause found of a transaction.",
+        ),
+    ] = None
     topics: Topics = None
     groups: Groups = None
     states: States = ""
@@ -173,7 +180,9 @@ class AuditOptions:
     @property
     def files(self) -> tuple[tuple[str, Location | None], ...]:
         """Those that name a file for an answer."""
-        return ("--report", self.report), ("--csv", self.csv), ("--resend", self.resend)
+        return (
+            ("--report", self.report), ("--csv", self.csv), ("--resend", self.resend), ("--findings", self.findings),
+        )  # fmt: skip
 
     @property
     def of_stores(self) -> tuple[tuple[str, object], ...]:

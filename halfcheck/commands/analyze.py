@@ -25,12 +25,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.explanation.explained_runs import Explained
     from spark_trace_analysis.traces.manifest import TraceRun
 
-MANIFEST = "manifest.json"
 KEPT = ".analysis"
-BESIDE = (MANIFEST, "world.json", "broker.conf")
-"""What is read beside a file of recorded traces."""
-
-
 Directory = Annotated[
     str,
     typer.Argument(
@@ -51,6 +46,10 @@ def command(
     explain: Annotated[
         int, typer.Option(metavar="N", help="Ask for each run whether the specification explains N of its traces.")
     ] = 0,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="OUT", help="A new directory for the verdict on each trace and property, as Parquet."),
+    ] = None,
     report: Annotated[str | None, typer.Option(metavar="FILE", help="Write an HTML page, too.")] = None,
     master: Master = "local[*]",
     conf: Conf = None,
@@ -67,6 +66,7 @@ def command(
     --------
     halfcheck analyze build/traces
     halfcheck analyze build/traces/5.3.3-crash --json
+    halfcheck analyze build/traces --out build/verdicts --report build/traces.html
     halfcheck analyze s3://bucket/traces --report s3://bucket/traces.html
     halfcheck analyze trace.jsonl --profile 4.9.7 --broker-conf conf/broker.conf --explain 10
     """
@@ -74,9 +74,11 @@ def command(
     from html_report.data import simulation_section
     from spark_trace_analysis.audit.explanation.explained_runs import explain_some
     from spark_trace_analysis.judge.both_ways import judge
+    from spark_trace_analysis.judge.verdict_table import write_verdicts
 
     place, page = location(directory), None if report is None else location(report)
     _refuse(page, explain)
+    verdicts = None if out is None else _new_folder(out)
     began = perf_counter()
     with live_line("") as tell, ExitStack() as stack:
         begin = tell or (lambda _phase: None)
@@ -91,6 +93,10 @@ def command(
         begin(f"judging {sum(run.parameters.traces for run in runs):,} traces twice")
         judgement = judge(spark, runs, work=work)
         seconds |= {"kernels": judgement.kernel_seconds, "queries": judgement.expression_seconds}
+        if verdicts is not None:
+            begin("writing the verdicts")
+            with timed(seconds, "verdicts"):
+                write_verdicts(spark, runs, judgement, verdicts)
         explained: Sequence[Explained] = ()
         if explain:
             begin("explaining traces")
@@ -101,6 +107,18 @@ def command(
             section = simulation_section(spark, runs, judgement, made_by, seconds, begin)
             _write_report(section, runs, page, seconds, begin)
     print_judgement(judgement, seconds, explained, are_walks=read_conf is None, as_json=as_json)
+
+
+def _new_folder(out: str) -> Path:
+    """The folder of ``--out``, which must not be there yet."""
+    from spark_trace_analysis.audit.audit_folders import require_new
+
+    place = location(out)
+    if not isinstance(place, Path):
+        message = f"--out {out}: verdicts are written below a path; give one, and copy the folder from there"
+        raise typer.BadParameter(message)
+    require_new(place)
+    return place
 
 
 def _refuse(report: Location | None, explain: int) -> None:
@@ -117,9 +135,11 @@ def _here(file: Location, stack: ExitStack) -> Path:
     if isinstance(file, Path):
         return file
     from files.brought import bring
+    from spark_trace_analysis.traces.run_layout import MANIFEST, OLDER_MANIFEST
+    from spark_trace_analysis.traces.runs import BESIDE_RECORDED
 
     folder = stack.enter_context(temporary_folder())
-    for name in BESIDE:
+    for name in (MANIFEST, OLDER_MANIFEST, BESIDE_RECORDED, "broker.conf"):
         if (file.parent / name).is_file():
             bring(file.parent / name, folder)
     return bring(file, folder)
@@ -145,12 +165,13 @@ def _runs_of(
     from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
     from spark_trace_analysis.errors import BadTracesError
     from spark_trace_analysis.ingest.recorded_run import record_run, recorded_files
+    from spark_trace_analysis.traces.run_layout import run_folders
     from spark_trace_analysis.traces.runs import RunSettings, find_runs
 
     if directory.is_file():
         found = [directory]
     else:
-        is_simulated = directory.is_dir() and any((*directory.glob(MANIFEST), *directory.glob(f"*/{MANIFEST}")))
+        is_simulated = directory.is_dir() and any(run_folders(directory))
         found = recorded_files(directory) if directory.is_dir() and not is_simulated else []
     if not found:
         return find_runs(directory), None

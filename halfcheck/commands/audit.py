@@ -40,8 +40,8 @@ def command(options: AuditOptions) -> ExitCode:
     pending ones, with what must be made sure before, and which guarantees each may break. Nothing is sent. Decide in
     the file; --plan FILE --yes sends what is decided, and writes each answer into it.
 
-    --topic, --group, --state, --since and --transaction leave what is listed, and what --csv, --resend and --fail-on
-    take; --out always has all rows.
+    --topic, --group, --state, --since and --transaction leave what is listed, and what --csv, --resend,
+    --findings and --fail-on take; --out always has all rows.
 
     Examples
     --------
@@ -52,6 +52,7 @@ def command(options: AuditOptions) -> ExitCode:
     halfcheck audit /backup/store --out rows --report audit.html
     halfcheck audit /home/rocketmq/store --since 2h --fail-on lost,doubled,damage
     halfcheck audit /home/rocketmq/store --state lost,parked --csv rows.csv --resend resend.csv
+    halfcheck audit /backup/store --out rows --findings findings.parquet
     halfcheck audit /home/rocketmq/store --transaction order-4711
     halfcheck audit --broker 10.0.0.5:10911
     halfcheck audit --broker 10.0.0.5:10911 --watch 30s --metrics-port 9877
@@ -114,7 +115,9 @@ def _audit_of(
     from reference.format.broker_conf import find_broker_conf
     from spark_trace_analysis.audit.row_files import RowFiles
 
-    files = RowFiles(csv_path=options.csv, resend_path=options.resend, selection=selection)
+    files = RowFiles(
+        csv_path=options.csv, resend_path=options.resend, findings_path=options.findings, selection=selection
+    )
     audit = audited(
         store_dir,
         options.version,

@@ -36,6 +36,10 @@ def command(
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="A new or empty directory for the traces, or a URI such as s3://.")
     ] = None,
+    runs: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="In place of --out: a table of many runs, this one in DIR/profile=P/run=R."),
+    ] = None,
     traces: Annotated[int, typer.Option(help="How many traces to make.")] = 100_000,
     of: Annotated[
         str, typer.Option(help="Of what: specification, or broker, the reference broker, which is far slower.")
@@ -69,6 +73,7 @@ def command(
     halfcheck simulate --choice swarm --faults crash,lose_end,duplicate_end,slow_local --out build/traces/swarm
     halfcheck simulate --choice swarm --faults crash,lose_end,duplicate_end,slow_local --trace 4711
     halfcheck simulate --choice guided --faults wrong_end --instance medium --traces 15000 --out build/traces/guided
+    halfcheck simulate --traces 1000000 --profile 4.9.7 --faults crash --runs build/runs
     halfcheck simulate --of broker --traces 1000 --faults crash --choice weighted --out build/traces/broker
     halfcheck simulate --traces 100000000 --master spark://10.0.0.5:7077 --out s3://bucket/traces
     """
@@ -79,19 +84,31 @@ def command(
     world = _world_of(of)(profile, names_in(faults), instance)
     parameters = Parameters(world, seed, traces, steps, choice, of)
     if trace is not None:
-        if out is not None:
+        if out is not None or runs is not None:
             message = "--trace prints one trace and writes none: leave --out away"
             raise BadOptionError(message)
         _print_trace(trace, parameters, source, as_json=as_json)
         return
+    from spark_trace_analysis.traces.simulate import find_complete
+
+    place = _place(out, runs, parameters)
+    done = find_complete(parameters, place, source) or _simulated(parameters, source, place, master, conf)
+    _print(done, _account(parameters), as_json=as_json)
+
+
+def _place(out: str | None, runs: str | None, parameters: Parameters) -> Location:
+    """Where the run goes; raises `BadOptionError` unless one place was given."""
+    from spark_trace_analysis.errors import BadOptionError
+
+    if out is not None and runs is not None:
+        message = f"--out {out} and --runs {runs}: both say where the traces go; give one of them"
+        raise BadOptionError(message)
+    if runs is not None:
+        return location(runs) / parameters.partition
     if out is None:
         message = "give --out DIR for the traces, or --trace NUMBER to print one of them"
         raise BadOptionError(message)
-    from spark_trace_analysis.traces.simulate import find_complete
-
-    place = location(out)
-    done = find_complete(parameters, place, source) or _simulated(parameters, source, place, master, conf)
-    _print(done, _account(parameters), as_json=as_json)
+    return location(out)
 
 
 def _simulated(

@@ -15,6 +15,7 @@ from halfcheck.errors import ExitCode
 from model_check.releases import profile_for
 from model_check.world import Profile
 from reference.format.store_paths import StorePaths, store_paths
+from spark_trace_analysis.traces.run_layout import has_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _SPEC = "spec:"
 _REFERENCE = "reference"
-_MANIFEST = "manifest.json"
 _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
@@ -75,7 +75,7 @@ def side_of(text: str) -> Side:
     if text.startswith(f"{_REFERENCE}:"):
         return Side(text, SideKind.REFERENCE, golden_path(Path(text.removeprefix(f"{_REFERENCE}:"))))
     path = golden_path(Path(text))
-    if (path / _MANIFEST).is_file() and not (path / "commitlog").exists():
+    if has_manifest(path) and not (path / "commitlog").exists():
         message = f"{text}: a folder of simulated traces; give one of its .parquet files"
         raise typer.BadParameter(message)
     return Side(text, SideKind.TRACE if path.is_file() else SideKind.STORE, path)

@@ -12,8 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow.parquet as pq
+
 from files.writing import appearing
 from reference.format.stored_message import create_message_id
+from spark_trace_analysis.audit.columns.audited_tables import FINDINGS
+from spark_trace_analysis.audit.columns.findings import findings_of
+from spark_trace_analysis.audit.columns.row_tables import table_of
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import Moments, TransactionRow, local_time
 from spark_trace_analysis.audit.selection import Selection
@@ -60,15 +65,20 @@ RESEND_COLUMNS: Final = (
 """One line a transaction that nobody will deliver or roll back any more, and where its record stands."""
 
 
+_ROWS_A_PIECE: Final = 1 << 16
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFiles:
     """The files to write of a selection, each under its name when it is whole.
 
-    One takes the row of each transaction, the other those about which the producer's database must decide.
+    One takes the row of each transaction, another those about which the producer's database must decide, the third
+    what was found of each.
     """
 
     csv_path: Location | None = None
     resend_path: Location | None = None
+    findings_path: Location | None = None
     selection: Selection = field(default_factory=Selection)
 
     def write(self, rows: Iterator[TransactionRow], log: CommitLog) -> None:
@@ -81,6 +91,8 @@ class RowFiles:
             if self.resend_path is not None:
                 resend = stack.enter_context(_lines(self.resend_path, RESEND_COLUMNS))
                 takers.append(lambda row: resend(to_resend(row, log)) if needs_a_decision(row) else None)
+            if self.findings_path is not None:
+                takers.append(stack.enter_context(_findings(self.findings_path)))
             for row in rows if takers else ():
                 for taker in takers:
                     taker(row)
@@ -94,6 +106,27 @@ def _lines(path: Location, columns: tuple[str, ...]) -> Iterator[Callable[[dict[
         writer = csv.DictWriter(stream, columns)
         writer.writeheader()
         yield writer.writerow
+
+
+@contextmanager
+def _findings(path: Location) -> Iterator[Callable[[TransactionRow], None]]:
+    """Gives a function that takes a row and writes what was found of it, some rows at a time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    held: list[TransactionRow] = []
+    with appearing(path) as unfinished, pq.ParquetWriter(unfinished, FINDINGS.schema, compression="zstd") as writer:
+
+        def write() -> None:
+            if held:
+                writer.write_table(findings_of(table_of(held)))
+                held.clear()
+
+        def take(row: TransactionRow) -> None:
+            held.append(row)
+            if len(held) >= _ROWS_A_PIECE:
+                write()
+
+        yield take
+        write()
 
 
 def flat(row: TransactionRow) -> dict[str, Any]:

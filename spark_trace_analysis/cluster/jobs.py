@@ -1,4 +1,4 @@
-"""The progress of a job that whoever began it waits for."""
+"""Jobs that whoever began them waits for: their progress, and what they do in words for Spark's own pages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from pyspark.sql import SparkSession
 
 
 @contextmanager
@@ -26,3 +28,15 @@ def watched(look: Callable[[], None], every_seconds: float) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
+
+
+@contextmanager
+def described(spark: SparkSession, words: str) -> Iterator[None]:
+    """Let Spark's web interface show the jobs of the block by what they do, as one group."""
+    context = spark.sparkContext
+    context.setJobGroup(words, f"halfcheck: {words}")
+    try:
+        yield
+    finally:
+        for name in ("spark.jobGroup.id", "spark.job.description"):
+            context.setLocalProperty(name, None)  # type: ignore[arg-type]

@@ -25,7 +25,6 @@ from model_check.instances import load_instance
 from model_check.world import Profile, World
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.manifest import (
-    MANIFEST,
     ManifestFile,
     Parameters,
     TraceRun,
@@ -34,6 +33,7 @@ from spark_trace_analysis.traces.manifest import (
     write_manifest,
 )
 from spark_trace_analysis.traces.recorded_trace import NAMES, RecordedTrace, Row, UnreadableLines, read_recorded_traces
+from spark_trace_analysis.traces.run_layout import has_manifest
 from spark_trace_analysis.traces.runs import RunSettings, open_run, settings_of, write_settings
 from spark_trace_analysis.traces.schema import ACTIONS, EVENT_SCHEMA, to_batch
 from spec.events import EVENTS
@@ -129,7 +129,7 @@ def _batch(rows: Sequence[tuple[int, int, Row]]) -> pa.RecordBatch:
 
 def _simulated(file: Path) -> tuple[Profile, RunSettings] | None:
     """The parameters in the manifest beside a simulated file."""
-    if not (file.parent / MANIFEST).is_file():
+    if not has_manifest(file.parent):
         return None
     manifest = read_manifest(file.parent)
     return manifest.parameters.profile, settings_of(TraceRun(file.parent, manifest))

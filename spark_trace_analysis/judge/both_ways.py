@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession, functions
 
 from files.remote_path import Location
 from files.writing import remove_folder
+from spark_trace_analysis.cluster.jobs import described
 from spark_trace_analysis.errors import BadTracesError, DisagreementError
 from spark_trace_analysis.judge import by_expressions, by_kernel
 from spark_trace_analysis.judge.properties import ALL, Invariant
@@ -192,18 +193,22 @@ def judge_files(
     """
     judged = tuple(invariants)
     looks = [partial(judge_file, invariants=judged, settings=settings_of(run)) for run in runs]
-    rows = collected(
-        file_rows(spark, runs, looks, _JUDGED, work, _asked(runs, judged, judge_file))
-        .groupBy("run", "property")
-        .agg(
-            functions.min("problem").alias("problem"),
-            *(functions.sum(name).alias(name) for name in ("traces", "events", "violations")),
-            functions.min("first").alias("first"),
-            functions.min(
-                functions.when(functions.col("shortest").isNotNull(), functions.struct("shortest_events", "shortest"))
-            ).alias("least"),
+    way = judge_file.__module__.rpartition(".")[2].replace("_", " ")
+    with described(spark, f"judge {sum(run.parameters.traces for run in runs):,} traces {way}"):
+        rows = collected(
+            file_rows(spark, runs, looks, _JUDGED, work, _asked(runs, judged, judge_file))
+            .groupBy("run", "property")
+            .agg(
+                functions.min("problem").alias("problem"),
+                *(functions.sum(name).alias(name) for name in ("traces", "events", "violations")),
+                functions.min("first").alias("first"),
+                functions.min(
+                    functions.when(
+                        functions.col("shortest").isNotNull(), functions.struct("shortest_events", "shortest")
+                    )
+                ).alias("least"),
+            )
         )
-    )
     verdicts = {(number, each.property_id): ViolatingTraces() for number in range(len(runs)) for each in judged}
     seen = [(0, 0)] * len(runs)
     for row in rows:

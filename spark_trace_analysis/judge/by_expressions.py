@@ -28,8 +28,12 @@ _READ = ("trace", "step", "time", "event", "action", "transaction", "half", "cop
 
 
 def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], settings: RunSettings) -> Iterator[dict[str, Any]]:
-    """One row a property."""
-    rows = read_rows(content)
+    """One row a property and piece of the file."""
+    for rows in read_pieces(content):
+        yield from _judge_rows(rows, invariants, settings)
+
+
+def _judge_rows(rows: pl.DataFrame, invariants: Sequence[Invariant], settings: RunSettings) -> Iterator[dict[str, Any]]:
     broken = (
         find_broken(rows, invariants, settings)
         .sort("events", "trace")
@@ -62,13 +66,34 @@ def find_broken(rows: pl.DataFrame, invariants: Sequence[Invariant], settings: R
     return pl.concat(found).group_by("property", "trace").agg(col("events").min())
 
 
-def read_rows(content: pa.Buffer) -> pl.DataFrame:
-    """The rows of a file in their order, events and actions as their places in the vocabulary.
+ROWS_A_PIECE = 1 << 20
+
+
+def read_pieces(content: pa.Buffer) -> Iterator[pl.DataFrame]:
+    """The rows of a file in pieces of about `ROWS_A_PIECE`, as :func:`read_rows` gives them; none cuts a trace."""
+    file = BytesIO(content)
+    start, size, before = 0, ROWS_A_PIECE, -1
+    while True:
+        rows = read_rows(content, file, start, size)
+        is_last = rows.height < size
+        if rows.height and int(rows["trace"][0]) <= before:
+            raise out_of_order(*rows.select("trace", "step").row(0))
+        whole = rows if is_last else rows.filter(col("trace") != col("trace").last())
+        if whole.height or is_last:
+            yield whole
+            before = int(whole["trace"][-1]) if whole.height else before
+        if is_last:
+            return
+        start, size = start + whole.height, ROWS_A_PIECE if whole.height else 2 * size
+
+
+def read_rows(content: pa.Buffer, file: BytesIO | None = None, start: int = 0, size: int | None = None) -> pl.DataFrame:
+    """Rows of a file, all or some from a place on, events and actions as their places in the vocabulary.
 
     Raises `BadTracesError` if it is not readable, rows are out of order, or something is absent that never is.
     """
     try:
-        words = pl.read_parquet(BytesIO(content), columns=list(_READ))
+        words = pl.scan_parquet(BytesIO(content) if file is None else file).select(_READ).slice(start, size).collect()
     except pl.exceptions.PolarsError as damage:
         message = str(damage).splitlines()[0]
         raise BadTracesError(message) from None
@@ -94,7 +119,8 @@ def read_rows(content: pa.Buffer) -> pl.DataFrame:
 
 def _codes(words: pl.Series, known: Sequence[str]) -> pl.Series:
     """The place of each word among those that are known, -1 for any other."""
-    spelled = words.cast(pl.Categorical).to_physical()
+    categorical = words.cast(pl.Categorical)  # held: Polars numbers words anew as soon as none is a category
+    spelled = categorical.to_physical()
     spelling = pl.Series(known, dtype=pl.Categorical).to_physical()
     most = int(pl.concat([spelled, spelling]).to_numpy().max())
     places = pl.repeat(-1, most + 1, dtype=pl.Int16, eager=True).scatter(spelling, range(len(known)))

@@ -18,9 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession, Window, functions
 
+from spark_trace_analysis.cluster.jobs import described
 from spark_trace_analysis.statistics.transaction_tally import QUANTITIES, Fates, Records, tally
 from spark_trace_analysis.traces.manifest import Parameters, TraceRun
 from spark_trace_analysis.traces.over_files import collected, file_rows
+from spark_trace_analysis.traces.schema import WORDS
 from spark_trace_analysis.traces.whole_traces import read_whole_traces
 from spec.chapters.discarding import discard_half_unrecorded
 from spec.chapters.end_transaction import refuse_late_end
@@ -56,7 +58,7 @@ class Actions:
 
 def read_actions(content: pa.Buffer) -> Actions:
     """Read the actions of a file; whole files are small."""
-    table = pq.ParquetFile(pa.BufferReader(content)).read(columns=["trace", "action"])
+    table = pq.ParquetFile(pa.BufferReader(content), read_dictionary=WORDS).read(columns=["trace", "action"])
     unified = table.column("action").unify_dictionaries()
     names = tuple(unified.chunk(0).dictionary.to_pylist()) if unified.num_chunks else ()
     codes = [chunk.indices.to_numpy() for chunk in unified.chunks] or [np.empty(0, np.int16)]
@@ -65,8 +67,9 @@ def read_actions(content: pa.Buffer) -> Actions:
 
 def count_pairs(actions: Actions) -> Iterator[tuple[str, str, int]]:
     """How often each action of a file is followed by each other, within a trace."""
-    pairs = _pairs(actions)[_is_within(actions)]
-    times = np.bincount(pairs, minlength=1)
+    times = np.zeros(len(actions.names) ** 2, np.int64)
+    for part in _parts(actions):
+        times += np.bincount(_pairs(part)[_is_within(part)], minlength=len(times))
     for pair in np.flatnonzero(times).tolist():
         first, second = divmod(pair, len(actions.names))
         yield actions.names[first], actions.names[second], int(times[pair])
@@ -77,7 +80,12 @@ def _find_rarest(content: pa.Buffer, *, pairs: Pairs) -> Iterator[dict[str, int]
 
     The pairs are of the whole run, of which the file is a part. A trace of one event has no pairs, and no rarity.
     """
-    actions, total = read_actions(content), sum(pairs.values())
+    for actions in _parts(read_actions(content)):
+        yield from _rarest_of(actions, pairs)
+
+
+def _rarest_of(actions: Actions, pairs: Pairs) -> Iterator[dict[str, int]]:
+    total = sum(pairs.values())
     size = len(actions.names)
     logs = np.zeros(size * size)
     for place, first in enumerate(actions.names):
@@ -95,6 +103,19 @@ def _find_rarest(content: pa.Buffer, *, pairs: Pairs) -> Iterator[dict[str, int]
     order = np.lexsort((numbers[starts], score))[:RAREST]
     for trace, rarity in zip(numbers[starts][order].tolist(), score[order].tolist(), strict=True):
         yield {"trace": trace, "score": rarity}
+
+
+_ROWS_A_PART = 1 << 20
+
+
+def _parts(actions: Actions) -> Iterator[Actions]:
+    """The same actions in parts that cut no trace, for memory's sake."""
+    begin = 0
+    while begin < len(actions.code):
+        end = min(begin + _ROWS_A_PART, len(actions.code))
+        end = int(np.searchsorted(actions.trace, actions.trace[end - 1], side="right"))
+        yield Actions(actions.names, actions.code[begin:end], actions.trace[begin:end])
+        begin = end
 
 
 def _pairs(actions: Actions) -> npt.NDArray[np.int64]:
@@ -151,9 +172,10 @@ def statistics(spark: SparkSession, runs: Sequence[TraceRun]) -> tuple[RunStatis
     """Aggregate each of some runs; raises `BadTracesError` for a file that is missing, changed or not readable."""
     looks = [partial(_count, keeps_discarded=run.parameters.profile.switches.keeps_discarded) for run in runs]
     keys = ("run", "quantity", "value", "name", "after", "problem")
-    counted = collected(
-        file_rows(spark, runs, looks, _COUNTED).groupBy(*keys).agg(functions.sum("times").alias("times"))
-    )
+    with described(spark, "count events, and the transactions that they are of"):
+        counted = collected(
+            file_rows(spark, runs, looks, _COUNTED).groupBy(*keys).agg(functions.sum("times").alias("times"))
+        )
     found: list[dict[str, Counter[Any]]] = [{} for _ in runs]
     for row in counted:
         key = row["value"] if row["after"] is None else (row["name"], row["after"])
@@ -195,9 +217,9 @@ def _rarest(spark: SparkSession, runs: Sequence[TraceRun], pairs: Sequence[Pairs
     by_rarity = Window.partitionBy("run").orderBy(functions.col("problem").desc_nulls_last(), "score", "trace")
     frame = file_rows(spark, runs, looks, _RARE).withColumn("place", functions.row_number().over(by_rarity))
     found: list[list[RareTrace]] = [[] for _ in runs]
-    for row in sorted(
-        collected(frame.where(functions.col("place") <= RAREST)), key=lambda row: (row["run"], row["place"])
-    ):
+    with described(spark, "find the traces with the rarest pairs of actions"):
+        rows = collected(frame.where(functions.col("place") <= RAREST))
+    for row in sorted(rows, key=lambda row: (row["run"], row["place"])):
         found[row["run"]].append(RareTrace(row["trace"], row["score"] / MILLIONTHS))
     return [tuple(of_run) for of_run in found]
 

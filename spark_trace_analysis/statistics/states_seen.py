@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from model_check.check import check
 from model_check.question import Question
+from spark_trace_analysis.cluster.jobs import described
 from spark_trace_analysis.traces.event_source import walker_of
 from spark_trace_analysis.traces.manifest import SPECIFICATION, Parameters, TraceRun
 
@@ -67,5 +68,6 @@ def count_states(spark: SparkSession, runs: Sequence[Parameters]) -> list[int]:
 
     tasks = min(spark.sparkContext.defaultParallelism, len(blocks))
     distinct = spark.range(0, len(blocks), 1, tasks).mapInArrow(visit, "run bigint, state bigint").distinct()
-    counted = {row["run"]: row["count"] for row in distinct.groupBy("run").count().collect()}
+    with described(spark, "count the states that walks have seen"):
+        counted = {row["run"]: row["count"] for row in distinct.groupBy("run").count().collect()}
     return [counted[number] for number in range(len(runs))]

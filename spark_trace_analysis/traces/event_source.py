@@ -20,6 +20,13 @@ class Events(NamedTuple):
     words: Mapping[str, Sequence[str]]
 
 
+FILES = 100
+"""So many files are enough to share out a run, to go on with it, and to show its progress."""
+
+LARGEST_FILE = 20
+"""Of walks this makes 12 million events, some 25 MB: what readers of many files like, and a task holds in memory."""
+
+
 @dataclass(frozen=True)
 class EventSource:
     """A source of the events of traces, which depend on the trace's number and the run's parameters alone.
@@ -29,7 +36,8 @@ class EventSource:
     of, packages
         What the traces are of, as ``Parameters.of`` says it; the project's packages on whose sources the events depend.
     events_a_file, events_a_block
-        About how many events a file and a row group should hold, if all traces take all their steps.
+        About how many events a file and a row group should hold, if all traces take all their steps. Files of a run
+        that would have more than `FILES` of them are larger, up to `LARGEST_FILE` times.
     make
         Gives traces number ``first`` to ``first + count - 1``; a function of a module, which Spark's workers import.
     steps
@@ -45,7 +53,9 @@ class EventSource:
 
     def traces_a_file(self, parameters: Parameters) -> int:
         """How many traces each file but the last one holds."""
-        return max(self.events_a_file // parameters.steps, 1)
+        even = parameters.traces * parameters.steps // FILES
+        events = min(max(self.events_a_file, even), LARGEST_FILE * self.events_a_file)
+        return max(events // parameters.steps, 1)
 
     def traces_a_block(self, parameters: Parameters) -> int:
         """How many traces each row group but a file's last one holds."""

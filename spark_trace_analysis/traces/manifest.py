@@ -1,4 +1,4 @@
-"""The manifest of a folder of simulated traces: ``manifest.json`` beside the Parquet files.
+"""The manifest of a folder of simulated traces: ``_manifest.json`` beside the Parquet files.
 
 From its parameters alone every trace can be made again; from its checksums a changed byte is found.
 """
@@ -23,10 +23,11 @@ from model_check.instances import load_instance
 from model_check.walks.choices import GUIDED
 from model_check.world import NO_FAULTS, QUIET, Environment, Profile, World
 from spark_trace_analysis.errors import BadTracesError
+from spark_trace_analysis.tables.traces import EVENTS_TABLE
+from spark_trace_analysis.traces.run_layout import MANIFEST, manifest_of
 from spark_trace_analysis.traces.schema import SCHEMA_VERSION
 from spec.constants import Instance
 
-MANIFEST = "manifest.json"
 RECORDED = "recorded"
 SPECIFICATION = "specification"
 UNIFORM = "uniform"
@@ -95,6 +96,13 @@ class Parameters:
             f"{of} --profile {self.profile}{faults} --instance {self.world.instance.name} --steps {self.steps}{choice}"
             f" --seed {self.seed}"
         )
+
+    @property
+    def partition(self) -> str:
+        """The folder of the run below a directory of many: by its profile, and by a name that no other run has."""
+        digest = hashlib.sha256(json.dumps(self.to_json()).encode()).hexdigest()[:8]
+        name = f"{Path(self.world.instance.name).stem}-{self.choice}-{digest}"
+        return EVENTS_TABLE.folder(profile=self.profile.name, run=name)
 
     def to_json(self) -> dict[str, Any]:
         """The parameters as plain data, the world by its names."""
@@ -166,7 +174,7 @@ def make_manifest(
 
 
 def write_manifest(folder: Location, manifest: Manifest) -> bool:
-    """Write ``manifest.json`` into a folder that has none; says whether it was written."""
+    """Write ``_manifest.json`` into a folder that has none; says whether it was written."""
     content = asdict(manifest) | {"parameters": manifest.parameters.to_json()}
     return create_whole(folder / MANIFEST, json.dumps(content, indent=2) + "\n")
 
@@ -198,7 +206,7 @@ def other_parameter(there: Parameters, asked: Parameters) -> str | None:
 
 
 def read_manifest(folder: Location) -> Manifest:
-    """Read and check ``manifest.json`` of a folder.
+    """Read and check the manifest of a folder.
 
     Raises
     ------
@@ -207,7 +215,7 @@ def read_manifest(folder: Location) -> Manifest:
     ModelCheckError
         As ``parameters_of``.
     """
-    path = folder / MANIFEST
+    path = manifest_of(folder)
     try:
         content = read_json(path)
     except FileNotFoundError:

@@ -14,14 +14,15 @@ from files.reading import size_of
 from files.remote_path import Location
 from files.writing import write_whole
 from spark_trace_analysis.errors import BadTracesError
-from spark_trace_analysis.traces.manifest import MANIFEST, TraceRun, read_manifest
+from spark_trace_analysis.traces.manifest import TraceRun, read_manifest
+from spark_trace_analysis.traces.run_layout import MANIFEST, run_folders
 from spark_trace_analysis.traces.schema import difference
 
 BESIDE_RECORDED = "world.json"
 
 
 def find_runs(folder: Location) -> list[TraceRun]:
-    """Give the run in a folder, or the runs in its sub-folders in the order of their names; raises `BadTracesError`."""
+    """Give the run in a folder, or those in its sub-folders and partitions by their names; raises `BadTracesError`."""
     if not folder.exists():
         message = f"{folder}: there is no such folder"
         raise BadTracesError(message)
@@ -31,9 +32,7 @@ def find_runs(folder: Location) -> list[TraceRun]:
     if not any(folder.iterdir()):
         message = f"{folder}: the folder is empty; expected what `halfcheck simulate --out` wrote"
         raise BadTracesError(message)
-    if (folder / MANIFEST).exists():
-        return [open_run(folder)]
-    found = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}") if not path.parent.name.startswith("."))
+    found = list(run_folders(folder))
     if not found:
         message = f"{folder}: no {MANIFEST} in it or in a folder of it; expected what `halfcheck simulate --out` wrote"
         raise BadTracesError(message)

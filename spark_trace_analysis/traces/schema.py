@@ -1,4 +1,4 @@
-"""The Arrow and Parquet form of events: one schema, built from the fields that ``spec.events`` declares.
+"""The Arrow and Parquet form of events: the schema of the table ``events``, and codes for its words.
 
 Numbers of low cardinality that stand for words (``event``, ``action``) are dictionaries, so that a file says the words
 and costs the numbers.
@@ -12,7 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from spark_trace_analysis.errors import BadTracesError
-from spec.events import EVENTS, FIELDS
+from spark_trace_analysis.tables.traces import EVENTS_TABLE
+from spec.events import EVENTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 SCHEMA_VERSION = 2
@@ -24,15 +25,7 @@ SCHEMA_VERSION = 2
 ACTIONS = tuple(action.name for action in TRANSACTIONAL_MESSAGES.actions)
 """The actions of the specification, in its order."""
 
-_KINDS = {
-    "int8": pa.int8(),
-    "int16": pa.int16(),
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "string": pa.dictionary(pa.int16(), pa.string()),
-}
-
-EVENT_SCHEMA = pa.schema([pa.field(field.name, _KINDS[field.kind], nullable=False) for field in FIELDS])
+EVENT_SCHEMA = EVENTS_TABLE.schema
 
 
 def to_batch(columns: Mapping[str, npt.NDArray[Any]], words: Mapping[str, Sequence[str]]) -> pa.RecordBatch:
@@ -89,10 +82,31 @@ def difference(found: pa.Schema) -> str | None:
         place = found.get_field_index(field.name)
         if place < 0:
             return f"has no column {field.name!r}"
-        if found.field(place).type != field.type:
+        if not _is_taken_for(found.field(place).type, field.type):
             return f"has column {field.name!r} as {found.field(place).type}, expected {field.type}"
     extra = [name for name in found.names if EVENT_SCHEMA.get_field_index(name) < 0]
     return f"has a column {extra[0]!r} that is not in schema version {SCHEMA_VERSION}" if extra else None
+
+
+def _is_taken_for(found: pa.DataType, expected: pa.DataType) -> bool:
+    """Whether a column is read as if it had the expected type: words as strings of any kind, dictionaries or not."""
+    if found == expected:
+        return True
+    values = found.value_type if pa.types.is_dictionary(found) else found
+    is_text = pa.types.is_string(values) or pa.types.is_large_string(values) or pa.types.is_string_view(values)
+    return bool(is_text and pa.types.is_dictionary(expected))
+
+
+WORDS = [field.name for field in EVENT_SCHEMA if pa.types.is_dictionary(field.type)]
+"""The columns that readers of files take as dictionaries, however they were written."""
+
+
+def as_events(table: pa.Table) -> pa.Table:
+    """Rows of a file with the types of `EVENT_SCHEMA`, whatever kind of strings its words were."""
+    for name in WORDS:
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, name, table[name].cast(pa.string()))
+    return table.cast(EVENT_SCHEMA)
 
 
 def null_in(column: str) -> BadTracesError:

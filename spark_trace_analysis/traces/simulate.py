@@ -21,17 +21,17 @@ from pyspark.sql import SparkSession
 
 from files.remote_path import Location, RemotePath
 from spark_trace_analysis.cluster.file_tasks import make_files
-from spark_trace_analysis.cluster.jobs import watched
+from spark_trace_analysis.cluster.jobs import described, watched
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
 from spark_trace_analysis.traces.event_source import WALKS, EventSource
 from spark_trace_analysis.traces.manifest import (
-    MANIFEST,
     Parameters,
     TraceRun,
     make_manifest,
     other_parameter,
     source_fingerprint,
 )
+from spark_trace_analysis.traces.run_layout import has_manifest
 from spark_trace_analysis.traces.runs import open_run
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA, to_batch
 from spark_trace_analysis.traces.unfinished_run import (
@@ -108,7 +108,7 @@ def find_complete(parameters: Parameters, out: Location, source: EventSource = W
 
 
 def _complete(parameters: Parameters, out: Location, source: EventSource) -> Simulation | None:
-    if not (out / MANIFEST).is_file():
+    if not has_manifest(out):
         if not out.exists() or (out.is_dir() and (is_work_alone(out) or is_unfinished(out))):
             return None
         message = f"--out {out}: there is something else in it already; give a new or empty folder"
@@ -232,14 +232,17 @@ def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource
     sources, packages = _sources_here(source.packages), source.packages
     cores = spark.sparkContext.defaultParallelism
     tasks = min(max(len(firsts) // _FILES_A_TASK, cores), _TASKS_A_CORE * cores, len(firsts))
-    return make_files(
-        spark,
-        len(firsts),
-        lambda place: _find_or_write(parameters, source, unfinished, firsts[place]),
-        tasks,
-        refuse=lambda: _other_version(sources, _sources_here(packages)),
-        gives_up=isinstance(unfinished.folder, RemotePath),
-    )
+    with described(
+        spark, f"simulate {parameters.traces:,} traces of {parameters.profile}, {parameters.environment_name}"
+    ):
+        return make_files(
+            spark,
+            len(firsts),
+            lambda place: _find_or_write(parameters, source, unfinished, firsts[place]),
+            tasks,
+            refuse=lambda: _other_version(sources, _sources_here(packages)),
+            gives_up=isinstance(unfinished.folder, RemotePath),
+        )
 
 
 @cache

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spark_trace_analysis.traces.schema import action_codes, event_codes, null_in, out_of_order
+from spark_trace_analysis.traces.schema import WORDS, action_codes, event_codes, null_in, out_of_order
 
 ROWS_A_PIECE = 1 << 18
 
@@ -52,7 +52,7 @@ def read_whole_traces(file: pa.NativeFile) -> Iterator[WholeTraces]:
     """
     held: list[_Columns] = []
     last = None
-    for batch in pq.ParquetFile(file).iter_batches(ROWS_A_PIECE, columns=[*_READ, "step"]):
+    for batch in pq.ParquetFile(file, read_dictionary=WORDS).iter_batches(ROWS_A_PIECE, columns=[*_READ, "step"]):
         if batch.num_rows == 0:
             continue
         _require_no_null(batch)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from files.writing import appearing
+from spark_trace_analysis.audit.columns.audited_tables import TRANSACTIONS
 from spark_trace_analysis.audit.columns.bucket import Bucket, Flags, Numbers, ranges
 from spark_trace_analysis.audit.columns.straight_histories import STATES, Straight
 from spark_trace_analysis.audit.rules.state import TransactionState
@@ -30,33 +31,7 @@ if TYPE_CHECKING:
     from files.remote_path import Location
 
 
-_WORD = pa.dictionary(pa.int8(), pa.string())
-_NAME = pa.dictionary(pa.int32(), pa.string())
-_EVENT = [("event", pa.string()), *((name, pa.int64()) for name in ("at", "time", "queue", "offset"))]
-ROW_SCHEMA = pa.schema(
-    [
-        ("unique_key", pa.string()),
-        ("group", _NAME),
-        ("topic", _NAME),
-        ("state", _WORD),
-        ("also", pa.list_(pa.string())),
-        ("deliveries", pa.int64()),
-        ("checks", pa.int64()),
-        ("put_backs", pa.int64()),
-        ("half_offsets", pa.list_(pa.int64())),
-        ("op_offsets", pa.list_(pa.int64())),
-        ("resembles", pa.list_(pa.string())),
-        ("keys", pa.string()),
-        ("tags", _NAME),
-        ("born", pa.int64()),
-        ("immunity_ms", pa.int64()),
-        ("unknown_cause", pa.string()),
-        ("first_offset", pa.int64()),
-        ("half_at", pa.int64()),
-        *((name, pa.timestamp("ms", "UTC")) for name in Moments._fields),
-        ("history", pa.list_(pa.struct(_EVENT))),
-    ]
-)
+ROW_SCHEMA = TRANSACTIONS.schema
 """A row of the files that an audit writes, one a transaction."""
 
 _REPEATED = [
@@ -99,7 +74,7 @@ def rows_chosen(rows: Sequence[TransactionRow], selection: Selection) -> Iterato
 
 def _histories(histories: Sequence[tuple[HistoryEvent, ...]], kind: pa.ListType) -> pa.ListArray:
     """The events of all rows one behind the other, and where each row's end."""
-    columns = zip(*chain.from_iterable(histories), strict=True) if any(histories) else ((),) * len(_EVENT)
+    columns = zip(*chain.from_iterable(histories), strict=True) if any(histories) else ((),) * len(HistoryEvent._fields)
     fields = list(kind.value_type)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, fields, strict=True)]
     ends = pa.array([0, *accumulate(map(len, histories))], pa.int32())
@@ -179,7 +154,7 @@ def _history(bucket: Bucket, records: Numbers, sizes: Numbers, op_places: Number
     offset[~is_op], offset[is_op] = bucket.column("queue_offset")[records], bucket.op_column("op_offset")[op_places]
     words = pa.DictionaryArray.from_arrays(pa.array(word), pa.array(EVENTS)).cast(pa.string())
     columns = [words, *(pa.array(column) for column in (at, time, queue, offset))]
-    return _lists(lengths, pa.StructArray.from_arrays(columns, [name for name, _ in _EVENT]))
+    return _lists(lengths, pa.StructArray.from_arrays(columns, list(HistoryEvent._fields)))
 
 
 def _lists(lengths: Numbers, values: pa.Array) -> pa.ListArray:

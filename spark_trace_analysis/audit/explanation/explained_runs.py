@@ -13,12 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from files.parquet import read_parquet
+from files.parquet import parquet_file
 from files.temporary_folder import temporary_folder
 from reference.format.broker_conf import BrokerConf
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, judge_recorded
+from spark_trace_analysis.cluster.jobs import described
 from spark_trace_analysis.errors import TraceAnalysisError
-from spark_trace_analysis.traces.schema import EVENT_SCHEMA
+from spark_trace_analysis.traces.schema import as_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -97,11 +98,12 @@ def explain_some(
 
     places = spark.range(0, len(asked), 1, min(4 * spark.sparkContext.defaultParallelism, max(len(asked), 1)))
     places.mapInArrow(ask, _COLUMNS).createOrReplaceTempView("asked")
-    rows = spark.sql("""
-        SELECT run, sum(accepted) AS accepted, sum(refused) AS refused, min(problem) AS problem,
-            min(if(refused = 1, struct(trace, step, event, guard), NULL)) AS least
-        FROM asked GROUP BY run ORDER BY run
-    """).collect()
+    with described(spark, f"ask whether the specification explains {len(asked):,} traces"):
+        rows = spark.sql("""
+            SELECT run, sum(accepted) AS accepted, sum(refused) AS refused, min(problem) AS problem,
+                min(if(refused = 1, struct(trace, step, event, guard), NULL)) AS least
+            FROM asked GROUP BY run ORDER BY run
+        """).collect()
     explained = []
     for row in rows:
         least: tuple[Any, Any, Any, Any] = row["least"] or (None, None, None, None)
@@ -122,11 +124,20 @@ def _chosen(run: TraceRun, number: int) -> Iterator[tuple[Any, int]]:
         before += file.traces
 
 
+def _groups_with(metadata: Any, trace: int) -> list[int]:
+    """The row groups that may have rows of a trace, by their statistics."""
+    place = metadata.schema.names.index("trace")
+    statistics = [metadata.row_group(group).column(place).statistics for group in range(metadata.num_row_groups)]
+    return [group for group, known in enumerate(statistics) if known is None or known.min <= trace <= known.max]
+
+
 def _ask(path: Location, place: int, question: RecordedQuestion) -> dict[str, Any]:
     """Cut one trace out of a file, and validate it; a failure becomes a row and is not raised."""
-    table = read_parquet(path)
-    numbers = pc.unique(table["trace"]).sort().to_pylist()
-    rows = table.filter(pc.equal(table["trace"], numbers[place])).cast(EVENT_SCHEMA)
+    with parquet_file(path) as opened:
+        numbers = pc.unique(opened.read(["trace"])["trace"]).sort().to_pylist()
+        groups = [opened.read_row_group(group) for group in _groups_with(opened.metadata, numbers[place])]
+    table = pa.concat_tables(groups)
+    rows = as_events(table.filter(pc.equal(table["trace"], numbers[place])))
     with temporary_folder() as folder:
         file = folder / "trace.parquet"
         pq.write_table(rows, file)

@@ -12,8 +12,9 @@ from model_check.world import NO_FAULTS, Profile, World
 from spark_trace_analysis.audit.explanation.trace_verdict import validation_settings
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
 from spark_trace_analysis.ingest.observed_rows import observed
-from spark_trace_analysis.traces.manifest import MANIFEST, read_manifest
+from spark_trace_analysis.traces.manifest import read_manifest
 from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row, read_recorded_traces
+from spark_trace_analysis.traces.run_layout import MANIFEST, has_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +151,7 @@ def _follow(path: Path, trace: RecordedTrace, question: RecordedQuestion) -> Rec
 
 
 def _instance_beside(path: Path) -> Instance:
-    if not (path.parent / MANIFEST).is_file():
+    if not has_manifest(path.parent):
         message = (
             f"{path}: its events name actions, but no {MANIFEST} beside it says in which instance it was walked; "
             f"give --instance NAME"

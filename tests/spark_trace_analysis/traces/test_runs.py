@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from spark_trace_analysis.errors import BadTracesError
-from spark_trace_analysis.traces.manifest import MANIFEST, TraceRun, read_manifest, write_manifest
+from spark_trace_analysis.traces.manifest import TraceRun, read_manifest, write_manifest
+from spark_trace_analysis.traces.run_layout import MANIFEST
 from spark_trace_analysis.traces.runs import find_runs
 
 WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], TraceRun]
@@ -63,7 +64,7 @@ def add_file(folder: Path) -> None:
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no manifest": (lambda folder: (folder / MANIFEST).unlink(), "no manifest.json"),
+    "no manifest": (lambda folder: (folder / MANIFEST).unlink(), "no _manifest.json"),
     "manifest is no JSON": (lambda folder: (folder / MANIFEST).write_text("{"), "manifest.json: not JSON"),
     "manifest is a list": (lambda folder: (folder / MANIFEST).write_text("[]"), "schema version None"),
     "other schema version": (
