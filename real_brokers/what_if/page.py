@@ -45,7 +45,8 @@ connection. A workload now says which (`client.heartbeat_on_connect`).
 ## What is open
 
 `steady` on 4.5.1 doubles 3.3 % where the model says 4.7 to 33 %, and half of its measures lie outside with that: how
-often rounds of 4.5.1 fall behind the op queue is not yet right. Why is not known; rates of 4.5.1 are too high until then.
+often rounds of 4.5.1 fall behind the op queue is not yet right. Why is not known; until then rates of 4.5.1 are too
+high.
 """
 
 
