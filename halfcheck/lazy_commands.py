@@ -126,10 +126,12 @@ class LazyCommands(TyperGroup):
 
 
 def without_types_of_flags(parameters: list[Any]) -> list[Any]:
-    """The same parameters; what takes no value shows none in the help."""
+    """The same parameters; what takes no value shows none in the help, and a place on any file system is a path."""
     for parameter in parameters:
         if getattr(parameter, "is_flag", False) and parameter.metavar is None:
             parameter.metavar = ""
+        elif parameter.bare_type() == "Any":
+            parameter.display_type = lambda _context: "<path>"
     return parameters
 
 

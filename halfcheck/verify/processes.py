@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PACKAGES = (
     "spec", "files", "document", "model_check", "reference", "fuzz", "spark_trace_analysis", "conformance", "wire",
-    "halfcheck",
+    "halfcheck", "traffic",
 )  # fmt: skip
 _MISSING = object()
 

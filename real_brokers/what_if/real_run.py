@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from conformance.releases.jars import release_called
+from files.content import parse_json
 from files.reading import read_text
 from files.writing import write_whole
 from real_brokers.errors import RealBrokerError
@@ -77,7 +78,7 @@ class RunFacts:
         """Those of a run that was kept; of a golden store only the number of transactions is known beside it."""
         if trial.golden:
             return cls(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {})
-        given: dict[str, Any] = json.loads(read_text(store / RUN_FILE, _MOST_JSON))
+        given: dict[str, Any] = parse_json(read_text(store / RUN_FILE, _MOST_JSON))
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
         }

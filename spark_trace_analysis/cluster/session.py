@@ -170,7 +170,7 @@ def failures_in_one_line() -> Iterator[None]:
         reason = reasons[-1] if reasons else (lines[0] if lines else type(failure).__name__)
         message = f"Spark gave up: {reason}"
         raise SparkFailedError(message) from failure
-    except ConnectionError as failure:
+    except (ConnectionAbortedError, ConnectionRefusedError, ConnectionResetError) as failure:
         message = f"Spark gave up: its Java has ended ({failure.strerror}); was it killed, or out of memory?"
         raise SparkFailedError(message) from failure
 

@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 
 from files.errors import UnwritableFileError
 from files.writing import write_whole
+from spark_trace_analysis.audit.audit_folders import named
 from spark_trace_analysis.cluster.jobs import described
 from spark_trace_analysis.errors import BadOptionError, DisagreementError
 from spark_trace_analysis.judge.both_ways import TraceJudgement
@@ -69,7 +70,7 @@ def write_verdicts(spark: SparkSession, runs: Sequence[TraceRun], judgement: Tra
         (unfinished / RUNS.name).mkdir()
         _write_runs(runs, unfinished / RUNS.name / f"{RUNS.name}.parquet")
         write_whole(unfinished / MANIFEST, json.dumps(_manifest(runs, told), indent=2) + "\n")
-        unfinished.rename(out)
+        named(unfinished, out)
     except OSError as failure:
         raise _cannot_write(out, failure.strerror or str(failure)) from failure
 

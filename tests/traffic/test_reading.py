@@ -64,7 +64,7 @@ def test_a_section_and_a_key_without_a_source_are_asked_for(section: str) -> Non
 
 
 def test_each_default_has_a_source_and_is_what_its_key_takes() -> None:
-    assert len(all_defaults()) == 13
+    assert len(all_defaults()) == 14
     for section, key, default in all_defaults():
         assert default.source.startswith("apache/rocketmq"), (section, key)
     assert workload().client.total_timeout_ms is None

@@ -22,6 +22,7 @@ from spark_trace_analysis.traces import simulate as simulation
 from spark_trace_analysis.traces import unfinished_run
 from spark_trace_analysis.traces.event_source import WALKS, Events, remade_events, walk_the_specification
 from spark_trace_analysis.traces.manifest import Parameters, TraceRun, parameters_of, source_fingerprint
+from spark_trace_analysis.traces.run_layout import MANIFEST
 from spark_trace_analysis.traces.runs import find_runs
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA
 from spark_trace_analysis.traces.simulate import Progress, find_complete, prepare, simulate
@@ -184,7 +185,7 @@ def test_a_run_that_was_cut_short_is_gone_on_with(
         with pytest.raises(KeyboardInterrupt):
             simulate(spark, SMALL, tmp_path / "run")
     partial = tmp_path / "run"
-    with pytest.raises(BadTracesError, match=r"no manifest\.json in it"):
+    with pytest.raises(BadTracesError, match=r"no _manifest\.json in it"):
         find_runs(partial)
     names = [file.name for file in undisturbed.run.manifest.files]
     (partial / names[0]).unlink()
@@ -196,7 +197,7 @@ def test_a_run_that_was_cut_short_is_gone_on_with(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "undisturbed"]
 
 
-@pytest.mark.parametrize("moment", ["notes", "manifest.json"])
+@pytest.mark.parametrize("moment", ["notes", MANIFEST])
 def test_a_run_that_died_before_or_after_its_manifest_is_completed(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
@@ -213,7 +214,7 @@ def test_a_run_that_died_before_or_after_its_manifest_is_completed(
             patched.setattr(unfinished_run, "remove_work", interrupt)
         with pytest.raises(KeyboardInterrupt):
             simulate(spark, few, tmp_path / "run")
-    assert (tmp_path / "run" / "manifest.json").exists() is (moment != "notes")
+    assert (tmp_path / "run" / MANIFEST).exists() is (moment != "notes")
     done = simulate(spark, few, tmp_path / "run")
     assert done.reused is (moment != "notes")
     assert content_of(tmp_path / "run") == content_of(tmp_path / "undisturbed")
