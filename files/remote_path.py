@@ -22,6 +22,8 @@ from files.errors import UnreadableFileError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from _typeshed import WriteableBuffer
+
     from files.remote_file_system import RemoteEntry, RemoteFileSystem
 
 SCHEMES: Final = {"s3": "s3", "s3a": "s3", "gs": "gs", "abfs": "abfs", "abfss": "abfss", "hdfs": "hdfs"}
@@ -154,8 +156,10 @@ class RemotePath:
     def mkdir(self, *, parents: bool = True, exist_ok: bool = True) -> None:
         """Nothing: a folder is there with the first file in it."""
 
-    def unlink(self, *, missing_ok: bool = True) -> None:  # noqa: ARG002 (as of pathlib)
-        """Delete the file, if it is there."""
+    def unlink(self, *, missing_ok: bool = False) -> None:
+        """Delete the file; raises `FileNotFoundError` where none is there, unless it may be missing."""
+        if not missing_ok and not self.exists():
+            raise FileNotFoundError(errno.ENOENT, "there is no such file", str(self))
         self.system.delete(self.key)
 
     def open_file(self) -> io.BufferedReader:
@@ -186,12 +190,13 @@ class _RemoteFile(io.RawIOBase):
     def tell(self) -> int:
         return self._at
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        end = min(self._at + len(buffer), self._size)
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        room = memoryview(buffer).cast("B")
+        end = min(self._at + len(room), self._size)
         if end <= self._at:
             return 0
         content = self._path.system.read(self._path.key, self._at, end)
-        buffer[: len(content)] = content
+        room[: len(content)] = content
         self._at += len(content)
         return len(content)
 

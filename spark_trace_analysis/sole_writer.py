@@ -123,7 +123,7 @@ def _release(claim: FolderClaim) -> None:
         if isinstance(claim.folder, Path):
             claim.folder.rmdir()
         elif claim.folder.scheme == "hdfs":  # an object store has no folders
-            claim.folder.unlink()
+            claim.folder.unlink(missing_ok=True)
 
 
 def _lives(folder: Location, number: int) -> bool:
@@ -161,7 +161,7 @@ def _machine() -> str:
     boot = namespace = ""
     with suppress(OSError):
         boot = read_bytes_of_the_system("/proc/sys/kernel/random/boot_id")
-        namespace = os.readlink("/proc/self/ns/pid")  # noqa: PTH115 (its target is no path)
+        namespace = str(Path("/proc/self/ns/pid").readlink())
     return f"{socket.gethostname()} {boot} {namespace}"
 
 

@@ -15,10 +15,10 @@ from benchmarks.probabilities.splitting import (
     RARE_WORLDS,
     Repeated,
     Repetition,
-    kept_rare,
+    rare_world_of,
 )
 from benchmarks.probabilities.storm import prepare_storm
-from benchmarks.probabilities.worlds import STEPS, WORLDS, Compared, ComparedClause, kept_world
+from benchmarks.probabilities.worlds import STEPS, WORLDS, Compared, ComparedClause, compared_world_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,8 +33,8 @@ def main(walks: int, repetitions: int) -> None:
     """Measure what is not kept below `build/probabilities`, on two processes; print the tables and write them."""
     prepare_storm()
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        walked = [pool.submit(kept_world, number, walks) for number in range(len(WORLDS))]
-        rare = [pool.submit(kept_rare, number, POPULATIONS, repetitions) for number in range(len(RARE_WORLDS))]
+        walked = [pool.submit(compared_world_of, number, walks) for number in range(len(WORLDS))]
+        rare = [pool.submit(rare_world_of, number, POPULATIONS, repetitions) for number in range(len(RARE_WORLDS))]
         worlds = [_compared_out_of(one.result()) for one in walked]
         split = [row for one in rare for row in _repeated_out_of(one.result())]
     text = "\n".join(report(worlds, split))

@@ -112,7 +112,7 @@ def exact_shares(world: tuple[str, str, str, str]) -> dict[str, float]:
     return {name: share for name, share in shares.items() if share < LARGEST}
 
 
-def kept_rare(number: int, populations: int, repetitions: int) -> Any:
+def rare_world_of(number: int, populations: int, repetitions: int) -> Any:
     """The exact shares and the repetitions of the rare world of this number, as plain data, each kept."""
     world = RARE_WORLDS[number]
     name = "-".join(world)

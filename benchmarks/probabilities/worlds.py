@@ -126,7 +126,7 @@ def compared(profile: str, faults: str, instance: str, weights: str, *, walks: i
     )
 
 
-def kept_world(number: int, walks: int) -> Any:
+def compared_world_of(number: int, walks: int) -> Any:
     """The world of this number as plain data, kept."""
 
     def make() -> Any:

@@ -222,6 +222,7 @@ def _broker(file: Path | None, version: str, more: Iterable[Setting] = ()) -> Si
     from halfcheck.commands.conf import refuse_rocksdb
     from model_check.world import Profile
     from reference.format.broker_conf import broker_conf_of, settings
+    from reference.versions.versions import switches_of
     from traffic.errors import TrafficError
     from traffic.simulation.simulated_broker import SimulatedBroker
 
@@ -232,7 +233,7 @@ def _broker(file: Path | None, version: str, more: Iterable[Setting] = ()) -> Si
     name = version_of(Profile.of(version)) if version == _FIXED else version
     try:
         broker = SimulatedBroker.of(name, release, (*given, *more))
-        broker.switches  # noqa: B018 - a switch that there is not is refused before anything runs
+        switches_of(name)
     except ValueError as error:
         message = f"--version {error}"
         raise TrafficError(message) from None

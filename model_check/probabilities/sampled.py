@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from scipy.special import betaincinv
 
+from model_check.probabilities.exact_interval import exact_interval
 from model_check.walks.guided.account import Estimate, estimate
 from model_check.walks.guided.state_space import LAW, are_violated
 from model_check.walks.walk import Walker
@@ -41,17 +41,8 @@ class SampledShare:
         return self.hits / self.walks
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """The shares for which so many hits, or so few, are not too unlikely (C. Clopper and E. Pearson, 1934).
-
-        Examples
-        --------
-        >>> SampledShare(0, 1_000_000).interval()[1] < 3.7e-6
-        True
-        """
-        tail = (1 - confidence) / 2
-        low = 0.0 if self.hits == 0 else float(betaincinv(self.hits, self.walks - self.hits + 1, tail))
-        high = 1.0 if self.hits == self.walks else float(betaincinv(self.hits + 1, self.walks - self.hits, 1 - tail))
-        return low, high
+        """The exact one."""
+        return exact_interval(self.hits, self.walks, confidence)
 
     def to_json(self) -> dict[str, Any]:
         """The share as plain data."""

@@ -37,8 +37,8 @@ def compared_run(store: Path, version: str, trial: TrafficTrial, runs: int = RUN
     for name, value in real.items():
         drawn = sorted(values[name] for values in simulated if name in values)
         if drawn:
-            each = (round(number, 6) for number in (value, drawn[0], drawn[len(drawn) // 2], drawn[-1]))
-            found.append((name, _UNITS[name], *each))  # type: ignore[arg-type]
+            least, middle, most = (round(drawn[place], 6) for place in (0, len(drawn) // 2, -1))
+            found.append((name, _UNITS[name], round(value, 6), least, middle, most))
     return ComparedRun(
         release=version,
         trial=trial.name,

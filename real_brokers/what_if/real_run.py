@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -13,7 +14,6 @@ from conformance.releases.jars import release_called
 from files.content import parse_json
 from files.reading import read_text
 from files.writing import write_whole
-from real_brokers.errors import RealBrokerError
 from real_brokers.rocketmq.broker import RealBroker
 from real_brokers.what_if.led_traffic import LedTraffic
 from reference.format.system_topics import HALF_TOPIC
@@ -107,12 +107,13 @@ def _led_workload(broker: RealBroker, trial: TrafficTrial, seed: int) -> RunFact
     traffic = LedTraffic(broker.address, workload, seed, trial.transactions)
     kills = _Kills(broker, trial.lives_s)
     began, began_ms = time.monotonic(), now_ms()
-    kills.start()
-    over = _Drained(broker, kills)
-    try:
-        traffic.run(over.goes_on)
-    finally:
-        kills.end()
+    with ThreadPoolExecutor(1) as beside:
+        killing = beside.submit(kills.run)
+        try:
+            traffic.run(_Drained(broker, kills).goes_on)
+        finally:
+            kills.ends.set()
+        killing.result()
     answered = sorted(traffic.answered_ms) or [0.0]
     lasted_s = max(one.begun_s for one in traffic.all) - began
     return RunFacts(
@@ -158,42 +159,30 @@ class _Drained:
             return False
 
 
-class _Kills(threading.Thread):
+class _Kills:
     """Kills a broker whenever a process of it has served for its time, and starts it again at once."""
 
     def __init__(self, broker: RealBroker, lives_s: tuple[float, ...]) -> None:
-        super().__init__(daemon=True)
+        self.ends = threading.Event()
+        """Nothing is killed any more."""
         self.is_up = True
         self.deaths: list[int] = []
         self.away_ms: list[int] = []
         self._broker, self._lives_s = broker, lives_s
-        self._ends = threading.Event()
-        self._error: BaseException | None = None
 
     def run(self) -> None:
-        """Kill it until it is told to end."""
-        try:
-            for life_s in self._lives_s:
-                if self._ends.wait(life_s):
-                    return
-                self.is_up = False
-                self.deaths.append(now_ms())
-                self._broker.kill_broker()
-                serving = threading.Thread(target=self._note_serving, args=(self.deaths[-1],), daemon=True)
-                serving.start()
-                self._broker.start_broker()
-                serving.join()
-                self.is_up = True
-        except BaseException as error:  # noqa: BLE001 - whoever leads the run raises it again
-            self._error = error
-
-    def end(self) -> None:
-        """Let it be over; raises what went wrong meanwhile."""
-        self._ends.set()
-        self.join()
-        if self._error is not None:
-            message = f"the broker was not started again: {self._error}"
-            raise RealBrokerError(message) from self._error
+        """Kill it after each of its lives, until it ends; raises `RealBrokerError` where it does not start again."""
+        for life_s in self._lives_s:
+            if self.ends.wait(life_s):
+                return
+            self.is_up = False
+            self.deaths.append(now_ms())
+            self._broker.kill_broker()
+            serving = threading.Thread(target=self._note_serving, args=(self.deaths[-1],), daemon=True)
+            serving.start()
+            self._broker.start_broker()
+            serving.join()
+            self.is_up = True
 
     def _note_serving(self, died_ms: int) -> None:
         _wait_until(lambda: _takes_connections(self._broker))

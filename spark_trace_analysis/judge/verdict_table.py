@@ -44,7 +44,7 @@ _HOW: Any = {
     "column_encoding": {"trace": "DELTA_BINARY_PACKED"},
 }
 _OF_FILE = {"file": "string", "rows": "bigint", "size_bytes": "bigint", "sha256": "string"}
-_TOLD = {**_OF_FILE, "property": "string", "broken": "bigint", "unwritable": "string"}
+_ROW = {**_OF_FILE, "property": "string", "broken": "bigint", "unwritable": "string"}
 
 
 def write_verdicts(spark: SparkSession, runs: Sequence[TraceRun], judgement: TraceJudgement, out: Path) -> None:
@@ -65,11 +65,11 @@ def write_verdicts(spark: SparkSession, runs: Sequence[TraceRun], judgement: Tra
         folders = [unfinished / _place_of(run) for run in runs]
         for folder in folders:
             folder.mkdir(parents=True)
-        told = _tell(spark, runs, folders, out)
-        _require_agreement(runs, judgement, told)
+        rows = _write_files(spark, runs, folders, out)
+        _require_agreement(runs, judgement, rows)
         (unfinished / RUNS.name).mkdir()
         _write_runs(runs, unfinished / RUNS.name / f"{RUNS.name}.parquet")
-        write_whole(unfinished / MANIFEST, json.dumps(_manifest(runs, told), indent=2) + "\n")
+        write_whole(unfinished / MANIFEST, json.dumps(_manifest(runs, rows), indent=2) + "\n")
         named(unfinished, out)
     except OSError as failure:
         raise _cannot_write(out, failure.strerror or str(failure)) from failure
@@ -83,7 +83,7 @@ def _name_of(run: TraceRun) -> str:
     return run.parameters.file if run.parameters.of == RECORDED else run_name(run.folder)
 
 
-def _tell(
+def _write_files(
     spark: SparkSession, runs: Sequence[TraceRun], folders: Sequence[Path], out: Path
 ) -> Sequence[Mapping[str, Any]]:
     """Write the verdicts; a row for each file, and one for each property of it."""
@@ -97,11 +97,11 @@ def _tell(
         for run, folder in zip(runs, folders, strict=True)
     ]
     with described(spark, f"write the verdicts on {sum(run.parameters.traces for run in runs):,} traces"):
-        told = [row.asDict() for row in collected(file_rows(spark, runs, looks, _TOLD))]
-    refused = sorted(row["unwritable"] for row in told if row["unwritable"])
+        rows = [row.asDict() for row in collected(file_rows(spark, runs, looks, _ROW))]
+    refused = sorted(row["unwritable"] for row in rows if row["unwritable"])
     if refused:
         raise _cannot_write(out, refused[0])
-    return told
+    return rows
 
 
 def _cannot_write(out: Path, why: str) -> BadOptionError:
@@ -178,9 +178,9 @@ def _batch(name: str, numbers: _Numbers, at: _Numbers) -> pa.RecordBatch:
     )
 
 
-def _require_agreement(runs: Sequence[TraceRun], judgement: TraceJudgement, told: Sequence[Mapping[str, Any]]) -> None:
+def _require_agreement(runs: Sequence[TraceRun], judgement: TraceJudgement, rows: Sequence[Mapping[str, Any]]) -> None:
     written: Counter[tuple[int, str]] = Counter()
-    for row in told:
+    for row in rows:
         if row["property"]:
             written[row["run"], row["property"]] += row["broken"]
     places = {id(run.parameters): number for number, run in enumerate(runs)}
@@ -216,8 +216,8 @@ def _row_of(run: TraceRun) -> dict[str, Any]:
     }
 
 
-def _manifest(runs: Sequence[TraceRun], told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    files = sorted(({name: row[name] for name in _OF_FILE} for row in told if row["file"]), key=lambda row: row["file"])
+def _manifest(runs: Sequence[TraceRun], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    files = sorted(({name: row[name] for name in _OF_FILE} for row in rows if row["file"]), key=lambda row: row["file"])
     return {
         "tables": {table.name: table.version for table in (VERDICTS, RUNS)},
         "halfcheck": product_version(),

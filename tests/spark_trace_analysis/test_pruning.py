@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,38 +69,44 @@ ONE_TRACE = (("profile", "5.3.3"), ("trace", TRACE))
 ONE_VERSION = ONE_TRACE[:1]
 
 
+def of_them(engine: Callable[..., int], read: Callable[[], int]) -> tuple[dict[str, int], dict[str, int]]:
+    """The rows that an engine gives of all, of one version and of one trace, and the bytes that it reads for them."""
+    engine(*ONE_TRACE)  # what an engine loads of itself
+    rows, taken = {}, {}
+    for name, conditions in (("all", ()), ("version", ONE_VERSION), ("trace", ONE_TRACE)):
+        before = read()
+        rows[name] = engine(*conditions)
+        taken[name] = read() - before
+    return rows, taken
+
+
+ROWS = {"all": 2 * TRACES * STEPS, "version": TRACES * STEPS, "trace": STEPS}
+
+
+def are_pruned(taken: dict[str, int]) -> bool:
+    """Of two versions of six row groups each: half of all for one version; for a trace a sixth of it, and the ends."""
+    return taken["version"] < 0.6 * taken["all"] and taken["trace"] < 0.4 * taken["version"]
+
+
 @pytest.mark.untraced
 @pytest.mark.parametrize("engine", [of_pandas, of_polars, of_duckdb])
 def test_one_trace_and_one_version_are_read_without_the_others(engine: Callable[..., int], runs: Path) -> None:
-    engine(runs, *ONE_TRACE)  # what an engine loads of itself
-    taken = {}
-    for name, conditions in (("all", ()), ("version", ONE_VERSION), ("trace", ONE_TRACE)):
-        before = bytes_read()
-        rows = engine(runs, *conditions)
-        taken[name] = rows, bytes_read() - before
-    require_less(taken)
-
-
-def require_less(taken: dict[str, tuple[int, int]]) -> None:
-    """Of two versions of six row groups each: half of all for one version; for a trace a sixth of it, and the ends."""
-    rows = {name: number for name, (number, _) in taken.items()}
-    assert rows == {"all": 2 * TRACES * STEPS, "version": TRACES * STEPS, "trace": STEPS}
-    read = {name: number for name, (_, number) in taken.items()}
-    assert read["version"] < 0.6 * read["all"], read
-    assert read["trace"] < 0.4 * read["version"], read
+    rows, taken = of_them(partial(engine, runs), bytes_read)
+    assert rows == ROWS
+    assert are_pruned(taken), taken
 
 
 @pytest.mark.untraced
 def test_spark_reads_one_trace_and_one_version_without_the_others(spark: SparkSession, runs: Path) -> None:
     spark.read.parquet(str(runs)).createOrReplaceTempView("pruned")
-    java = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # type: ignore[union-attr]
-    spark.sql(sql("pruned", *ONE_TRACE)).toArrow()  # what Java loads of itself
-    taken = {}
-    for name, conditions in (("all", ()), ("version", ONE_VERSION), ("trace", ONE_TRACE)):
-        before = bytes_read(java)
-        rows = spark.sql(sql("pruned", *conditions)).toArrow().num_rows
-        taken[name] = rows, bytes_read(java) - before
-    require_less(taken)
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    java = jvm.java.lang.ProcessHandle.current().pid()
+    rows, taken = of_them(
+        lambda *conditions: spark.sql(sql("pruned", *conditions)).toArrow().num_rows, partial(bytes_read, java)
+    )
+    assert rows == ROWS
+    assert are_pruned(taken), taken
 
 
 def test_a_trace_is_in_one_row_group_whose_statistics_say_so(runs: Path) -> None:

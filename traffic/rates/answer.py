@@ -9,7 +9,7 @@ from traffic.rates.intervals import RateEstimate, batch_mean, rate_of, share_of
 from traffic.simulation.counts import MEASURES, Histogram, TrafficCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 MILLION: Final = 1_000_000
 _SECONDS_A_DAY: Final = 86_400
@@ -110,13 +110,12 @@ class TrafficAnswer:
     def _measure(self, measure: str) -> MeasureRates:
         causes = self.total.causes[measure]
         split = tuple(
-            (cause, self._rate(measure, lambda counts, cause=cause: counts.causes[measure][cause]))  # type: ignore[misc]
+            (cause, self._rate(measure, [counts.causes[measure][cause] for counts in self.replications]))
             for cause, _ in sorted(causes.items(), key=lambda item: (-item[1], item[0]))
         )
-        return MeasureRates(measure, self._rate(measure, lambda counts: counts.total(measure)), split)
+        return MeasureRates(measure, self._rate(measure, [each.total(measure) for each in self.replications]), split)
 
-    def _rate(self, measure: str, of: Callable[[TrafficCounts], int]) -> Rate:
-        counted = [of(counts) for counts in self.replications]
+    def _rate(self, measure: str, counted: Sequence[int]) -> Rate:
         estimate = rate_of if measure in _NOT_SHARES else share_of
         return Rate(sum(counted), estimate(counted, self._transactions), self.per_second)
 

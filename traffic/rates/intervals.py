@@ -18,7 +18,9 @@ from math import sqrt
 from statistics import stdev
 from typing import TYPE_CHECKING, Final
 
-from scipy.special import betaincinv, gammaincinv, stdtrit
+from scipy.special import gammaincinv, stdtrit
+
+from model_check.probabilities.exact_interval import exact_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,10 +75,7 @@ def share_of(counted: Sequence[int], of: Sequence[int]) -> RateEstimate | None:
         return RateEstimate(0.0, 0.0, 1 - float(_ONE_SIDED ** (1 / trials)), is_bound=True)
     share = seen / trials
     number = trials / _design_effect(counted, of, share * (1 - share) / trials)
-    x = share * number
-    low = float(betaincinv(x, number - x + 1, _TAIL))
-    high = 1.0 if seen == trials else float(betaincinv(x + 1, max(number - x, 1e-9), 1 - _TAIL))
-    return RateEstimate(share, low, high)
+    return RateEstimate(share, *exact_interval(share * number, number))
 
 
 def rate_of(counted: Sequence[int], of: Sequence[int]) -> RateEstimate | None:

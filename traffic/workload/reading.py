@@ -374,9 +374,9 @@ def _value(name: str, about: WorkloadKey, value: Any) -> Any:
 
 def _workload(tables: dict[str, dict[str, Any]], name: str) -> TrafficWorkload:
     values = {section: _values(tables, section) for section in SECTIONS}
-    transactions, producers, local = values["transactions"], values["producers"], values["local"]
-    checks, network, client = values["checks"], values["network"], values["client"]
-    assert transactions and producers and local and checks and network and client  # noqa: S101, PT018 - all are needed
+    transactions, producers, local, checks, network, client = (
+        values[section] or {} for section in ("transactions", "producers", "local", "checks", "network", "client")
+    )
     if producers["groups"] > producers["count"]:
         message = f"producers.groups = {producers['groups']}: more groups than producers ({producers['count']})"
         raise ValueError(message)
