@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import secrets
+import socket
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _FULL: Final = ("could only be written to 0 of", "could only be replicated to", "QuotaExceeded", "out of space")
 
 
+_CONNECT_S: Final = 10.0
 UNFINISHED: Final = ".unfinished"
 """A folder within that of a file, for what is being written; its name is passed over by who reads a folder."""
 
@@ -36,6 +38,9 @@ class Hdfs:
     def _client(self) -> Client:
         from hdfs_native import Client
 
+        host, _, port = self._authority.rpartition(":")
+        if host and port.isdigit():  # the library tries for minutes where nobody listens
+            socket.create_connection((host, int(port)), _CONNECT_S).close()
         return Client(f"hdfs://{self._authority}" if self._authority else None)
 
     def look(self, key: str) -> RemoteEntry | None:

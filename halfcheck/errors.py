@@ -63,7 +63,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
 
     ``BAD_OPTION`` for everything that the parser of the command line refuses, and for what asks for more memory than
     there is, the exception's own ``exit_code`` if it carries one, ``BAD_CONTENT`` for a file that is not there or may
-    not be read, otherwise ``OTHER``.
+    not be read, and where a file system elsewhere does not answer, otherwise ``OTHER``.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
         return ExitCode.INTERRUPTED
     if hasattr(error, "exit_code"):
         return ExitCode(error.exit_code)
-    if isinstance(error, _UNREADABLE):
+    if isinstance(error, _UNREADABLE) or (isinstance(error, OSError) and _is_elsewhere(error)):
         return ExitCode.BAD_CONTENT
     return ExitCode.OTHER
 
@@ -105,11 +105,18 @@ def one_line(error: BaseException) -> str:
         text = f"{error.filename}: {error.strerror}; {_TO_DO[type(error)]}"
     elif hasattr(error, "exit_code"):
         text = str(error)
+    elif isinstance(error, OSError) and _is_elsewhere(error):
+        text = f"{error.filename}: {error.strerror}"
     elif isinstance(error, OSError) and error.errno in _FULL:
         text = f"{error.strerror}: {error.filename or full_disks()}"
     else:
         text = f"unexpected {type(error).__name__}: {error} (set HALFCHECK_DEBUG=1 to see where)"
     return " ".join(text.split())
+
+
+def _is_elsewhere(error: OSError) -> bool:
+    """Whether a file system that a URI names does not do what it was asked for."""
+    return isinstance(error.filename, str) and "://" in error.filename
 
 
 def _memory_line(error: MemoryError) -> str:

@@ -1,0 +1,33 @@
+"""A file system elsewhere that does not answer is one line of a command, which names the place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from files import object_store
+from halfcheck import app
+from halfcheck.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NOBODY_LISTENS: Final = "127.0.0.1:1"
+COMMANDS: Final = (("analyze",), ("audit",), ("simulate", "--traces", "10", "--out"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("place", [f"hdfs://{NOBODY_LISTENS}/traces", "s3://bucket/traces"])
+def test_a_server_that_is_not_there_is_one_line_and_exit_code_150(
+    command: Sequence[str], place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(object_store, "RETRIES", 0)
+    for name, value in (("AWS_ENDPOINT_URL", f"http://{NOBODY_LISTENS}"), ("AWS_ALLOW_HTTP", "true")):
+        monkeypatch.setenv(name, value)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "any")
+    assert app.run([*command, place]) == ExitCode.BAD_CONTENT
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"halfcheck: {place}")
+    assert "does not answer as it should" in line
