@@ -12,7 +12,7 @@ import typer
 
 from halfcheck.pending_transactions import LAST_ROUNDS, NEEDED_SETTINGS, PendingTransactions
 from halfcheck.printing.progress import progress_bar
-from halfcheck.whole_store import audited
+from halfcheck.whole_store import audited_apart
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import saved_offsets
@@ -23,7 +23,6 @@ from spark_trace_analysis.audit.audit_rows import AuditRows
 from spark_trace_analysis.audit.pending_rows import WhenOpen
 from spark_trace_analysis.audit.rules.rounds import ShownRound, shown_rounds
 from spark_trace_analysis.audit.rules.transaction_row import local_time
-from spark_trace_analysis.audit.stages.stage_runner import give_back
 from wire.client.broker_facts import topic_queues
 from wire.client.byte_rate import USUAL_BYTES_PER_S, ByteRate
 from wire.client.channel import BrokerChannel
@@ -147,12 +146,11 @@ def audited_broker(
     """Read a broker and judge what was read; `WireError` where it can't be read, `StoreError` as of any store."""
     with copied(address, into, bytes_per_s) as (folder, read), TemporaryDirectory(prefix="halfcheck-") as out:
         written = Path(out) / "rows"
-        audit = audited(
+        audit = audited_apart(
             folder, version or read.release, written, everything=everything, limit=limit, row_files=row_files
         )
         conf_path = find_broker_conf(folder)
         conf = BrokerConf() if conf_path is None else read_broker_conf(conf_path)
-        give_back()
         rows = AuditRows(written)
         rounds = shown_rounds(rows.times_of_rounds(), conf.or_default("transactionCheckInterval", audit.version))
         # Its clock is told to the second, its records are stamped to the millisecond.

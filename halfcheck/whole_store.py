@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from halfcheck.printing.progress import counting_bar, resumable
+from model_check.processes import in_a_fork
 from reference.format.commit_log import CommitLog
 from reference.format.store_paths import StorePaths, store_paths
 from spark_trace_analysis.audit.row_files import RowFiles
@@ -75,6 +77,14 @@ def audited(
             options = replace(options, split_bytes=small[0], bucket_bytes=small[1])
             runner = _threads()
         return replace(_in_stages(paths, options, runner), store=paths.name)
+
+
+def audited_apart(
+    store: Path, version: str | None, out: Path, *, everything: bool, limit: int, row_files: RowFiles
+) -> Audit:
+    """The same on this machine, after which the memory is free that the kernels and columns of a large store took."""
+    job = partial(audited, store, version, out, everything=everything, limit=limit, row_files=row_files)
+    return job() if _is_small(store_paths(store)) else in_a_fork(job)
 
 
 def _record_by_record(paths: StorePaths, version: str | None, out: Location | None, row_files: RowFiles) -> Audit:

@@ -1,16 +1,21 @@
-"""Parts of a job, each in a process of its own, on all cores."""
+"""Parts of a job, each in a process of its own on all cores; and a whole one in a process beside this one."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+_PR_SET_PDEATHSIG: Final = 1
+"""``prctl(2)``: the signal that comes when the parent has died."""
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -30,10 +35,27 @@ def on_all_cores() -> Iterator[Spread]:
     What is not begun when the block ends never is. The results come with what the function raises, or with
     `BrokenProcessPool` where a process was killed.
     """
-    before = set(active_children())
-    pool = ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
-    try:
+    with _pool(ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), _leave_interrupts_to_the_parent)) as pool:
         yield pool.map
+
+
+def in_a_fork(job: Callable[[], Result]) -> Result:
+    """What a job gives, done by a fork of this process, so that the memory that it takes is free when it is over.
+
+    What is loaded here is shared with it. It is done here where a fork is not safe: anywhere but on Linux
+    (``multiprocessing``). Raises as the processes above do.
+    """
+    if sys.platform != "linux":
+        return job()
+    with _pool(ProcessPoolExecutor(1, get_context("fork"), _end_with_the_parent)) as pool:
+        return pool.submit(job).result()
+
+
+@contextmanager
+def _pool(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
+    before = set(active_children())
+    try:
+        yield pool
     except BaseException:
         for child in set(active_children()) - before:
             child.terminate()
@@ -44,3 +66,10 @@ def on_all_cores() -> Iterator[Spread]:
 
 def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _end_with_the_parent() -> None:
+    """As an exception, whose cleaning up leaves the terminal as it was."""
+    _leave_interrupts_to_the_parent()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

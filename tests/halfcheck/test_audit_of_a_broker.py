@@ -200,10 +200,10 @@ def test_a_connection_that_a_broker_closes_while_its_store_is_judged_is_made_ane
     def closed_meanwhile(*arguments: Any, **options: Any) -> Audit:
         for channel in channels:
             channel.close()
-        return whole_store.audited(*arguments, **options)
+        return whole_store.audited_apart(*arguments, **options)
 
     monkeypatch.setattr(running_broker, "BrokerChannel", Noted)
-    monkeypatch.setattr(running_broker, "audited", closed_meanwhile)
+    monkeypatch.setattr(running_broker, "audited_apart", closed_meanwhile)
     with broker(tmp_path) as running, OneProducer(running.address) as one:
         one.heartbeat()
         one.half("open")
