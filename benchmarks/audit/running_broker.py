@@ -88,7 +88,8 @@ the files of libraries (some 140 MB) are among the resident ones, and counted on
 
 The broker's throughput: {_WORK.producers} producers of the Java client send and commit as fast as they can on the same
 cores, {_SLOT_S} s without and {_SLOT_S} s beside an audit that begins anew whenever it ends, {pairs} times in turn. The
-audit runs at the lowest priority (`nice`), as what it computes would elsewhere not be taken from the broker's cores.
+audit's session runs at the lowest priority, as what it computes would elsewhere not be taken from the broker's cores.
+It asks a broker less that answers later (`wire/client/byte_rate.py`), so that it takes longer beside a load.
 The median of the ratios of neighbours counts.
 
 {chr(10).join(bars(rows))}
