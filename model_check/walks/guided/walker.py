@@ -64,7 +64,7 @@ class GuidedWalker(Walker):
 
     def __init__(self, world: World, weights: Mapping[str, int] | None = None) -> None:
         super().__init__(world, LAW, weights)
-        self._world, self._weights, self._space = world, weights, StateSpace.of(world, weights)
+        self._world, self._weights, self.space = world, weights, StateSpace.of(world, weights)
         self.population = lru_cache(maxsize=2)(self._population)
         self.rare = lru_cache(maxsize=4)(self._rare)
 
@@ -95,7 +95,7 @@ class GuidedWalker(Walker):
             msg = f"--steps {steps}: expected at most {MOST_STEPS} with --choice {GUIDED}, which holds whole walks"
             raise ModelCheckError(msg)
         promises = self.rare(seed, steps) if number else None
-        return walk_together(self._space, promises, steps, np.random.default_rng([seed, number]))
+        return walk_together(self.space, promises, steps, np.random.default_rng([seed, number]))
 
     def _walk(
         self, seed: int, first: int, count: int, steps: int
@@ -115,7 +115,7 @@ class GuidedWalker(Walker):
     def visited(self, seed: int, first: int, count: int, steps: int) -> npt.NDArray[np.uint64]:
         """As `Walker.visited`."""
         parts = self._walked(seed, first, count, steps)
-        hashes = [self._space.hashes(self._initial[None, :]), *(self._space.hashes(part.states) for part in parts)]
+        hashes = [self.space.hashes(self._initial[None, :]), *(self.space.hashes(part.states) for part in parts)]
         distinct: npt.NDArray[np.uint64] = np.unique(np.concatenate(hashes))
         return distinct
 
