@@ -2,9 +2,10 @@
 
 What small instances promise is not enough for an interval. Where none of them knows a way to a violation, the states on
 it promise nothing: hardly any walk takes it, so that hardly any population has its part of the share, and populations
-that all lack it agree with each other. So half of an exploring population goes evenly to all sizes of weights, which
-takes the steps that are a million times rarer than others as often as these; and the chance to come from each visited
-state to a violation is computed backwards, as in the searched instances.
+that all lack it agree with each other. So the instance itself is searched, too. What the search does not come to, it
+cannot know: half of an exploring population goes evenly to all sizes of weights, which takes the steps that are a
+million times rarer than others as often as these; and the chance to come from each visited state to a violation is
+computed backwards, as in the searched instances.
 """
 
 from __future__ import annotations
@@ -16,18 +17,21 @@ import numpy as np
 
 from model_check.walks.guided.population import Parts, Population, walk_together
 from model_check.walks.guided.promises import learn
-from model_check.walks.guided.state_space import are_violated
 from model_check.walks.guided.visited import visited_graph
-from model_check.walks.guided.walker import RARE
+from model_check.walks.guided.walker import LEARNED_FROM, RARE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from model_check.walks.guided.graph import WalkGraph
     from model_check.walks.guided.promises import Promises
     from model_check.walks.guided.walker import GuidedWalker
 
 EXPLORING: Final = Parts(weight=0.1, promise=0.2, level=0.15, violation=0.05, rarity=0.5)
 ESTIMATING: Final = Parts(weight=0.2, promise=0.45, level=0.15, violation=0.05, rarity=0.15)
+
+MOST_SEARCHED: Final = 150_000
+"""States of the instance itself that are searched."""
 
 ROUNDS: Final = 2
 """Of exploration: each is guided by what those before have seen."""
@@ -62,28 +66,32 @@ def _population(
     return walk_together(walker.space, promises, steps, np.random.default_rng(seeds), parts)
 
 
-def explored(
-    walker: GuidedWalker, seed: int, steps: int, report: Callable[[int], None] | None = None
-) -> Explored:
-    """Explore the instance of a walker with walks of at most so many steps.
+def explored(walker: GuidedWalker, seed: int, steps: int, report: Callable[[int], None] | None = None) -> Explored:
+    """Search small instances and that of a walker, and explore what the search has not come to.
 
-    Population 0 of the walker says which clauses are rare. `report` is told how many populations are done.
+    The walks have at most so many steps. Population 0 of the walker says which clauses are rare. `report` is told how
+    many populations are done.
 
     Raises what `GuidedWalker.population` does.
     """
     plain = walker.population(seed, 0, steps)
-    promises = walker.rare(seed, steps)
-    expanded = plain.expanded + sum(walker.learned.expanded.values())
-    seen = [plain]
-    for number in range(ROUNDS * EXPLORERS):
-        seen.append(_population(walker, promises, (seed, number, _EXPLORES), steps, EXPLORING))
-        expanded += seen[-1].expanded
-        if report is not None:
-            report(len(seen))
-        if len(seen) % EXPLORERS == 1:
-            graph = visited_graph(walker.space, seen)
-            expanded += graph.expanded
-            is_met = are_violated(graph.verdicts, range(len(plain.shares))).any(axis=0)
-            is_met[promises.clauses] = True
-            promises = learn((graph,), np.flatnonzero(is_met & (plain.shares < RARE)).tolist(), promises)
+    own, seen = walker.world.instance, [plain]
+    others = [walker.search(instance, quota) for instance, quota in LEARNED_FROM.items() if instance != own]
+    searched = walker.search(own, MOST_SEARCHED)
+    expanded = plain.expanded + sum(graph.expanded for graph in (*others, searched))
+
+    def learned(graph: WalkGraph) -> Promises:
+        violated = np.unique(np.concatenate([one.violated() for one in (*others, graph)]))
+        return learn((*others, graph), violated[plain.shares[violated] < RARE].tolist())
+
+    promises = learned(searched)
+    for _ in range(0 if searched.is_whole else ROUNDS):
+        for _ in range(EXPLORERS):
+            seen.append(_population(walker, promises, (seed, len(seen), _EXPLORES), steps, EXPLORING))
+            expanded += seen[-1].expanded
+            if report is not None:
+                report(len(seen))
+        graph = visited_graph(searched, seen)
+        expanded += graph.expanded
+        promises = learned(graph)
     return Explored(walker, seed, steps, promises, expanded)

@@ -1,4 +1,4 @@
-"""The graph of the states that walks have visited: what a search in breadth would find too late, or never."""
+"""A searched graph, and the states that walks have visited beside: what a search in breadth would find too late."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model_check.walks.guided.graph import WalkGraph
-from model_check.walks.guided.state_space import AT_ONCE, StateSpace
+from model_check.walks.guided.state_space import AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from model_check.walks.guided.views import Words
 
 
-def visited_graph(space: StateSpace, populations: Sequence[Population]) -> WalkGraph:
-    """The states behind the first step of some walk, those behind the second, and so on, all of them expanded.
+def visited_graph(searched: WalkGraph, populations: Sequence[Population]) -> WalkGraph:
+    """The states that a search has expanded, then those behind the first step of some walk, and so on, all expanded.
 
-    The states that a step leads to from there and that no walk has visited follow, not expanded. States are compared
+    The states that a step leads to from there, and that are none of these, follow, not expanded. States are compared
     by their hashes of 64 bits.
     """
-    visited = _visited(space, populations)
+    space = searched.space
+    visited = _visited(searched, populations)
     parts = []
     for first in range(0, len(visited), AT_ONCE):
         after = space.after(visited[first : first + AT_ONCE])
@@ -40,11 +41,11 @@ def visited_graph(space: StateSpace, populations: Sequence[Population]) -> WalkG
     )
 
 
-def _visited(space: StateSpace, populations: Sequence[Population]) -> Words:
-    """Each state once, those that the shortest ways lead to first."""
-    longest = max(len(one.places) for one in populations)
+def _visited(searched: WalkGraph, populations: Sequence[Population]) -> Words:
+    """Each state once."""
+    longest = max((len(one.places) for one in populations), default=0)
     at_place = [one.places[place].states for place in range(longest) for one in populations if place < len(one.places)]
-    states = np.concatenate([space.initial[None, :], *at_place])
-    _, firsts = np.unique(space.hashes(states), return_index=True)
+    states = np.concatenate([searched.states[: searched.expanded], *at_place])
+    _, firsts = np.unique(searched.space.hashes(states), return_index=True)
     found: Words = np.ascontiguousarray(states[np.sort(firsts)])
     return found
