@@ -1,4 +1,4 @@
-"""Populations that estimate rare shares: first some explore the instance itself, then others are split by what these saw.
+"""Populations that estimate rare shares: first some explore the instance, then others are split by what these saw.
 
 What small instances promise is not enough for an interval. Where none of them knows a way to a violation, the states on
 it promise nothing: hardly any walk takes it, so that hardly any population has its part of the share, and populations
@@ -21,7 +21,7 @@ from model_check.walks.guided.visited import visited_graph
 from model_check.walks.guided.walker import LEARNED_FROM, RARE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from model_check.walks.guided.graph import WalkGraph
     from model_check.walks.guided.promises import Promises
@@ -80,11 +80,13 @@ def explored(walker: GuidedWalker, seed: int, steps: int, report: Callable[[int]
     searched = walker.search(own, MOST_SEARCHED)
     expanded = plain.expanded + sum(graph.expanded for graph in (*others, searched))
 
-    def learned(graph: WalkGraph) -> Promises:
-        violated = np.unique(np.concatenate([one.violated() for one in (*others, graph)]))
-        return learn((*others, graph), violated[plain.shares[violated] < RARE].tolist())
+    def learned(graphs: Sequence[WalkGraph], before: Promises | None) -> Promises:
+        known = [] if before is None else [before.clauses]
+        clauses = np.unique(np.concatenate([*known, *(graph.violated() for graph in graphs)]))
+        return learn(graphs, clauses[plain.shares[clauses] < RARE].tolist(), before)
 
-    promises = learned(searched)
+    of_others = learned(others, None) if others else None
+    promises = learned([searched], of_others)
     for _ in range(0 if searched.is_whole else ROUNDS):
         for _ in range(EXPLORERS):
             seen.append(_population(walker, promises, (seed, len(seen), _EXPLORES), steps, EXPLORING))
@@ -93,5 +95,5 @@ def explored(walker: GuidedWalker, seed: int, steps: int, report: Callable[[int]
                 report(len(seen))
         graph = visited_graph(searched, seen)
         expanded += graph.expanded
-        promises = learned(graph)
+        promises = learned([graph], of_others)
     return Explored(walker, seed, steps, promises, expanded)

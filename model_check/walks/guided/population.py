@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MOST: Final = 1000
 """Walks that are kept after each step; no more than `model_check.walks.guided.state_space.AT_ONCE`."""
 
+
 class Parts(NamedTuple):
     """The parts of a population, which add up to 1; all but the first and the last are divided evenly by clause."""
 

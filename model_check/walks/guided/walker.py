@@ -26,9 +26,8 @@ from model_check.walks.choices import CHOICES, GUIDED
 from model_check.walks.guided.graph import search_graph
 from model_check.walks.guided.population import MOST, Population, walk_together
 from model_check.walks.guided.promises import Promises, learn
-from model_check.walks.guided.state_space import LAW, StateSpace, are_violated
+from model_check.walks.guided.state_space import LAW, StateSpace
 from model_check.walks.walk import Walker, require_numbers
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
