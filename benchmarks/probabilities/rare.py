@@ -58,8 +58,8 @@ def report(rows: Sequence[Repeated], states: Sequence[int], explorations: int) -
     yield from ("", *bars(_bars(rows)), "")
     sizes = " and ".join(f"{count:,}" for count in states)
     yield f"Every clause that a walk of {STEPS} steps violates with a probability between 1e-7 and 1e-5, in worlds of"
-    yield f"{sizes} states. {explorations} explorations a world, and behind each {ESTIMATES} estimates, of"
-    yield f"{POPULATIONS} populations each, as `halfcheck odds --within {STEPS} --populations {POPULATIONS + 1}` makes it."
+    yield f"{sizes} states. {explorations} explorations a world, and behind each {ESTIMATES} estimates, each"
+    yield f"of {POPULATIONS} populations: `halfcheck odds --within {STEPS} --populations {POPULATIONS + 1}` makes one."
     yield ""
     yield (
         f"| World | Clause | Exact | Mean of the estimates | Spread | Within a factor of {FACTOR} "

@@ -38,7 +38,7 @@ def report(found: Sequence[Sequence[HeldMeasure]], runs: int) -> Iterator[str]:
     yield computer("NumPy", "SciPy")
     yield from ("", *bars(_bars(found)), "")
     yield f"Each world is simulated {runs:,} times, with one transaction from an empty store on. Its Markov chain"
-    yield "([one_transaction.py](one_transaction.py)) is made by hand of RocketMQ's rules and solved by SciPy; it shares"
+    yield "([one_transaction.py](one_transaction.py)) is made by hand of RocketMQ's rules, solved by SciPy, and shares"
     yield "no code with the simulation, nor with the reference broker. What is held so: the clocks of rounds, time-outs"
     yield "and local transactions, losses, the broker's decisions, the count of each measure, and its interval. What is"
     yield "not: what transactions do to each other, retries, crashes, pauses, and delays that are not far below a tick."
@@ -48,8 +48,8 @@ def report(found: Sequence[Sequence[HeldMeasure]], runs: int) -> Iterator[str]:
         yield from ("", f"## {world.release}, {one.checks} checks at most", "")
         yield f"Lost to the broker {one.loses_to_broker:g}, from it {one.loses_from_broker:g}; of local transactions"
         yield f"{one.ends:g} end in each second, {one.rolls_back:g} roll back, {one.hangs:g} hang, and"
-        yield f"{one.says_unknown:g} say UNKNOWN; {one.answers_unknown:g} of the checks are answered with UNKNOWN. A round"
-        yield f"each {one.ticks} s; the half is too young in {one.young_rounds} of them."
+        yield f"{one.says_unknown:g} say UNKNOWN; {one.answers_unknown:g} of the checks are answered with UNKNOWN. A"
+        yield f"round each {one.ticks} s; the half is too young in {one.young_rounds} of them."
         yield ""
         yield "| Measure, for each transaction | Exact | Simulated | 95 % | Held |"
         yield "|---|--:|--:|--:|---|"

@@ -96,7 +96,7 @@ def expected_of(one: OneTransaction) -> dict[str, float]:
     def steps(state: Hashable) -> Iterator[Step]:
         if isinstance(state, Pending):
             for chance, after, gains in _interval(one, state):
-                if after is None:
+                if not isinstance(after, Pending):
                     yield chance, None, gains
                     continue
                 for then, last, more in _round(one, after):
@@ -149,13 +149,13 @@ def _round(one: OneTransaction, state: Pending) -> Iterator[Step]:
     gains = {"checks": 1, "checked_needlessly": int(state.runs or state.is_settled)}
     after: Pending | None = state._replace(checks=state.checks + 1)
     answers = 0.0 if state.runs else state.answers
-    settled = ("doubled",) if state.is_delivered else ("delivered",)
+    settled = ["doubled"] if state.is_delivered else ["delivered"]
     if state.checks + 1 == one.checks and not one.is_repaired:
         gains["discarded"] = 1
         after = None
         answers = state.ends_with if state.runs else state.answers  # that of the producer comes some time
         if not state.is_delivered:
-            settled = ("delivered", "delivered_after_discard")
+            settled.append("delivered_after_discard")
     yield answers, None, gains | (dict.fromkeys(settled, 1) if state.commits else {})
     is_lost = after is None and state.commits and not state.is_delivered and not one.keeps_discarded
     yield 1 - answers, after, gains | ({"lost": 1} if is_lost else {})
