@@ -75,7 +75,7 @@ class OneTransaction:
     is_repaired: bool = False
 
 
-class Pending(NamedTuple):
+class BeforeRound(NamedTuple):
     """A transaction that a check round will look at, where the chain is after each interval's end."""
 
     young_rounds: int
@@ -94,9 +94,9 @@ def expected_of(one: OneTransaction) -> dict[str, float]:
     """How often each thing befalls it, on the mean; what never does is left out."""
 
     def steps(state: Hashable) -> Iterator[Step]:
-        if isinstance(state, Pending):
+        if isinstance(state, BeforeRound):
             for chance, after, gains in _interval(one, state):
-                if not isinstance(after, Pending):
+                if not isinstance(after, BeforeRound):
                     yield chance, None, gains
                     continue
                 for then, last, more in _round(one, after):
@@ -110,7 +110,7 @@ def expected_of(one: OneTransaction) -> dict[str, float]:
 def _sent(one: OneTransaction) -> Iterator[Step]:
     arrives, comes_back = 1 - one.loses_to_broker, 1 - one.loses_from_broker
     answered = comes_back * arrives
-    stored = Pending(one.young_rounds)
+    stored = BeforeRound(one.young_rounds)
     yield one.loses_to_broker, None, {"sends_failed": 1}
     yield arrives * one.loses_from_broker, stored._replace(answers=answered), {"sends_failed": 1}
     known = arrives * comes_back
@@ -124,7 +124,7 @@ def _sent(one: OneTransaction) -> Iterator[Step]:
         yield known * (1 - one.hangs) * chance, runs._replace(commits=commits, ends_with=ends_with), {}
 
 
-def _interval(one: OneTransaction, state: Pending) -> Iterator[Step]:
+def _interval(one: OneTransaction, state: BeforeRound) -> Iterator[Step]:
     """Ticks pass, in one of which the local transaction may end."""
     if not state.runs:
         yield 1.0, state, {}
@@ -138,7 +138,7 @@ def _interval(one: OneTransaction, state: Pending) -> Iterator[Step]:
     yield (1 - lasts) * state.ends_with, settled, {"delivered": 1} if state.commits else {}
 
 
-def _round(one: OneTransaction, state: Pending) -> Iterator[Step]:
+def _round(one: OneTransaction, state: BeforeRound) -> Iterator[Step]:
     """A check is sent, and answered before anything else; or the half is discarded."""
     if state.young_rounds:
         yield 1.0, state._replace(young_rounds=state.young_rounds - 1), {}
@@ -147,7 +147,7 @@ def _round(one: OneTransaction, state: Pending) -> Iterator[Step]:
         yield 1.0, None, {"discarded": 1}
         return
     gains = {"checks": 1, "checked_needlessly": int(state.runs or state.is_settled)}
-    after: Pending | None = state._replace(checks=state.checks + 1)
+    after: BeforeRound | None = state._replace(checks=state.checks + 1)
     answers = 0.0 if state.runs else state.answers
     settled = ["doubled"] if state.is_delivered else ["delivered"]
     if state.checks + 1 == one.checks and not one.is_repaired:

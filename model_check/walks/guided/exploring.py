@@ -44,7 +44,7 @@ _EXPLORES, _ESTIMATES = 1, 2
 
 
 @dataclass(frozen=True)
-class Explored:
+class ExploredInstance:
     """What some populations have seen of an instance."""
 
     walker: GuidedWalker
@@ -66,7 +66,9 @@ def _population(
     return walk_together(walker.space, promises, steps, np.random.default_rng(seeds), parts)
 
 
-def explored(walker: GuidedWalker, seed: int, steps: int, report: Callable[[int], None] | None = None) -> Explored:
+def explored(
+    walker: GuidedWalker, seed: int, steps: int, report: Callable[[int], None] | None = None
+) -> ExploredInstance:
     """Search small instances and that of a walker, and explore what the search has not come to.
 
     The walks have at most so many steps. Population 0 of the walker says which clauses are rare. `report` is told how
@@ -96,4 +98,4 @@ def explored(walker: GuidedWalker, seed: int, steps: int, report: Callable[[int]
         graph = visited_graph(searched, seen)
         expanded += graph.expanded
         promises = learned([graph], of_others)
-    return Explored(walker, seed, steps, promises, expanded)
+    return ExploredInstance(walker, seed, steps, promises, expanded)

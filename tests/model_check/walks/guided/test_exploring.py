@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from model_check.walks.guided import exploring
-from model_check.walks.guided.exploring import Explored, explored
+from model_check.walks.guided.exploring import ExploredInstance, explored
 from model_check.walks.guided.population import walk_together
 from model_check.walks.guided.state_space import AT_ONCE
 from model_check.walks.guided.visited import visited_graph
@@ -44,7 +44,7 @@ def test_what_walks_have_visited_is_expanded_behind_what_was_searched() -> None:
         ).tolist()
 
 
-def explored_after(rounds: int, monkeypatch: pytest.MonkeyPatch) -> Explored:
+def explored_after(rounds: int, monkeypatch: pytest.MonkeyPatch) -> ExploredInstance:
     monkeypatch.setattr(exploring, "LEARNED_FROM", {})
     monkeypatch.setattr(exploring, "MOST_SEARCHED", 3_000)
     monkeypatch.setattr(exploring, "EXPLORERS", 3)
