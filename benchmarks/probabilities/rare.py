@@ -58,19 +58,19 @@ def report(rows: Sequence[Repeated], states: Sequence[int], explorations: int) -
     yield from ("", *bars(_bars(rows)), "")
     sizes = " and ".join(f"{count:,}" for count in states)
     yield f"Every clause that a walk of {STEPS} steps violates with a probability between 1e-7 and 1e-5, in worlds of"
-    yield f"{sizes} states. {explorations} explorations a world, and behind each {ESTIMATES} estimates, each"
-    yield f"of {POPULATIONS} populations: `halfcheck odds --within {STEPS} --populations {POPULATIONS + 1}` makes one."
+    yield f"{sizes} states. Explorations of each world: {explorations}; behind each {ESTIMATES} estimates, each of"
+    yield f"{POPULATIONS} populations: `halfcheck odds --within {STEPS} --populations {POPULATIONS + 1}` makes one."
     yield ""
     yield (
         f"| World | Clause | Exact | Mean of the estimates | Spread | Within a factor of {FACTOR} "
-        "| 95 % intervals that hold it | so many should, 95 % | Cost | Plain costs |"
+        "| 95 % intervals that hold it | Their chance to, 95 % | Cost | Plain costs |"
     )
     yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"
     yield from map(_row, rows)
     yield ""
     yield "*Mean*: with twice its standard error. *Spread*: the standard deviation of one estimate, as a part of the"
-    yield "exact share. *So many should*: the chance of an interval to hold the exact share lies there, by those that"
-    yield "do (Clopper and Pearson). *Cost*: states whose steps an estimate takes, with the searches and the"
+    yield "exact share. *Their chance to*: that of an interval to hold it lies there, by those that do (Clopper and"
+    yield "Pearson); what all estimates behind one exploration lack, they lack together. *Cost*: states whose steps an estimate takes, with the searches and the"
     yield "exploration before it. *Plain costs*: how often that goes into the steps of as many plain walks as give as"
     yield "small a spread."
     yield ""
