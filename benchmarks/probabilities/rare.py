@@ -70,9 +70,9 @@ def report(rows: Sequence[Repeated], states: Sequence[int], explorations: int) -
     yield ""
     yield "*Mean*: with twice its standard error. *Spread*: the standard deviation of one estimate, as a part of the"
     yield "exact share. *Their chance to*: that of an interval to hold it lies there, by those that do (Clopper and"
-    yield "Pearson); what all estimates behind one exploration lack, they lack together. *Cost*: states whose steps an estimate takes, with the searches and the"
-    yield "exploration before it. *Plain costs*: how often that goes into the steps of as many plain walks as give as"
-    yield "small a spread."
+    yield "Pearson); what all estimates behind one exploration lack, they lack together. *Cost*: states whose steps an"
+    yield "estimate takes, with the searches and the exploration before it. *Plain costs*: how often that goes into the"
+    yield "steps of as many plain walks as give as small a spread."
     yield ""
 
 
