@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients client-access plan-real what-if-real example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-probabilities bench-audit bench-real-classes bench-sweep bench-what-if arbitrary-traces cluster-kills format lock wheel clean tables bench-tables
+.PHONY: help setup browser verify test test-pythons test-clients client-access plan-real what-if-real example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-probabilities bench-audit bench-real-classes bench-sweep bench-what-if bench-what-if-exact arbitrary-traces cluster-kills format lock wheel clean tables bench-tables
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -195,6 +195,9 @@ bench-broker: setup ## transactions and check rounds of the reference broker on 
 bench-what-if: setup ## transactions a minute that a simulation of traffic takes, beside the broker alone; writes benchmarks/what_if/RESULTS.md (ARGS="REPEATS TRANSACTIONS")
 	$(BIN)/python -m benchmarks.what_if $(ARGS)
 
+bench-what-if-exact: setup ## simulated traffic of ten worlds held against their Markov chains; writes benchmarks/what_if/exact/RESULTS.md (ARGS=RUNS)
+	$(BIN)/python -m benchmarks.what_if.exact $(ARGS)
+
 bench-sweep: setup ## seconds that a sweep of 60 points takes, and the same one with its worker and driver killed; writes benchmarks/what_if/sweep/RESULTS.md (ARGS=TRANSACTIONS)
 	$(BIN)/python -m benchmarks.what_if.sweep $(ARGS)
 
@@ -216,8 +219,9 @@ bench-tables: setup ## 1, 10 and 100 million tiny traces written as tables, and 
 bench-guided: setup ## what guided walks meet against weighted ones, and what their intervals hold; writes benchmarks/guided/RESULTS.md (ARGS="SEEDS REPETITIONS")
 	$(BIN)/python -m benchmarks.guided $(ARGS)
 
-bench-probabilities: setup ## exact probabilities of ten worlds against Storm and walks, rare ones against split walks; writes benchmarks/probabilities/RESULTS.md (ARGS="WALKS REPETITIONS"; wants PyPI once)
+bench-probabilities: setup ## exact probabilities of ten worlds against Storm and walks, rare ones against split walks; writes benchmarks/probabilities/RESULTS.md and RARE.md (ARGS="WALKS"; wants PyPI once)
 	$(BIN)/python -m benchmarks.probabilities $(ARGS)
+	$(BIN)/python -m benchmarks.probabilities.rare
 
 bench-audit: export PYTHONDONTWRITEBYTECODE :=
 bench-audit: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode

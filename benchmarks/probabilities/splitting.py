@@ -2,127 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
+from math import sqrt
 from statistics import fmean, stdev
-from time import perf_counter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from benchmarks.probabilities.kept import kept
-from benchmarks.probabilities.worlds import MOST_STATES, STEPS, value_within, weights_called
+from benchmarks.probabilities.worlds import MOST_STATES, STEPS, WeighedWorld, value_within
 from model_check.clauses import chosen_clauses, name_of
 from model_check.probabilities.answer import answer_of
 from model_check.probabilities.chain import chain_of
-from model_check.probabilities.sampled import split_shares
+from model_check.probabilities.exact_interval import exact_interval
+from model_check.walks.guided.account import Estimate, estimate
+from model_check.walks.guided.exploring import explored
+from model_check.walks.guided.state_space import LAW
 from model_check.walks.guided.walker import GuidedWalker
-from model_check.world import Environment, World
+from model_check.walks.walk import Walker
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-RARE_WORLDS: Final = (("5.3.3", "crash", "deep", "reliable_hosts"),)
-"""As `benchmarks.probabilities.worlds.WORLDS`; nothing is learned from the instance itself."""
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
-RARE: Final = ("R1.forks", "S1.forked_copy", "S2.commit_after_discard")
-"""The clauses that are looked at, where they are rarer than `LARGEST`."""
+RARE_WORLDS: Final = (
+    WeighedWorld("5.3.3", "crash", "deep", "reliable_hosts"),
+    WeighedWorld("5.5.1", "crash", "deep", "reliable_hosts"),
+)
+"""Each has more states than are searched before walks are split."""
 
+SMALLEST: Final = 1e-7
 LARGEST: Final = 1e-5
+"""Clauses are looked at whose exact share lies between."""
 
-PLAIN_WALKS: Final = 100_000_000
-"""That a share of one in a million wants: a hundred of them violate the clause, so that the error is a tenth."""
+POPULATIONS: Final = 10
+"""That an estimate is the mean of."""
 
 FACTOR: Final = 1.5
-
-
-@dataclass(frozen=True)
-class Repetition:
-    """The estimates of one repetition."""
-
-    estimates: Mapping[str, Sequence[float]]  # clause → share, and both ends of its interval
-    expanded: int  # states, searches included
-    seconds: float  # without the searches
+PLAIN_WALKS: Final = 20_000
+"""By which it is known how many steps a walk takes."""
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """The estimates of a clause in independent repetitions."""
+    """The estimates of a clause: of the populations behind each exploration, so many at a time."""
 
     world: str
     clause: str
     exact: float
-    repetitions: Sequence[Repetition]
-
-    @property
-    def shares(self) -> list[float]:
-        """The estimates; 0 where no walk violated the clause."""
-        return [one.estimates[self.clause][0] if self.clause in one.estimates else 0.0 for one in self.repetitions]
+    estimates: Sequence[Estimate]
+    explored: float
+    """States whose steps an exploration takes, searches included."""
+    expanded: float
+    """States whose steps an estimate takes behind it."""
+    steps: float
+    """Of a plain walk."""
 
     @property
     def mean(self) -> float:
         """Of the estimates."""
-        return fmean(self.shares)
+        return fmean(one.share for one in self.estimates)
+
+    @property
+    def mean_error(self) -> float:
+        """Its standard error."""
+        return self.spread * self.exact / sqrt(len(self.estimates))
 
     @property
     def spread(self) -> float:
-        """The standard deviation of the estimates, as a part of the exact share."""
-        return stdev(self.shares) / self.exact
+        """The standard deviation of an estimate, as a part of the exact share."""
+        return stdev(one.share for one in self.estimates) / self.exact
 
     @property
     def near(self) -> int:
         """Estimates that differ from the exact share by a factor of `FACTOR` at most."""
-        return sum(self.exact / FACTOR <= share <= self.exact * FACTOR for share in self.shares)
+        return sum(self.exact / FACTOR <= one.share <= self.exact * FACTOR for one in self.estimates)
 
     @property
     def held(self) -> int:
         """Intervals that hold the exact share."""
-        intervals = (one.estimates.get(self.clause, (0.0, 0.0, 0.0)) for one in self.repetitions)
-        return sum(low <= self.exact <= high for _, low, high in intervals)
+        return sum(low <= self.exact <= high for low, high in (one.interval for one in self.estimates))
 
     @property
-    def expanded(self) -> int:
-        """States of one repetition."""
-        return max(one.expanded for one in self.repetitions)
+    def held_interval(self) -> tuple[float, float]:
+        """Between which the chance of an interval to hold it lies, with 95 %."""
+        return exact_interval(self.held, len(self.estimates))
+
+    @property
+    def cost(self) -> float:
+        """States of one estimate, with all that is explored for it."""
+        return self.explored + self.expanded
 
     @property
     def cheaper(self) -> float:
-        """How often one repetition goes into the steps of the plain walks."""
-        return PLAIN_WALKS * STEPS / self.expanded
+        """How often the cost goes into the steps of as many plain walks as give as small an error."""
+        return (1 - self.exact) / (self.exact * self.spread**2) * self.steps / self.cost
 
 
 @cache
-def walker_of(profile: str, faults: str, instance: str, weights: str) -> GuidedWalker:
-    """The walker of one of these worlds, which learns once a process."""
-    return GuidedWalker(World.of(profile, Environment.named(faults), instance), weights_called(weights).whole)
+def _walker(number: int) -> GuidedWalker:
+    weighed = RARE_WORLDS[number]
+    return GuidedWalker(weighed.world, weighed.given.whole)
 
 
-def repetition(world: tuple[str, str, str, str], populations: int, seed: int) -> Repetition:
-    """The estimates of so many populations with a seed."""
-    walker = walker_of(*world)
-    searched = sum(walker.learned.expanded.values())
-    began = perf_counter()
-    found = split_shares(walker, populations, STEPS, seed)
-    estimates = {name_of(clause): (one.share, *one.interval) for clause, one in found.estimates.items()}
-    return Repetition(estimates, max(found.expanded, searched), perf_counter() - began)
+def exploration(number: int, seed: int, populations: int) -> Any:
+    """The shares that so many populations give behind an exploration with this seed, kept: plain data."""
+
+    def make() -> Any:
+        found = explored(_walker(number), seed, STEPS)
+        each = [found.population(place) for place in range(populations)]
+        columns = np.array([one.shares for one in each]).T.tolist()
+        named = zip(TRANSACTIONAL_MESSAGES.clauses, columns, strict=True)
+        shares = {name_of(clause): own for clause, own in named if any(own)}
+        return {"explored": found.expanded, "expanded": fmean(one.expanded for one in each), "shares": shares}
+
+    return kept(f"{RARE_WORLDS[number].file_name}-{populations}-{seed}", make)
 
 
-def exact_shares(world: tuple[str, str, str, str]) -> dict[str, float]:
-    """The probability of each rare clause within the steps."""
-    profile, faults, instance, weights = world
-    where = World.of(profile, Environment.named(faults), instance)
-    answer = answer_of(chain_of(where, weights_called(weights), MOST_STATES), chosen_clauses(RARE), STEPS)
-    shares = {row.name: value_within(row) for row in answer.rows}
-    return {name: share for name, share in shares.items() if share < LARGEST}
+def exact_shares(number: int) -> Any:
+    """The probability of each rare clause within the steps, and the steps of a plain walk, kept: plain data."""
+    weighed = RARE_WORLDS[number]
+
+    def make() -> Any:
+        answer = answer_of(chain_of(weighed.world, weighed.given, MOST_STATES), chosen_clauses(()), STEPS)
+        shares = {row.name: value_within(row) for row in answer.rows}
+        _, taken = Walker(weighed.world, LAW, weighed.given.whole).violated(1, 0, PLAIN_WALKS, STEPS)
+        rare = {name: share for name, share in shares.items() if SMALLEST < share < LARGEST}
+        return {"states": answer.states, "steps": taken / PLAIN_WALKS, "shares": rare}
+
+    return kept(f"{weighed.file_name}-exact", make)
 
 
-def rare_world_of(number: int, populations: int, repetitions: int) -> Any:
-    """The exact shares and the repetitions of the rare world of this number, as plain data, each kept."""
-    world = RARE_WORLDS[number]
-    name = "-".join(world)
-    exact = kept(f"{name}-exact", lambda: exact_shares(world))
-    found = [
-        kept(f"{name}-{populations}-{seed}", partial(_repetition, world, populations, seed))
-        for seed in range(1, repetitions + 1)
-    ]
-    return {"world": world, "exact": exact, "repetitions": found}
-
-
-def _repetition(world: tuple[str, str, str, str], populations: int, seed: int) -> Any:
-    return asdict(repetition(world, populations, seed))
+def repeated(
+    weighed: WeighedWorld, exact: Mapping[str, Any], explorations: Sequence[Mapping[str, Any]]
+) -> list[Repeated]:
+    """The estimates of each rare clause of a world."""
+    found = []
+    for clause, share in exact["shares"].items():
+        estimates = []
+        for one in explorations:
+            own = one["shares"].get(clause, ())
+            estimates += [estimate(own[at : at + POPULATIONS]) for at in range(0, len(own), POPULATIONS)]
+        explored_states, expanded = (fmean(one[name] for one in explorations) for name in ("explored", "expanded"))
+        title = str(weighed)
+        found.append(Repeated(title, clause, share, estimates, explored_states, expanded * POPULATIONS, exact["steps"]))
+    return found

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from math import nan
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchmarks.probabilities.kept import KEPT, kept
 from benchmarks.probabilities.storm import asked_of_storm
@@ -27,24 +27,48 @@ if TYPE_CHECKING:
 FILES: Final = Path(__file__).with_name("weights")
 STEPS: Final = 60
 MOST_STATES: Final = 2_000_000
+
+
+class WeighedWorld(NamedTuple):
+    """A world with the weights of its actions, each by its name."""
+
+    profile: str
+    faults: str
+    instance: str
+    weights: str
+    """A file here; the usual ones where it is empty."""
+
+    @property
+    def world(self) -> World:
+        """The world."""
+        return World.of(self.profile, Environment.named(self.faults), self.instance)
+
+    @property
+    def given(self) -> Weights:
+        """The weights."""
+        return read_weights(FILES / f"{self.weights}.toml") if self.weights else usual()
+
+    @property
+    def file_name(self) -> str:
+        """What it is called in `KEPT`."""
+        return "-".join(filter(None, self))
+
+    def __str__(self) -> str:
+        return f"{self.world.title}, weights {self.weights or 'usual'}"
+
+
 WORLDS: Final = (
-    ("4.5.1", "quiet", "tiny", ""),
-    ("4.9.7", "quiet", "small", "slow_producers"),
-    ("4.9.7", "put_failure,op_write_failure", "odd", ""),
-    ("5.3.3", "crash", "tiny", ""),
-    ("5.5.0", "slow_round", "patient", "rare_faults"),
-    ("5.3.3", "clock_step", "odd", "slow_producers"),
-    ("5.4.0", "lose_end", "tiny", "lossy_network"),
-    ("5.5.0", "slow_local", "odd", ""),
-    ("5.5.1", "restart_proxy", "proxied", ""),
-    ("5.5.1", "power_loss", "odd", ""),
+    WeighedWorld("4.5.1", "quiet", "tiny", ""),
+    WeighedWorld("4.9.7", "quiet", "small", "slow_producers"),
+    WeighedWorld("4.9.7", "put_failure,op_write_failure", "odd", ""),
+    WeighedWorld("5.3.3", "crash", "tiny", ""),
+    WeighedWorld("5.5.0", "slow_round", "patient", "rare_faults"),
+    WeighedWorld("5.3.3", "clock_step", "odd", "slow_producers"),
+    WeighedWorld("5.4.0", "lose_end", "tiny", "lossy_network"),
+    WeighedWorld("5.5.0", "slow_local", "odd", ""),
+    WeighedWorld("5.5.1", "restart_proxy", "proxied", ""),
+    WeighedWorld("5.5.1", "power_loss", "odd", ""),
 )
-"""Profile, faults, instance, and the file of weights; the usual ones where it is empty."""
-
-
-def weights_called(name: str) -> Weights:
-    """Those of a file here, or the usual ones for no name."""
-    return read_weights(FILES / f"{name}.toml") if name else usual()
 
 
 def value_within(row: ClauseProbability) -> float:
@@ -97,9 +121,9 @@ def _relative(ours: float, theirs: float | Fraction) -> float:
     return float(abs(ours - theirs) / theirs) if theirs else abs(ours)
 
 
-def compared(profile: str, faults: str, instance: str, weights: str, *, walks: int, seed: int, file: Path) -> Compared:
+def compared(weighed: WeighedWorld, *, walks: int, seed: int, file: Path) -> Compared:
     """Do it for one world; `file` is written on the way, for Storm."""
-    world, given = World.of(profile, Environment.named(faults), instance), weights_called(weights)
+    world, given = weighed.world, weighed.given
     clauses = chosen_clauses(())
     chain = chain_of(world, given, MOST_STATES)
     answer = answer_of(chain, clauses, STEPS)
@@ -115,7 +139,7 @@ def compared(profile: str, faults: str, instance: str, weights: str, *, walks: i
         rows.append(ComparedClause(row.name, ever, within, differs, sampled[row.clause].hits, walks))
     return Compared(
         world.title,
-        weights or "usual",
+        weighed.weights or "usual",
         answer.states,
         answer.transitions,
         answer.seconds,
@@ -130,6 +154,6 @@ def compared_world_of(number: int, walks: int) -> Any:
     """The world of this number as plain data, kept."""
 
     def make() -> Any:
-        return asdict(compared(*WORLDS[number], walks=walks, seed=number, file=KEPT / f"chain-{number}.drn"))
+        return asdict(compared(WORLDS[number], walks=walks, seed=number, file=KEPT / f"chain-{number}.drn"))
 
-    return kept("-".join([*filter(None, WORLDS[number]), str(walks)]), make)
+    return kept(f"{WORLDS[number].file_name}-{walks}", make)

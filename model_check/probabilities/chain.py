@@ -44,7 +44,7 @@ class Chain:
     @property
     def is_whole(self) -> bool:
         """Whether the steps of all of them are known."""
-        return self.graph.expanded == self.states
+        return self.graph.is_whole
 
     @cached_property
     def weight_between(self) -> csr_array:

@@ -12,6 +12,7 @@ import numpy as np
 
 from model_check.probabilities.exact_interval import exact_interval
 from model_check.walks.guided.account import Estimate, estimate
+from model_check.walks.guided.exploring import EXPLORERS, ROUNDS, explored
 from model_check.walks.guided.state_space import LAW, are_violated
 from model_check.walks.walk import Walker
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -93,21 +94,25 @@ def split_shares(
     seed: int,
     report: Callable[[int, int], None] | None = None,
 ) -> SplitShares:
-    """The estimates of so many populations of walks of at most so many steps; see `model_check.walks.guided.walker`.
+    """The estimates of so many populations of walks of at most so many steps; see `model_check.walks.guided.exploring`.
 
-    Population 0 is plain, and says which clauses are rare; it is left out of the estimates. `report` is told how many
-    are done, and of how many.
+    The first one is plain, says which clauses are rare, and is left out of the estimates, as are those that explore.
+    `report` is told how many are done, and of how many.
 
     Raises what `GuidedWalker.population` does.
     """
-    expanded = walker.population(seed, 0, steps).expanded
-    shares = []
+    whole = populations + ROUNDS * EXPLORERS
+
+    def tell(done: int) -> None:
+        if report is not None:
+            report(done, whole)
+
+    found = explored(walker, seed, steps, tell)
+    expanded, shares = found.expanded, []
     for number in range(1, populations):
-        population = walker.population(seed, number, steps)
+        population = found.population(number)
         expanded += population.expanded
         shares.append(population.shares)
-        if report is not None:
-            report(number + 1, populations)
-    expanded += sum(walker.learned.expanded.values())
+        tell(ROUNDS * EXPLORERS + number + 1)
     by_clause = zip(TRANSACTIONAL_MESSAGES.clauses, np.array(shares).T, strict=True)
     return SplitShares({clause: estimate(own.tolist()) for clause, own in by_clause if own.any()}, expanded)

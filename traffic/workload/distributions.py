@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import exp, log
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from random import Random
 
 _Z99: Final = 2.3263478740408408
 """The 99th percentile of the normal distribution of mean 0 and deviation 1."""
+
+
+class Distribution(Protocol):
+    """What values can be drawn from."""
+
+    def draw(self, random: Random) -> float:
+        """Draw a value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from traffic.workload.distributions import LogNormal, Recurring
+    from traffic.workload.distributions import Distribution, LogNormal, Recurring
 
 
 class ListenerAnswer(Enum):
@@ -41,7 +41,7 @@ class Arrivals:
 class LocalTransactions:
     """What ``executeLocalTransaction`` does."""
 
-    time_ms: LogNormal
+    time_ms: Distribution
     rollback: float
     """The share that rolls back; all else commits."""
     unknown: float

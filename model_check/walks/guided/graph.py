@@ -41,6 +41,16 @@ class WalkGraph:
     weights: Numbers  # shape (steps,): how likely it is
     verdicts: Words  # shape (count, words of a verdict)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the steps of all its states are known."""
+        return self.expanded == len(self.states)
+
+    def violated(self) -> Words:
+        """The numbers of the clauses that some state violates."""
+        clauses = range(len(self.space.compiled.machine.clauses))
+        return np.flatnonzero(are_violated(self.verdicts, clauses).any(axis=0))
+
     def chances(self, clauses: Sequence[int]) -> Numbers:
         """The chance of a walk to violate each clause from each expanded state on, the less the later.
 

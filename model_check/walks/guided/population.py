@@ -26,19 +26,28 @@ if TYPE_CHECKING:
 MOST: Final = 1000
 """Walks that are kept after each step; no more than `model_check.walks.guided.state_space.AT_ONCE`."""
 
-BY_WEIGHT: Final = 0.2
-"""The part of a population that goes to walks by their weights alone."""
 
-BY_PROMISE: Final = 0.55
-"""The part that goes, evenly by clause, to walks by their weight times what their state promises."""
+class Parts(NamedTuple):
+    """The parts of a population, which add up to 1; all but the first and the last are divided evenly by clause."""
 
-BY_LEVEL: Final = 0.2
-"""The part that goes, evenly by clause, there evenly to the powers of two in which what is promised lies, by weight."""
+    weight: float
+    """To walks by their weights alone."""
+    promise: float
+    """To walks by their weight times what their state promises."""
+    level: float
+    """Evenly to the powers of two in which what is promised lies, there by weight."""
+    violation: float
+    """To walks that have violated the clause: so that some are there at the end."""
+    rarity: float
+    """Evenly to the powers of four in which weights lie, there by weight: also to what promises know nothing of."""
 
-BY_VIOLATION: Final = 0.05
-"""The part that goes, evenly by clause, to walks that have violated it: so that some are there at the end."""
+
+GUIDED: Final = Parts(0.2, 0.55, 0.2, 0.05, 0.0)
 
 LEVELS: Final = 20
+
+RAREST: Final = -50
+"""The power of two of the weight below which all walks are equally rare."""
 
 
 class WalkPlace(NamedTuple):
@@ -85,10 +94,12 @@ class _Walks(NamedTuple):
         )
 
 
-def walk_together(space: StateSpace, promises: Promises | None, length: int, draws: np.random.Generator) -> Population:
-    """A population of walks of at most so many steps.
+def walk_together(
+    space: StateSpace, promises: Promises | None, length: int, draws: np.random.Generator, parts: Parts = GUIDED
+) -> Population:
+    """A population of walks of at most so many steps, which is thinned to these parts.
 
-    Walks are split by `promises`; all go by weight where it is None.
+    Walks are split by `promises`; where it is None, nothing goes by them.
 
     Raises
     ------
@@ -121,7 +132,7 @@ def walk_together(space: StateSpace, promises: Promises | None, length: int, dra
         if promises is not None:
             promised = promises.of(space, after.states, walks.promises[after.origins])
             after = after._replace(promises=np.where(are_violated(after.met, bits), 0.0, promised))
-        walks = _thinned(after, are_violated(after.met, bits), draws)
+        walks = _thinned(after, are_violated(after.met, bits), parts, draws)
         places.append(WalkPlace(walks.states, walks.steps, walks.origins))
     return Population(expanded, shares, first, walks.met, places)
 
@@ -159,7 +170,7 @@ def _merged(space: StateSpace, walks: _Walks, draws: np.random.Generator) -> _Wa
         keys = (keys ^ word) * _MIX
         keys ^= keys >> np.uint64(29)
     _, rows = np.unique(keys, return_inverse=True)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         drawn = draws.standard_exponential(len(rows)) / walks.weights
     order = np.lexsort((drawn, rows))
     winners = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
@@ -171,14 +182,15 @@ def _merged(space: StateSpace, walks: _Walks, draws: np.random.Generator) -> _Wa
 _MIX: Final = np.uint64(0xD6E8FEB86659FD93)
 
 
-def _thinned(walks: _Walks, has_met: npt.NDArray[np.bool_], draws: np.random.Generator) -> _Walks:
+def _thinned(walks: _Walks, has_met: npt.NDArray[np.bool_], parts: Parts, draws: np.random.Generator) -> _Walks:
     """At most `MOST` of the walks, by systematic sampling in their order."""
     if len(walks.weights) <= MOST:
         return walks
-    wanted = walks.weights * (BY_WEIGHT / walks.weights.sum())
-    wanted += BY_PROMISE * _evenly(walks.weights[:, None] * walks.promises)
-    wanted += BY_LEVEL * _by_level(walks)
-    wanted += BY_VIOLATION * _evenly(walks.weights[:, None] * has_met)
+    wanted = walks.weights * (parts.weight / walks.weights.sum())
+    wanted += parts.promise * _evenly(walks.weights[:, None] * walks.promises)
+    wanted += parts.level * _by_level(walks)
+    wanted += parts.violation * _evenly(walks.weights[:, None] * has_met)
+    wanted += parts.rarity * _by_rarity(walks.weights)
     chances = _chances(wanted)
     counts = np.concatenate([[0.0], np.cumsum(np.where(chances < 1.0, chances, 0.0))])
     rows_left = np.flatnonzero((chances >= 1.0) | (np.diff(np.floor(counts + draws.random())) > 0))
@@ -206,6 +218,13 @@ def _by_level(walks: _Walks) -> Numbers:
         shares = np.divide(1.0, sums, out=np.zeros_like(sums), where=occupied) / occupied.sum()
         found += shares[levels] * walks.weights / len(live)
     return found
+
+
+def _by_rarity(weights: Numbers) -> Numbers:
+    """Evenly to the powers of four in which weights lie, there by weight."""
+    _, levels = np.unique(np.maximum(np.frexp(weights)[1], RAREST) // 2, return_inverse=True)
+    sums = np.bincount(levels, weights)
+    return np.divide(weights, sums[levels] * len(sums), out=np.zeros_like(weights), where=weights > 0)
 
 
 def _chances(wanted: Numbers) -> Numbers:

@@ -31,6 +31,14 @@ class Promises:
         columns = np.flatnonzero(np.isin(self.clauses, clauses))
         return Promises(self.clauses[columns], self.slots, self.rows, np.ascontiguousarray(self.chances[:, columns]))
 
+    def by_view(self, clauses: Sequence[int]) -> tuple[Hashes, Numbers]:
+        """The hash of each view, and what it promises of each of these clauses; 0 where it knows nothing of one."""
+        filled = np.flatnonzero(self.slots)
+        chances = np.zeros((len(filled), len(clauses)))
+        _, ours, theirs = np.intersect1d(self.clauses, clauses, return_indices=True)
+        chances[:, theirs] = self.chances[self.rows[filled]][:, ours]
+        return self.slots[filled], chances
+
     def of(self, space: StateSpace, states: Words, before: Numbers) -> Numbers:
         """The promise of each state, shape (count, clauses).
 
@@ -50,9 +58,11 @@ MESSAGES: Final = int(Grain.MESSAGES)
 QUEUES: Final = int(Grain.QUEUES)
 
 
-def learn(graphs: Sequence[WalkGraph], clauses: Sequence[int]) -> Promises:
-    """The mean chance of all states that have a view; the larger one where several graphs know it."""
+def learn(graphs: Sequence[WalkGraph], clauses: Sequence[int], before: Promises | None = None) -> Promises:
+    """The mean chance of all states that have a view; the largest one where several graphs, or `before`, know it."""
     learned = [_by_view(graph, graph.chances(clauses)) for graph in graphs]
+    if before is not None:
+        learned.append(before.by_view(clauses))
     keys = np.unique(np.concatenate([some for some, _ in learned]))
     chances = np.zeros((len(keys), len(clauses)))
     for some, means in learned:

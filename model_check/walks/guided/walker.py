@@ -26,13 +26,13 @@ from model_check.walks.choices import CHOICES, GUIDED
 from model_check.walks.guided.graph import search_graph
 from model_check.walks.guided.population import MOST, Population, walk_together
 from model_check.walks.guided.promises import Promises, learn
-from model_check.walks.guided.state_space import LAW, StateSpace, are_violated
+from model_check.walks.guided.state_space import LAW, StateSpace
 from model_check.walks.walk import Walker, require_numbers
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from model_check.walks.guided.graph import WalkGraph
     from model_check.walks.guided.views import Words
     from model_check.world import World
     from spec.constants import Instance
@@ -64,20 +64,19 @@ class GuidedWalker(Walker):
 
     def __init__(self, world: World, weights: Mapping[str, int] | None = None) -> None:
         super().__init__(world, LAW, weights)
-        self._world, self._weights, self._space = world, weights, StateSpace.of(world, weights)
+        self.world, self._weights, self.space = world, weights, StateSpace.of(world, weights)
         self.population = lru_cache(maxsize=2)(self._population)
         self.rare = lru_cache(maxsize=4)(self._rare)
+
+    def search(self, instance: Instance, quota: int) -> WalkGraph:
+        """An instance in the environment of the walks, with their weights."""
+        return search_graph(StateSpace.of(self.world.on(instance), self._weights), quota)
 
     @cached_property
     def learned(self) -> Learned:
         """The promises of this environment, which is searched when they are first asked for."""
-        clauses = range(len(TRANSACTIONAL_MESSAGES.clauses))
-        graphs = {
-            size: search_graph(StateSpace.of(self._world.on(size), self._weights), quota)
-            for size, quota in LEARNED_FROM.items()
-        }
-        are_seen = [are_violated(graph.verdicts, clauses).any(axis=0) for graph in graphs.values()]
-        seen = np.flatnonzero(np.logical_or.reduce(are_seen)).tolist()
+        graphs = {size: self.search(size, quota) for size, quota in LEARNED_FROM.items()}
+        seen = np.unique(np.concatenate([graph.violated() for graph in graphs.values()])).tolist()
         return Learned(learn(tuple(graphs.values()), seen), {size: graph.expanded for size, graph in graphs.items()})
 
     def _rare(self, seed: int, steps: int) -> Promises:
@@ -95,7 +94,7 @@ class GuidedWalker(Walker):
             msg = f"--steps {steps}: expected at most {MOST_STEPS} with --choice {GUIDED}, which holds whole walks"
             raise ModelCheckError(msg)
         promises = self.rare(seed, steps) if number else None
-        return walk_together(self._space, promises, steps, np.random.default_rng([seed, number]))
+        return walk_together(self.space, promises, steps, np.random.default_rng([seed, number]))
 
     def _walk(
         self, seed: int, first: int, count: int, steps: int
@@ -115,7 +114,7 @@ class GuidedWalker(Walker):
     def visited(self, seed: int, first: int, count: int, steps: int) -> npt.NDArray[np.uint64]:
         """As `Walker.visited`."""
         parts = self._walked(seed, first, count, steps)
-        hashes = [self._space.hashes(self._initial[None, :]), *(self._space.hashes(part.states) for part in parts)]
+        hashes = [self.space.hashes(self._initial[None, :]), *(self.space.hashes(part.states) for part in parts)]
         distinct: npt.NDArray[np.uint64] = np.unique(np.concatenate(hashes))
         return distinct
 

@@ -15,7 +15,7 @@ from model_check.probabilities.sampled import SampledShare, sampled_shares, spli
 from model_check.probabilities.weights import Weights, usual
 from model_check.walks.choices import step_tables
 from model_check.walks.dice import Dice
-from model_check.walks.guided import walker
+from model_check.walks.guided import exploring, walker
 from model_check.walks.guided.walker import GuidedWalker
 from model_check.walks.walk import Walker
 from model_check.world import World
@@ -91,3 +91,20 @@ def test_split_walks_estimate_shares_with_these_weights_and_say_what_they_cost()
         estimate = found.estimates[row.clause]
         assert row.within is not None
         assert abs(estimate.share - row.within.value) < 6 * estimate.standard_error + 1e-9
+
+
+def test_rare_shares_are_estimated_where_the_search_knows_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    seldom = Weights(
+        "test", {name: w if name == "crash" else 1000 * w for name, w in usual().whole.items()}, usual().unit
+    )
+    for name, value in {"LEARNED_FROM": {}, "MOST_SEARCHED": 3_000, "EXPLORERS": 3}.items():
+        monkeypatch.setattr(exploring, name, value)
+    found = split_shares(GuidedWalker(WORLD, seldom.whole), 13, 25, 5)
+    answer = answer_of(chain_with("5.3.3", "crash", seldom), tuple(clauses_by_name().values()), 25)
+    rare = [(row, row.within.value) for row in answer.rows if row.within and 1e-9 < row.within.value < 1e-3]
+    assert len(rare) > 2
+    assert min(share for _, share in rare) < 1e-5
+    for row, share in rare:
+        estimate = found.estimates[row.clause]
+        assert estimate.standard_error < share / 4
+        assert abs(estimate.share - share) < 4 * estimate.standard_error
