@@ -10,7 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from conformance.recorded_run import RecordedRun
 from conformance.releases.jars import release_called
+from conformance.transaction_log import read_boots
 from files.content import parse_json
 from files.reading import read_text
 from files.writing import write_whole
@@ -61,6 +63,9 @@ class RunFacts:
         The transactions a second that were begun.
     decided
         By unique key, when a local transaction ended in a commit.
+    starts
+        When the check service of each process began to wait for its first round, as its log says. That and nothing
+        else decides when rounds come.
     """
 
     transactions: int
@@ -72,17 +77,19 @@ class RunFacts:
     answered_ms: tuple[float, float]
     per_second: float
     decided: dict[str, int]
+    starts: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, store: Path, trial: TrafficTrial) -> Self:
-        """Those of a run that was kept; of a golden store only the number of transactions is known beside it."""
+        """Those of a run that was kept; of a golden store little is known beside its records."""
+        starts = tuple(boot.at for boot in read_boots(RecordedRun(store).transaction_log(), str(store)))
         if trial.golden:
-            return cls(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {})
+            return cls(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {}, starts)
         given: dict[str, Any] = parse_json(read_text(store / RUN_FILE, _MOST_JSON))
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
         }
-        return cls(**values)
+        return cls(**values, starts=starts)
 
 
 def led_run(version: str, trial: TrafficTrial, seed: int, out: Path) -> RunFacts:
@@ -96,10 +103,11 @@ def led_run(version: str, trial: TrafficTrial, seed: int, out: Path) -> RunFacts
     release = release_called(version)
     settings = {**trial.settings, **(trial.settings_of_5 if release.is_5 else {})}
     with RealBroker(version, trial.name, settings) as broker:
-        facts = _led_workload(broker, trial, seed)
+        known = asdict(_led_workload(broker, trial, seed))
         broker.finish(out)
-    write_whole(out / RUN_FILE, json.dumps(asdict(facts)) + "\n")
-    return facts
+    del known["starts"]  # the log that is kept has them
+    write_whole(out / RUN_FILE, json.dumps(known) + "\n")
+    return RunFacts.of(out, trial)
 
 
 def _led_workload(broker: RealBroker, trial: TrafficTrial, seed: int) -> RunFacts:
