@@ -118,7 +118,7 @@ def _led_workload(broker: RealBroker, trial: TrafficTrial, seed: int) -> RunFact
     with ThreadPoolExecutor(1) as beside:
         killing = beside.submit(kills.run)
         try:
-            traffic.run(_Drained(broker, kills).goes_on)
+            traffic.run(_Drained(broker, kills, trial.drains_s).goes_on)
         finally:
             kills.ends.set()
         killing.result()
@@ -140,8 +140,8 @@ def _led_workload(broker: RealBroker, trial: TrafficTrial, seed: int) -> RunFact
 class _Drained:
     """Whether the check service has read the half queue to its end, for some time."""
 
-    def __init__(self, broker: RealBroker, kills: _Kills) -> None:
-        self._broker, self._kills = broker, kills
+    def __init__(self, broker: RealBroker, kills: _Kills, at_most_s: float) -> None:
+        self._broker, self._kills, self._at_most_s = broker, kills, at_most_s
         self._next_s = 0.0
         self._glances = 0
         self._until_s = 0.0
@@ -149,7 +149,7 @@ class _Drained:
     def goes_on(self) -> bool:
         """Whether the producers are still to answer."""
         now = time.monotonic()
-        self._until_s = self._until_s or now + _AT_MOST_S
+        self._until_s = self._until_s or now + self._at_most_s
         if now >= self._until_s:
             return False
         if now >= self._next_s:

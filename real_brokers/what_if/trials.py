@@ -26,6 +26,8 @@ class TrafficTrial:
     lives_s: tuple[float, ...] = ()
     """How long each process of the broker serves until it is killed (SIGKILL) and started again; none is killed behind
     the last."""
+    drains_s: float = 150.0
+    """How long behind the last transaction the check service may take to read the half queue to its end."""
     not_modelled: str = ""
     """What the model of this trial leaves out, and which measures that moves."""
     golden: str = ""
