@@ -109,14 +109,14 @@ ADVISED: Final = {
             "Slow local transactions (2 s, p99 20 s).",
             "5.3.3",
             1_800,
-            ("transactionTimeOut=6s,15s,30s", "transactionOpBatchInterval=500ms,3s"),
+            ("transactionTimeOut=6s,15s,30s",),
         ),
         AdvisedTrial(
             "crash-prone",
             "Local transactions of 100 ms (p99 1 s), and a broker that is killed (SIGKILL) every 40 s on average.",
             "5.5.0",
             1_800,
-            ("transactionOpBatchInterval=50ms,500ms,3s", "transactionTimeOut=6s,20s"),
+            ("transactionOpBatchInterval=50ms,500ms,3s",),
         ),
     )
 }

@@ -48,9 +48,10 @@ _SLOW: Final = {"transactionTimeOut": "2000", "transactionCheckInterval": "3000"
 _BATCHES: Final = {"transactionOpBatchInterval": "1000"}
 
 _OF_MIXED: Final = (
-    "Not modelled: how long this client's sends took, which nobody has measured (1 ms is assumed: birth to delivery, "
-    "p50); that no transaction gets more than three UNKNOWNs (their number is geometric here, of the same mean: birth "
-    "to delivery, p99); and when rounds came, as all is sent within a few check intervals (birth to first put-back)."
+    "How long a send takes is twice the time from a half's birth until it was stored. Not modelled: that no transaction "
+    "gets more than three UNKNOWNs (their number is geometric here, of the same mean: birth to delivery, p99, and op "
+    "messages of 5.x, of which each further round of answers makes one); and that the first sends of a client that has "
+    "just started take longer (birth to first put-back)."
 )
 
 TRIALS: Final = {
