@@ -113,7 +113,7 @@ ADVISED: Final = {
         ),
         AdvisedTrial(
             "crash-prone",
-            "Local transactions of 100 ms (p99 1 s), and a broker that is killed (SIGKILL) every 40 s on average.",
+            "Local transactions of 100 ms (p99 1 s), and a broker that is killed (SIGKILL) every 20 s on average.",
             "5.5.0",
             1_800,
             ("transactionOpBatchInterval=50ms,500ms,3s",),
