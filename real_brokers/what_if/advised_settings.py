@@ -145,7 +145,7 @@ def compared_advice(trial: AdvisedTrial, answer: SweepAnswer, folder: Path) -> C
     """What the sweep says of the settings before and after, and what the kept runs of a folder show."""
     best, yours = advice_of(trial, answer), answer.yours
     real = [_measured(trial, folder / place) for place in (BEFORE, AFTER)]
-    rows = []
+    rows = list[tuple[str | float, ...]]()
     for name, measure in _MEASURES.items():
         pairs = [tuple(measure.simulated(counts) for counts in pair) for pair in _pairs(yours, best)]
         before, after = (sorted(pair[place] for pair in pairs) for place in (0, 1))
@@ -176,17 +176,19 @@ def _pairs(yours: SweptAnswer, best: SweptAnswer) -> Iterable[tuple[TrafficCount
 
 
 @dataclass(frozen=True, slots=True)
-class _Measure:
+class _AdvisedFigure:
     unit: str
     simulated: Callable[[TrafficCounts], float]
 
 
 _MEAN_DELAY: Final = next(iter(COMMIT_TO_DELIVERY))
 _MEASURES: Final = {
-    "doubled": _Measure("of all", lambda counts: counts.total("doubled") / counts.transactions),
-    "committed and never delivered": _Measure("of all", lambda counts: counts.total("lost") / counts.transactions),
-    "checks that were sent": _Measure("each", lambda counts: counts.checks / counts.transactions),
-    _MEAN_DELAY: _Measure("s", lambda counts: counts.commit_to_delivery_ms.mean / 1_000),
+    "doubled": _AdvisedFigure("of all", lambda counts: counts.total("doubled") / counts.transactions),
+    "committed and never delivered": _AdvisedFigure(
+        "of all", lambda counts: counts.total("lost") / counts.transactions
+    ),
+    "checks that were sent": _AdvisedFigure("each", lambda counts: counts.checks / counts.transactions),
+    _MEAN_DELAY: _AdvisedFigure("s", lambda counts: counts.commit_to_delivery_ms.mean / 1_000),
 }
 """What a sweep and a run both know."""
 

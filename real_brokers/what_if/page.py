@@ -30,7 +30,8 @@ lies outside by chance alone, and measures of one run are not independent: more 
 times.
 
 What a run takes from reality is the rate, the latency of a send as its client measured it (half of it for each way),
-and when the broker died and how long it was away. All else is in the workloads (`real_brokers/what_if/workloads`).
+when the broker's check service began, when the broker died and how long it was away. All else is in the workloads
+(`real_brokers/what_if/workloads`).
 Times in stores are those of records; those from a commit on begin when the producer's local transaction ended.
 """
 

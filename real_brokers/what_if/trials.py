@@ -48,10 +48,11 @@ _SLOW: Final = {"transactionTimeOut": "2000", "transactionCheckInterval": "3000"
 _BATCHES: Final = {"transactionOpBatchInterval": "1000"}
 
 _OF_MIXED: Final = (
-    "How long a send takes is twice the time from a half's birth until it was stored. Not modelled: that no transaction "
-    "gets more than three UNKNOWNs (their number is geometric here, of the same mean: birth to delivery, p99, and op "
-    "messages of 5.x, of which each further round of answers makes one); and that the first sends of a client that has "
-    "just started take longer (birth to first put-back)."
+    "How long a send takes is twice the time from a half's birth until it was stored. Not modelled: that no "
+    "transaction gets more than three UNKNOWNs (their number is geometric here, of the same mean: birth to delivery, "
+    "p99, and op messages of 5.x, of which each further round of answers makes one); and that each round of a broker "
+    "that has just started takes 20 to 45 ms, so that the third begins a tenth of a second later (birth to first "
+    "put-back)."
 )
 
 TRIALS: Final = {
