@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from conformance.recorded_run import RecordedRun
 from conformance.releases.jars import release_called
-from conformance.transaction_log import read_boots
+from conformance.transaction_log import milliseconds, read_boots
 from files.content import parse_json
 from files.reading import read_text
 from files.writing import write_whole
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 STORES: Final = Path(__file__).parents[2] / "build" / "what-if-real"
 """A folder a release, in it one a trial."""
 RUN_FILE: Final = "run.json"
+_BATCH_STARTS: Final = re.compile(
+    r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) INFO \S+ - Start transaction op batch thread!$", re.MULTILINE
+)
 _MOST_JSON: Final = 16 << 20
 _GLANCE_S: Final = 0.5
 _GLANCES: Final = 4
@@ -66,6 +70,8 @@ class RunFacts:
     starts
         When the check service of each process began to wait for its first round, as its log says. That and nothing
         else decides when rounds come.
+    batch_starts
+        When the op batch thread of each process began, where there is one.
     """
 
     transactions: int
@@ -78,18 +84,21 @@ class RunFacts:
     per_second: float
     decided: dict[str, int]
     starts: tuple[int, ...] = ()
+    batch_starts: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, store: Path, trial: TrafficTrial) -> Self:
         """Those of a run that was kept; of a golden store little is known beside its records."""
-        starts = tuple(boot.at for boot in read_boots(RecordedRun(store).transaction_log(), str(store)))
+        log = RecordedRun(store).transaction_log()
+        starts = tuple(boot.at for boot in read_boots(log, str(store)))
+        batch_starts = tuple(milliseconds(at) for at in _BATCH_STARTS.findall(log))
         if trial.golden:
-            return cls(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {}, starts)
+            return cls(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {}, starts, batch_starts)
         given: dict[str, Any] = parse_json(read_text(store / RUN_FILE, _MOST_JSON))
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
         }
-        return cls(**values, starts=starts)
+        return cls(**values, starts=starts, batch_starts=batch_starts)
 
 
 def led_run(version: str, trial: TrafficTrial, seed: int, out: Path) -> RunFacts:
@@ -105,7 +114,7 @@ def led_run(version: str, trial: TrafficTrial, seed: int, out: Path) -> RunFacts
     with RealBroker(version, trial.name, settings) as broker:
         known = asdict(_led_workload(broker, trial, seed))
         broker.finish(out)
-    del known["starts"]  # the log that is kept has them
+    del known["starts"], known["batch_starts"]  # the log that is kept has them
     write_whole(out / RUN_FILE, json.dumps(known) + "\n")
     return RunFacts.of(out, trial)
 

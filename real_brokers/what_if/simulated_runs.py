@@ -38,6 +38,8 @@ class SimulatedTrial:
     """How long each process of the broker ran until it was killed, and how long there was none; None where none is."""
     quiet_ms: float
     """How long the first process had run when the first transaction began."""
+    leads_ms: tuple[float, ...] | None
+    """How long the op batch thread of each process had run when its check service began; None where there is none."""
 
     @classmethod
     def of(cls, broker: SimulatedBroker, workload: TrafficWorkload, facts: RunFacts) -> SimulatedTrial:
@@ -52,7 +54,9 @@ class SimulatedTrial:
             for start, death, following in zip(facts.starts, facts.deaths, facts.starts[1:], strict=False)
         ]
         quiet_ms = float(max(0, facts.began - facts.starts[0]))
-        return cls(broker, given, facts.transactions, None if given.crashes is None else tuple(lives), quiet_ms)
+        leads_ms = tuple(float(start - batch) for start, batch in zip(facts.starts, facts.batch_starts, strict=False))
+        lived = None if given.crashes is None else tuple(lives)
+        return cls(broker, given, facts.transactions, lived, quiet_ms, leads_ms or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,14 @@ class _OneRun:
         trial = self.trial
         with TemporaryDirectory(prefix="halfcheck-what-if-") as folder:
             kept = simulate_and_keep(
-                trial.broker, trial.workload, self.seed, trial.transactions, Path(folder), trial.lives, trial.quiet_ms
+                trial.broker,
+                trial.workload,
+                self.seed,
+                trial.transactions,
+                Path(folder),
+                trial.lives,
+                trial.quiet_ms,
+                trial.leads_ms,
             )
             values = MeasuredStore.of(Path(folder), trial.broker.version, kept.deaths).values()
         times = kept.counts.commit_to_delivery_ms
