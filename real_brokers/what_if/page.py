@@ -62,11 +62,25 @@ at once, where a real broker has served for a while, the longer the busier its m
 as its broker's check service did, by its log. Of `mixed` the six measures that lay outside are within with that, and
 with the latency that its records show.
 
-## Why some lie outside
+`kills` on 5.3.3 doubled 5.0 % where the model said 6.1 to 13.2 %, with a middle of 10.5 %. The op batch thread and the
+check service began at the same moment there, so each round looked at the op queue just before a batch was written: of
+1,500 `steady` transactions 10 % are doubled then, 4 % if the threads begin 50 ms apart, 8 % with 750 ms. They begin
+apart now, by a chance of their own in `halfcheck what-if`, by the log in the simulation of a run.
 
-One of twenty does by chance. Rounds take no time in the model, where each of a real broker that has just started takes
-20 to 60 ms: the next ones begin so much later, and so does what they put back (4.5.1 `steady`, 5.x `mixed`). What
-else `mixed` leaves out is said there.
+## Why some lie outside, and what is open
+
+One of twenty does by chance. Two things are not modelled, and move what lies outside of 5.3.3:
+
+- Rounds take no time in the model; each takes 3 to 70 ms on a real broker, so that the next ones begin later, and look
+  at the op queue at another moment between two batches. `check_service.pass` says how long a pass takes, where a
+  workload has it; the runs here do not take it from their logs yet.
+- An op batch thread of 5.3.3 skips one interval in twelve: it looks again as an interval is over, and its last write
+  ended a millisecond behind its last look. Op messages are fewer then, and what they settle is checked more often.
+
+Of `steady` on 5.3.3 (9.5 % doubled, 5.2 to 7.5 % simulated) they explain a part: with passes of 0.25 ms four simulated
+runs have 5.7 to 7.9 %. In `quick` and `slow` the settings do what the sweep says, but the counts of `slow` before
+are lower than all simulated ones. In `crash-prone` the broker was away for 63 s before and 54 s after, which the
+simulated pairs, with the same restarts in both, do not have.
 """
 
 
