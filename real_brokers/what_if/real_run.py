@@ -8,7 +8,10 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import pairwise, zip_longest
+from math import inf
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from conformance.recorded_run import RecordedRun
@@ -26,15 +29,16 @@ from wire.client.queries import check_offset, end_of_queue
 from wire.probe.producers import now_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from conformance.transaction_log import Boot
     from real_brokers.what_if.trials import TrafficTrial
 
 STORES: Final = Path(__file__).parents[2] / "build" / "what-if-real"
 """A folder a release, in it one a trial."""
 RUN_FILE: Final = "run.json"
-_BATCH_STARTS: Final = re.compile(
-    r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) INFO \S+ - Start transaction op batch thread!$", re.MULTILINE
+_BATCHES: Final = re.compile(
+    r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) DEBUG \S+ - Send op message queueIds=(\[\S+\])$", re.MULTILINE
 )
 _MOST_JSON: Final = 16 << 20
 _GLANCE_S: Final = 0.5
@@ -70,8 +74,9 @@ class RunFacts:
     starts
         When the check service of each process began to wait for its first round, as its log says. That and nothing
         else decides when rounds come.
-    batch_starts
-        When the op batch thread of each process began, where there is one.
+    leads_ms
+        Of each process how long before a round the op batch thread was last due, the middle of its rounds; none where
+        there is no such thread.
     """
 
     transactions: int
@@ -84,21 +89,35 @@ class RunFacts:
     per_second: float
     decided: dict[str, int]
     starts: tuple[int, ...] = ()
-    batch_starts: tuple[int, ...] = ()
+    leads_ms: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, store: Path, trial: TrafficTrial) -> Self:
         """Those of a run that was kept; of a golden store little is known beside its records."""
         log = RecordedRun(store).transaction_log()
-        starts = tuple(boot.at for boot in read_boots(log, str(store)))
-        batch_starts = tuple(milliseconds(at) for at in _BATCH_STARTS.findall(log))
+        boots = read_boots(log, str(store))
+        starts, leads_ms = tuple(boot.at for boot in boots), _leads_ms(boots, log)
         if trial.golden:
-            return cls(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {}, starts, batch_starts)
+            return cls(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {}, starts, leads_ms)
         given: dict[str, Any] = parse_json(read_text(store / RUN_FILE, _MOST_JSON))
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
         }
-        return cls(**values, starts=starts, batch_starts=batch_starts)
+        return cls(**values, starts=starts, leads_ms=leads_ms)
+
+
+def _leads_ms(boots: Sequence[Boot], log: str) -> tuple[float, ...]:
+    """By the op messages that each process wrote; a round behind none of its own, or far behind, says nothing."""
+    written = [milliseconds(at) for at, _ in _BATCHES.findall(log)]
+    if not written:
+        return ()
+    interval_ms = median(later - one for one, later in pairwise(written))
+    leads = []
+    for boot, following in zip_longest(boots, boots[1:]):
+        own = [at for at in written if at >= boot.at and (following is None or at < following.at)]
+        gaps = [min((one.at - at for at in own if at <= one.at), default=inf) for one in boot.rounds]
+        leads.append(float(median([gap % interval_ms for gap in gaps if gap < 3 * interval_ms] or [0])))
+    return tuple(leads)
 
 
 def led_run(version: str, trial: TrafficTrial, seed: int, out: Path) -> RunFacts:
@@ -114,7 +133,7 @@ def led_run(version: str, trial: TrafficTrial, seed: int, out: Path) -> RunFacts
     with RealBroker(version, trial.name, settings) as broker:
         known = asdict(_led_workload(broker, trial, seed))
         broker.finish(out)
-    del known["starts"], known["batch_starts"]  # the log that is kept has them
+    del known["starts"], known["leads_ms"]  # the log that is kept has them
     write_whole(out / RUN_FILE, json.dumps(known) + "\n")
     return RunFacts.of(out, trial)
 

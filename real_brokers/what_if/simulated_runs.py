@@ -54,9 +54,8 @@ class SimulatedTrial:
             for start, death, following in zip(facts.starts, facts.deaths, facts.starts[1:], strict=False)
         ]
         quiet_ms = float(max(0, facts.began - facts.starts[0]))
-        leads_ms = tuple(float(start - batch) for start, batch in zip(facts.starts, facts.batch_starts, strict=False))
         lived = None if given.crashes is None else tuple(lives)
-        return cls(broker, given, facts.transactions, lived, quiet_ms, leads_ms or None)
+        return cls(broker, given, facts.transactions, lived, quiet_ms, facts.leads_ms or None)
 
 
 @dataclass(frozen=True, slots=True)

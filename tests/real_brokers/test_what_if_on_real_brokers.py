@@ -57,10 +57,10 @@ def test_a_half_that_was_open_as_the_broker_died_is_settled_behind_its_last_deat
 
 def test_a_run_is_simulated_with_its_own_crashes_and_latency_from_the_start_of_its_check_service_on() -> None:
     starts = (7_000, 34_000, 69_000)
-    facts = RunFacts(1_500, 3, 40, (24_000, 60_000), (10_000, 9_000), 8_500, (6.0, 200.0), 14.5, {}, starts)
+    facts = RunFacts(1_500, 3, 40, (24_000, 60_000), (10_000, 9_000), 8_500, (6.0, 200.0), 14.5, {}, starts, (90.0,))
     trial = SimulatedTrial.of(broker("4.9.7"), read_workload(TRIALS["kills"].workload), facts)
     assert trial.lives == ((17_000.0, 10_000.0), (26_000.0, 9_000.0))
-    assert trial.quiet_ms == 1_500.0
+    assert (trial.quiet_ms, trial.leads_ms) == (1_500.0, (90.0,))
     assert trial.workload.arrivals.per_second == 14.5
     assert (trial.workload.network.to_broker_ms.p50, trial.workload.network.from_broker_ms.p99) == (3.0, 100.0)
 
@@ -79,6 +79,17 @@ def test_check_rounds_begin_by_when_the_broker_began_not_by_its_first_transactio
     assert 2.2 < first[1] <= 2.5
 
 
+def test_a_round_that_looks_just_before_a_batch_is_written_doubles_more_than_one_just_behind_it(tmp_path: Path) -> None:
+    given = workload(transactions={"per_second": 100}, local={"time": {"p50": "300ms", "p99": "6s"}})
+    names = {"transactionTimeOut": "2000", "transactionCheckInterval": "3000", "transactionOpBatchInterval": "1000"}
+    release = SimulatedBroker.of("5.3.3", "5.3.3", [Setting(0, name, value) for name, value in names.items()])
+    doubled = [
+        simulate_and_keep(release, given, 7, 1_000, tmp_path / f"{lead}", leads_ms=(lead,)).counts.total("doubled")
+        for lead in (50.0, 950.0)
+    ]
+    assert doubled[1] > 1.5 * doubled[0] > 0
+
+
 def test_the_facts_of_a_run_are_read_back(tmp_path: Path) -> None:
     given = {
         "transactions": 2, "failed": 0, "checks": 1, "deaths": [5], "away_ms": [7], "began": 1,
@@ -86,9 +97,19 @@ def test_the_facts_of_a_run_are_read_back(tmp_path: Path) -> None:
     }  # fmt: skip
     (tmp_path / "run.json").write_text(json.dumps(given), encoding="utf-8")
     started = "2026-11-28 22:44:19.967 INFO TransactionalMessageCheckService - Start transaction check service thread!"
-    (tmp_path / "transaction.log").write_text(f"{started}\n", encoding="utf-8")
+    wrote = "DEBUG TransactionalOpBatchService - Send op message queueIds=[0]"
+    began = "INFO TransactionalMessageCheckService - Begin to check prepare message, begin time:"
+    lines = [
+        started,
+        *(f"2026-11-28 22:44:{second}.100 {wrote}" for second in (21, 22, 23)),
+        f"2026-11-28 22:44:22.967 {began}{1_795_905_862_967}",
+        f"2026-11-28 22:44:23.500 {began}{1_795_905_863_500}",
+        f"2026-11-28 22:44:40.000 {began}{1_795_905_880_000}",
+    ]
+    (tmp_path / "transaction.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
     facts = RunFacts.of(tmp_path, TRIALS["kills"])
     assert facts.starts == (1_795_905_859_967,)
+    assert facts.leads_ms == ((867 + 400) / 2,)
     assert (facts.deaths, facts.away_ms, facts.answered_ms) == ((5,), (7,), (1.5, 9.0))
     assert facts.decided == {"K": 12}
 
