@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class OpBatchThread:
     """The thread; it rests while nothing waits, and wakes at a moment at which it would have run (A16, A17).
 
-    It starts some time before the check service (``BrokerController#initializeTransaction``), which is the machine's.
+    It starts with ``TransactionalMessageServiceImpl``, some time before the check service; how long is the machine's.
     A round that looks at the op queue just before a batch is written checks what the batch settles (B05, B06): three
     times as many as one that looks just behind it.
     """
