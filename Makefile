@@ -93,7 +93,7 @@ example: setup ## carry out the README of the example project (docs/example/orde
 audit-real: setup ## audit real brokers over the network and offline at the same moments, and hold what is foretold; writes docs/generated/audited-brokers.md (ARGS="5.3.3 late", "5.5.1 two_masters" or rocketmq-rust; wants Maven, and cargo)
 	@$(BIN)/python -m real_brokers.audit $(ARGS)
 
-what-if-real: setup ## lead real brokers under a workload, simulate the same, and hold each measure in its interval; writes docs/generated/how-often-on-real-brokers.md (ARGS="5.3.3 kills", ARGS=--kept for the runs that are kept; wants Maven)
+what-if-real: setup ## lead real brokers under a workload, simulate the same, and hold each measure in its interval; writes docs/generated/how-often-on-real-brokers.md (ARGS="5.3.3 kills", ARGS=advice for what sweeps advise, ARGS=--kept for the runs that are kept; wants Maven)
 	@$(BIN)/python -m real_brokers.what_if $(ARGS)
 
 probe-real: setup ## start a real broker and probe it (VERSION=5.3.3, ARGS="--scenario immune --profile 5.3.3+heeds_settled_originals"; wants Maven)

@@ -70,7 +70,36 @@ class AskedSweep:
         *,
         as_json: bool,
     ) -> ExitCode:
-        """Simulate, print and write the answer.
+        """Simulate, print and write the answer; raises as :meth:`simulated`."""
+        answer = self.simulated(broker_of, master, conf, out, tells_progress=not as_json)
+        yours = answer.yours
+        remarks = (
+            *ignored_by(answer.settings, map(_release, answer.releases)),
+            *remarks_on(yours.answer, yours.point.workload, yours.point.broker.settings, self.replications),
+        )
+        for remark in remarks:
+            typer.echo(f"halfcheck: {remark}", err=True)
+        content = {"workload": yours.point.workload.name, "seed": self.seed, **answer.to_json()}
+        if out is not None:
+            self._write(out, content, answer, remarks)
+        if as_json:
+            print_json(content)
+        else:
+            show(parts(answer))
+            if out is not None:
+                print(f"page: {out / PAGE}")
+        return ExitCode.OK
+
+    def simulated(
+        self,
+        broker_of: Callable[[Path | None, str, Iterable[Setting]], SimulatedBroker],
+        master: str,
+        conf: list[str] | None,
+        out: Path | None,
+        *,
+        tells_progress: bool,
+    ) -> SweepAnswer:
+        """Simulate what is not yet in the folder.
 
         Raises
         ------
@@ -95,26 +124,9 @@ class AskedSweep:
         with _folder(out) as folder:
             files = ReplicationFiles(folder / "runs", _by_replication(runs, self.replications))
             if not files.is_complete:
-                self._simulate(files, master, conf, is_kept=out is not None, wanted=not as_json)
+                self._simulate(files, master, conf, is_kept=out is not None, wanted=tells_progress)
             counted = _by_point(files.read(), len(points))
-        answer = SweepAnswer(settings, points, counted)
-        yours = answer.yours
-        remarks = (
-            *ignored_by(settings, map(_release, answer.releases)),
-            *remarks_on(yours.answer, yours.point.workload, yours.point.broker.settings, self.replications),
-        )
-        for remark in remarks:
-            typer.echo(f"halfcheck: {remark}", err=True)
-        content = {"workload": yours.point.workload.name, "seed": self.seed, **answer.to_json()}
-        if out is not None:
-            self._write(out, content, answer, remarks)
-        if as_json:
-            print_json(content)
-        else:
-            show(parts(answer))
-            if out is not None:
-                print(f"page: {out / PAGE}")
-        return ExitCode.OK
+        return SweepAnswer(settings, points, counted)
 
     def _points(
         self,

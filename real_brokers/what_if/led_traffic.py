@@ -111,11 +111,14 @@ class LedTraffic:
     _answers: dict[int, Answers] = field(default_factory=dict)
     _producers: list[LedProducer] = field(default_factory=list)
     _random: Random = field(default_factory=Random)
+    _arriving: Random = field(default_factory=Random)
+    """Draws when transactions begin and what becomes of them: runs of one seed have the same, whatever is checked."""
     _due_s: float = 0.0
 
     def run(self, goes_on: Callable[[], bool]) -> None:
         """Send all, and answer checks until somebody says that it is over."""
         self._random = random = Random(self.seed)
+        self._arriving = Random(f"{self.seed} arriving")
         self._producers = [LedProducer(number) for number in range(self.workload.arrivals.producers)]
         self._due_s = time.monotonic()
         heartbeat_s = client_figure("heartbeat") / 1_000
@@ -147,7 +150,7 @@ class LedTraffic:
     # --- halves -------------------------------------------------------------------------------------------------------
 
     def _begin(self, _: object) -> None:
-        random, arrivals, local = self._random, self.workload.arrivals, self.workload.local
+        random, arrivals, local = self._arriving, self.workload.arrivals, self.workload.local
         hangs, drawn = random.random() < local.hangs, random.random()
         says_unknown = local.rollback <= drawn < local.rollback + local.unknown
         rolls_back = drawn < local.rollback or (says_unknown and random.random() * (1 - local.unknown) < local.rollback)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import pairwise, zip_longest
+from math import inf
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from conformance.recorded_run import RecordedRun
 from conformance.releases.jars import release_called
+from conformance.transaction_log import milliseconds, read_boots
 from files.content import parse_json
 from files.reading import read_text
 from files.writing import write_whole
@@ -23,13 +29,17 @@ from wire.client.queries import check_offset, end_of_queue
 from wire.probe.producers import now_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from conformance.transaction_log import Boot
     from real_brokers.what_if.trials import TrafficTrial
 
 STORES: Final = Path(__file__).parents[2] / "build" / "what-if-real"
 """A folder a release, in it one a trial."""
 RUN_FILE: Final = "run.json"
+_BATCHES: Final = re.compile(
+    r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) DEBUG \S+ - Send op message queueIds=(\[\S+\])$", re.MULTILINE
+)
 _MOST_JSON: Final = 16 << 20
 _GLANCE_S: Final = 0.5
 _GLANCES: Final = 4
@@ -61,6 +71,12 @@ class RunFacts:
         The transactions a second that were begun.
     decided
         By unique key, when a local transaction ended in a commit.
+    starts
+        When the check service of each process began to wait for its first round, as its log says. That and nothing
+        else decides when rounds come.
+    leads_ms
+        Of each process how long before a round the op batch thread was last due, the middle of its rounds; none where
+        there is no such thread.
     """
 
     transactions: int
@@ -72,17 +88,36 @@ class RunFacts:
     answered_ms: tuple[float, float]
     per_second: float
     decided: dict[str, int]
+    starts: tuple[int, ...] = ()
+    leads_ms: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, store: Path, trial: TrafficTrial) -> Self:
-        """Those of a run that was kept; of a golden store only the number of transactions is known beside it."""
+        """Those of a run that was kept; of a golden store little is known beside its records."""
+        log = RecordedRun(store).transaction_log()
+        boots = read_boots(log, str(store))
+        starts, leads_ms = tuple(boot.at for boot in boots), _leads_ms(boots, log)
         if trial.golden:
-            return cls(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {})
+            return cls(trial.transactions, 0, 0, (), (), 0, (0.0, 0.0), 0.0, {}, starts, leads_ms)
         given: dict[str, Any] = parse_json(read_text(store / RUN_FILE, _MOST_JSON))
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
         }
-        return cls(**values)
+        return cls(**values, starts=starts, leads_ms=leads_ms)
+
+
+def _leads_ms(boots: Sequence[Boot], log: str) -> tuple[float, ...]:
+    """By the op messages that each process wrote; a round behind none of its own, or far behind, says nothing."""
+    written = [milliseconds(at) for at, _ in _BATCHES.findall(log)]
+    if not written:
+        return ()
+    interval_ms = median(later - one for one, later in pairwise(written))
+    leads = []
+    for boot, following in zip_longest(boots, boots[1:]):
+        own = [at for at in written if at >= boot.at and (following is None or at < following.at)]
+        gaps = [min((one.at - at for at in own if at <= one.at), default=inf) for one in boot.rounds]
+        leads.append(float(median([gap % interval_ms for gap in gaps if gap < 3 * interval_ms] or [0])))
+    return tuple(leads)
 
 
 def led_run(version: str, trial: TrafficTrial, seed: int, out: Path) -> RunFacts:
@@ -96,10 +131,11 @@ def led_run(version: str, trial: TrafficTrial, seed: int, out: Path) -> RunFacts
     release = release_called(version)
     settings = {**trial.settings, **(trial.settings_of_5 if release.is_5 else {})}
     with RealBroker(version, trial.name, settings) as broker:
-        facts = _led_workload(broker, trial, seed)
+        known = asdict(_led_workload(broker, trial, seed))
         broker.finish(out)
-    write_whole(out / RUN_FILE, json.dumps(asdict(facts)) + "\n")
-    return facts
+    del known["starts"], known["leads_ms"]  # the log that is kept has them
+    write_whole(out / RUN_FILE, json.dumps(known) + "\n")
+    return RunFacts.of(out, trial)
 
 
 def _led_workload(broker: RealBroker, trial: TrafficTrial, seed: int) -> RunFacts:
@@ -110,7 +146,7 @@ def _led_workload(broker: RealBroker, trial: TrafficTrial, seed: int) -> RunFact
     with ThreadPoolExecutor(1) as beside:
         killing = beside.submit(kills.run)
         try:
-            traffic.run(_Drained(broker, kills).goes_on)
+            traffic.run(_Drained(broker, kills, trial.drains_s).goes_on)
         finally:
             kills.ends.set()
         killing.result()
@@ -132,8 +168,8 @@ def _led_workload(broker: RealBroker, trial: TrafficTrial, seed: int) -> RunFact
 class _Drained:
     """Whether the check service has read the half queue to its end, for some time."""
 
-    def __init__(self, broker: RealBroker, kills: _Kills) -> None:
-        self._broker, self._kills = broker, kills
+    def __init__(self, broker: RealBroker, kills: _Kills, at_most_s: float) -> None:
+        self._broker, self._kills, self._at_most_s = broker, kills, at_most_s
         self._next_s = 0.0
         self._glances = 0
         self._until_s = 0.0
@@ -141,7 +177,7 @@ class _Drained:
     def goes_on(self) -> bool:
         """Whether the producers are still to answer."""
         now = time.monotonic()
-        self._until_s = self._until_s or now + _AT_MOST_S
+        self._until_s = self._until_s or now + self._at_most_s
         if now >= self._until_s:
             return False
         if now >= self._next_s:

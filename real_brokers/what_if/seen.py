@@ -1,4 +1,4 @@
-"""What one run of a real broker and its simulated ones have shown, and the file in which it is kept."""
+"""What runs of a real broker and simulated ones have shown, and the files in which it is kept."""
 
 from __future__ import annotations
 
@@ -61,3 +61,71 @@ RUNS_COMPARED: Final = FindingsFile(
     "make what-if-real",
 )
 """By :attr:`ComparedRun.name`."""
+
+
+class AdvisedMeasure(NamedTuple):
+    """A measure with the settings before and after: a real run's, and the least, middle and greatest simulated one's.
+
+    `gap` is by how much more the run after has than the one before; its bounds are of simulated runs in pairs.
+    """
+
+    name: str
+    unit: str
+    before: float
+    before_low: float
+    before_middle: float
+    before_high: float
+    after: float
+    after_low: float
+    after_middle: float
+    after_high: float
+    gap: float
+    gap_low: float
+    gap_middle: float
+    gap_high: float
+
+    @property
+    def compared(self) -> tuple[ComparedMeasure, ComparedMeasure, ComparedMeasure]:
+        """Before, after, and the difference."""
+        unit = self.unit
+        return (
+            ComparedMeasure(
+                f"{self.name}, before", unit, self.before, self.before_low, self.before_middle, self.before_high
+            ),
+            ComparedMeasure(
+                f"{self.name}, after", unit, self.after, self.after_low, self.after_middle, self.after_high
+            ),
+            ComparedMeasure(f"{self.name}, difference", unit, self.gap, self.gap_low, self.gap_middle, self.gap_high),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedAdvice:
+    """What a sweep has advised for a workload, and what a real broker did with the settings before and after."""
+
+    name: str
+    release: str
+    transactions: int
+    """Of each real run, and of each simulated one."""
+    swept: tuple[str, ...]
+    said: tuple[str, ...]
+    """The sweep's own words: what there is, and what to change for fewer messages doubled or lost."""
+    killed_after_s: tuple[float, ...]
+    """How long each process of the broker served until it was killed."""
+    runs: int
+    measures: tuple[tuple[str | float, ...], ...]
+    """The values of each :class:`AdvisedMeasure`."""
+
+    @property
+    def compared(self) -> tuple[AdvisedMeasure, ...]:
+        """Its measures."""
+        return tuple(AdvisedMeasure._make(each) for each in self.measures)
+
+
+ADVICE_COMPARED: Final = FindingsFile(
+    ComparedAdvice,
+    Path(__file__).with_name("advice.toml"),
+    "what sweeps have advised, and what real brokers did with it",
+    "make what-if-real ARGS=advice",
+)
+"""By :attr:`ComparedAdvice.name`."""

@@ -35,7 +35,11 @@ class SimulatedTrial:
     workload: TrafficWorkload
     transactions: int
     lives: tuple[tuple[float, float], ...] | None
-    """When processes of the broker were killed, and how long it was away; None where none is."""
+    """How long each process of the broker ran until it was killed, and how long there was none; None where none is."""
+    quiet_ms: float
+    """How long the first process had run when the first transaction began."""
+    leads_ms: tuple[float, ...] | None
+    """How long the op batch thread of each process had run when its check service began; None where there is none."""
 
     @classmethod
     def of(cls, broker: SimulatedBroker, workload: TrafficWorkload, facts: RunFacts) -> SimulatedTrial:
@@ -45,11 +49,13 @@ class SimulatedTrial:
         given = replace(workload, network=replace(workload.network, to_broker_ms=way, from_broker_ms=way))
         if facts.per_second:
             given = replace(given, arrivals=replace(given.arrivals, per_second=facts.per_second))
-        lives, serves_from = list[tuple[float, float]](), facts.began
-        for death, away in zip(facts.deaths, facts.away_ms, strict=True):
-            lives.append((float(death - serves_from), float(away)))
-            serves_from = death + away
-        return cls(broker, given, facts.transactions, None if given.crashes is None else tuple(lives))
+        lives = [
+            (float(death - start), float(following - death))
+            for start, death, following in zip(facts.starts, facts.deaths, facts.starts[1:], strict=False)
+        ]
+        quiet_ms = float(max(0, facts.began - facts.starts[0]))
+        lived = None if given.crashes is None else tuple(lives)
+        return cls(broker, given, facts.transactions, lived, quiet_ms, facts.leads_ms or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,14 @@ class _OneRun:
         trial = self.trial
         with TemporaryDirectory(prefix="halfcheck-what-if-") as folder:
             kept = simulate_and_keep(
-                trial.broker, trial.workload, self.seed, trial.transactions, Path(folder), trial.lives
+                trial.broker,
+                trial.workload,
+                self.seed,
+                trial.transactions,
+                Path(folder),
+                trial.lives,
+                trial.quiet_ms,
+                trial.leads_ms,
             )
             values = MeasuredStore.of(Path(folder), trial.broker.version, kept.deaths).values()
         times = kept.counts.commit_to_delivery_ms

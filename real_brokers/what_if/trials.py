@@ -26,6 +26,8 @@ class TrafficTrial:
     lives_s: tuple[float, ...] = ()
     """How long each process of the broker serves until it is killed (SIGKILL) and started again; none is killed behind
     the last."""
+    drains_s: float = 150.0
+    """How long behind the last transaction the check service may take to read the half queue to its end."""
     not_modelled: str = ""
     """What the model of this trial leaves out, and which measures that moves."""
     golden: str = ""
@@ -46,9 +48,11 @@ _SLOW: Final = {"transactionTimeOut": "2000", "transactionCheckInterval": "3000"
 _BATCHES: Final = {"transactionOpBatchInterval": "1000"}
 
 _OF_MIXED: Final = (
-    "Not modelled: how long this client's sends took, which nobody has measured (1 ms is assumed: birth to delivery, "
-    "p50); that no transaction gets more than three UNKNOWNs (their number is geometric here, of the same mean: birth "
-    "to delivery, p99); and when rounds came, as all is sent within a few check intervals (birth to first put-back)."
+    "How long a send takes is twice the time from a half's birth until it was stored. Not modelled: that no "
+    "transaction gets more than three UNKNOWNs (their number is geometric here, of the same mean: birth to delivery, "
+    "p99, and op messages of 5.x, of which each further round of answers makes one); and that each round of a broker "
+    "that has just started takes 20 to 45 ms, so that the third begins a tenth of a second later (birth to first "
+    "put-back)."
 )
 
 TRIALS: Final = {

@@ -33,12 +33,17 @@ def simulate_and_keep(
     transactions: int,
     folder: Path,
     lives: tuple[tuple[float, float], ...] | None = None,
+    quiet_ms: float = 0.0,
+    leads_ms: tuple[float, ...] | None = None,
 ) -> KeptRun:
     """Simulate as :func:`simulate` does, and write the store below a folder, with the settings in its ``broker.conf``.
 
-    All of it lies in memory until then. `lives` are those of `RunningSimulation`.
+    All of it lies in memory until then. `lives`, `quiet_ms` and `leads_ms` are those of
+    `RunningSimulation`.
     """
-    run = RunningSimulation(broker, workload, RandomStreams(seed), keeps_store=True, lives=lives)
+    run = RunningSimulation(
+        broker, workload, RandomStreams(seed), keeps_store=True, lives=lives, quiet_ms=quiet_ms, leads_ms=leads_ms
+    )
     host, deaths = BrokerHost(run), list[int]()
     host.told_of_death.append(lambda: deaths.append(run.events.clock.now))
     run_to_its_end(run, host, transactions)

@@ -15,11 +15,17 @@ if TYPE_CHECKING:
 
 
 class OpBatchThread:
-    """The thread; it rests while nothing waits, and wakes at a moment at which it would have run (A16, A17)."""
+    """The thread; it rests while nothing waits, and wakes at a moment at which it would have run (A16, A17).
+
+    It starts with ``TransactionalMessageServiceImpl``, some time before the check service; how long is the machine's.
+    A round that looks at the op queue just before a batch is written checks what the batch settles (B05, B06): three
+    times as many as one that looks just behind it.
+    """
 
     def __init__(self, host: BrokerHost) -> None:
         self._host = host
         self._interval = host.settings.op_batch_interval_ms
+        self._chance = host.run.streams.of("op batch thread")
         self._number = 0
         self._rests = False
         self._due = 0.0
@@ -29,7 +35,13 @@ class OpBatchThread:
         """See :class:`traffic.simulation.broker_host.HostedThread`."""
         self._rests = False
         if self._host.switches.batches_ops:
-            self._put(self._interval)
+            self._put(self._interval - self._lead_ms() % self._interval)
+
+    def _lead_ms(self) -> float:
+        leads, epoch = self._host.run.leads_ms, self._host.epoch
+        if leads is None:
+            return self._chance.random() * self._interval
+        return leads[min(epoch, len(leads)) - 1]
 
     def wake(self) -> None:
         """An entry waits: the thread runs at once if the batch is large, and in its time if it rested."""

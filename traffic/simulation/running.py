@@ -33,6 +33,11 @@ class RunningSimulation:
     lives: tuple[tuple[float, float], ...] | None = None
     """For each process of the broker how long it serves until it crashes, and how long nobody does then, in
     milliseconds; None where the workload's chance has it."""
+    quiet_ms: float = 0.0
+    """How long the first process has run when the first transaction begins: its check rounds do not wait for that."""
+    leads_ms: tuple[float, ...] | None = None
+    """For each process how long its op batch thread has run when its check service begins to wait; None where chance
+    has it."""
     events: EventQueue = field(default_factory=EventQueue)
     counts: TrafficCounts = field(default_factory=TrafficCounts)
     ledger: Ledger = field(init=False)

@@ -49,7 +49,7 @@ def run_to_its_end(run: RunningSimulation, host: BrokerHost, transactions: int) 
     SimulatedConsumer(run, host, requests, storage)
     events, ledger, counts = run.events, run.ledger, run.counts
     host.boot()
-    events.put(0.0, producers.begin, None)
+    events.put(run.quiet_ms, producers.begin, None)
     _put_mishaps(run, host, producers)
     settings = run.broker.settings
     drain_ms = (settings.transaction_check_max + 3) * (settings.transaction_check_interval_ms + _ROUND_MS)
