@@ -152,9 +152,9 @@ class MessageStore:
         is_consumed = not sys_flag & TRANSACTION_BITS or sys_flag & TRANSACTION_BITS == TRANSACTION_COMMIT
         log = self._log
         at = log.wrote
+        queue_offset = queue.next_offset if is_consumed else 0
         data = encode_message(
-            topic_bytes, message.queue_id, message.flag, queue.next_offset if is_consumed else 0, log.file_start + at,
-            sys_flag, message.born_timestamp, host_bytes(message.born_host), store_timestamp,
+            topic_bytes, message.queue_id, message.flag, queue_offset, log.file_start + at, sys_flag, message.born_timestamp, host_bytes(message.born_host), store_timestamp,
             host_bytes(message.store_host), message.reconsume_times, message.prepared_transaction_offset, message.body,
             properties,
         )  # fmt: skip
@@ -178,12 +178,15 @@ class MessageStore:
             backlog = self._reput.backlog
             tags = queue_tags_code(message.topic, properties_text, store_timestamp)
             backlog.append((queue, offset, size, tags))
-            for light_queue in self._reput.light_queues(message.topic, properties_text):
-                light_queue.next_offset += 1
-                backlog.append((light_queue, offset, size, tags))
+            if self.config.enable_multi_dispatch:
+                for light_queue in self._reput.light_queues(message.topic, properties_text):
+                    light_queue.next_offset += 1
+                    backlog.append((light_queue, offset, size, tags))
             if self.dispatches_at_once and len(backlog) > self._longest_backlog:
                 self.dispatch()
-        return PutMessageResult(PutMessageStatus.PUT_OK, self.look_message_by_offset, CommitLogOffset(offset))
+        return PutMessageResult(
+            PutMessageStatus.PUT_OK, self.look_message_by_offset, CommitLogOffset(offset), QueueOffset(queue_offset)
+        )
 
     def clean_unused_topics(self, retained: Collection[str]) -> None:
         """Delete the queues of every topic that has no configuration (``#cleanUnusedTopic``); the log stays."""

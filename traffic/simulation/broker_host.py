@@ -71,7 +71,7 @@ class BrokerHost:
         self.switches = run.broker.switches
         self.broker: BrokerController | None = None
         crashes = run.workload.crashes
-        self.disk = MemoryDisk(loses_power=crashes is not None and crashes.power_loss > 0)
+        self.disk = MemoryDisk(loses_power=crashes is not None and crashes.power_loss > 0, counts_writes=False)
         self._chance = run.streams.of("crashes")
         self.epoch = 0
         self.lost_power = False

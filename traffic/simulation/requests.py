@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.format.record import TRANSACTION_COMMIT
-from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC
+from reference.format.system_topics import HALF_TOPIC
 from traffic.simulation.ledger import OpState, TrackedHalf, TrackedTransaction
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ class BrokerRequests:
         if broker is None:
             return None
         stored = broker.take_escaped(request).result  # who has sent it is known by heartbeats alone
-        if stored is None or stored.physical_offset is None:
+        if stored is None or stored.physical_offset is None or stored.queue_offset is None:
             return None
-        offset = broker.message_store.get_max_offset_in_queue(HALF_TOPIC, HALF_QUEUE_ID) - 1
+        offset = stored.queue_offset
         half = TrackedHalf(transaction, offset, stored.physical_offset)
         self._run.ledger.store(half)
         transaction.halves += 1
