@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from reference.java import hash_map_order, java_string_hash, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from reference.versions.switches import ReleaseSwitches
 
@@ -100,11 +100,12 @@ def message_properties_to_string(
         return ""
     capacity = LARGE_CAPACITY if switches.has_large_property_map and not is_own_message else SMALL_CAPACITY
     text, values = _string_of_keys(tuple(properties), capacity)
-    return text % values(properties) + PROPERTY_SEPARATOR * switches.keeps_last_separator
+    written = text % values(properties)
+    return written + PROPERTY_SEPARATOR if switches.keeps_last_separator else written
 
 
 @lru_cache(maxsize=4096)
-def _string_of_keys(keys: tuple[str, ...], capacity: int) -> tuple[str, itemgetter[str]]:
+def _string_of_keys(keys: tuple[str, ...], capacity: int) -> tuple[str, Callable[[Mapping[str, str]], object]]:
     """The string of such a map with ``%s`` for each value, and what takes the values out of the map in that order."""
     ordered = hash_map_order(keys, capacity)
     pairs = (f"{key.replace('%', '%%')}{NAME_VALUE_SEPARATOR}%s" for key in ordered)

@@ -154,9 +154,9 @@ class MessageStore:
         at = log.wrote
         queue_offset = queue.next_offset if is_consumed else 0
         data = encode_message(
-            topic_bytes, message.queue_id, message.flag, queue_offset, log.file_start + at, sys_flag, message.born_timestamp, host_bytes(message.born_host), store_timestamp,
-            host_bytes(message.store_host), message.reconsume_times, message.prepared_transaction_offset, message.body,
-            properties,
+            topic_bytes, message.queue_id, message.flag, queue_offset, log.file_start + at, sys_flag,
+            message.born_timestamp, host_bytes(message.born_host), store_timestamp, host_bytes(message.store_host),
+            message.reconsume_times, message.prepared_transaction_offset, message.body, properties,
         )  # fmt: skip
         size = len(data)
         is_too_long = size > self._most_record_bytes or len(message.body) > self.config.max_message_size
@@ -179,9 +179,7 @@ class MessageStore:
             tags = queue_tags_code(message.topic, properties_text, store_timestamp)
             backlog.append((queue, offset, size, tags))
             if self.config.enable_multi_dispatch:
-                for light_queue in self._reput.light_queues(message.topic, properties_text):
-                    light_queue.next_offset += 1
-                    backlog.append((light_queue, offset, size, tags))
+                self._reput.enter_light_queues(message.topic, properties_text, offset, size, tags)
             if self.dispatches_at_once and len(backlog) > self._longest_backlog:
                 self.dispatch()
         return PutMessageResult(
