@@ -144,12 +144,12 @@ def encode_message(
     topic_bytes, magic = topic
     crc = zlib.crc32(body) & _CRC_MASK
     if len(born_host) == len(store_host) == 8:
-        fixed = _pack(
-            _FIXED_BYTES + len(body) + len(topic_bytes) + 2 + len(properties), magic, crc, queue_id, flag,
-            queue_offset, physical_offset, sys_flag, born_timestamp, born_host, store_timestamp, store_host,
-            reconsume_times, prepared_transaction_offset, len(body),
-        )  # fmt: skip
-        return b"".join((fixed, body, topic_bytes, _pack_length(len(properties)), properties))
+        rest = b"".join((body, topic_bytes, _pack_length(len(properties)), properties))
+        return _pack(
+            _FIXED_BYTES + len(rest), magic, crc, queue_id, flag, queue_offset, physical_offset, sys_flag,
+            born_timestamp, born_host, store_timestamp, store_host, reconsume_times, prepared_transaction_offset,
+            len(body),
+        ) + rest  # fmt: skip
     sys_flag |= BORN_HOST_V6_FLAG * (len(born_host) > 8) | STORE_HOST_V6_FLAG * (len(store_host) > 8)
     rest = b"".join(
         (

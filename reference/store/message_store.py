@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from reference.versions.switches import ReleaseSwitches
 
 ABORT: Final = "abort"
+_CONSUMED: Final = (0, TRANSACTION_COMMIT)
 _LONGEST_BACKLOG = 256
 _MOST_BYTES_BESIDE_BODY = 64 << 10
 
@@ -110,6 +111,8 @@ class MessageStore:
         self._missed_reads: list[GetMessageResult | ThrownInCheckError] = []
         beside_body = 0 if switches.measures_whole_records else _MOST_BYTES_BESIDE_BODY
         self._most_record_bytes = self.config.max_message_size + beside_body
+        file_size = self.config.mapped_file_size_commit_log
+        self._surely_short_bytes = min(self.config.max_message_size, file_size - BLANK_BYTES)
         self._load()
 
     @property
@@ -149,7 +152,7 @@ class MessageStore:
             route = self._routes[message.topic, message.queue_id] = (queue, topic_field(message.topic))
         queue, topic_bytes = route
         sys_flag = message.sys_flag
-        is_consumed = not sys_flag & TRANSACTION_BITS or sys_flag & TRANSACTION_BITS == TRANSACTION_COMMIT
+        is_consumed = sys_flag & TRANSACTION_BITS in _CONSUMED
         log = self._log
         at = log.wrote
         queue_offset = queue.next_offset if is_consumed else 0
@@ -159,8 +162,7 @@ class MessageStore:
             message.reconsume_times, message.prepared_transaction_offset, message.body, properties,
         )  # fmt: skip
         size = len(data)
-        is_too_long = size > self._most_record_bytes or len(message.body) > self.config.max_message_size
-        if is_too_long or size + BLANK_BYTES > log.file_size:
+        if size > self._surely_short_bytes and self._is_too_long(size, len(message.body)):
             return PutMessageResult(PutMessageStatus.MESSAGE_ILLEGAL)
         if at + size + BLANK_BYTES > log.file_size:
             try:
@@ -185,6 +187,10 @@ class MessageStore:
         return PutMessageResult(
             PutMessageStatus.PUT_OK, self.look_message_by_offset, CommitLogOffset(offset), QueueOffset(queue_offset)
         )
+
+    def _is_too_long(self, size: int, body_bytes: int) -> bool:
+        is_too_long = size > self._most_record_bytes or body_bytes > self.config.max_message_size
+        return is_too_long or size + BLANK_BYTES > self._log.file_size
 
     def clean_unused_topics(self, retained: Collection[str]) -> None:
         """Delete the queues of every topic that has no configuration (``#cleanUnusedTopic``); the log stays."""

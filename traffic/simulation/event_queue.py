@@ -57,7 +57,8 @@ class EventQueue:
                 time, _, action, subject = heappop(heap)
                 if time > self.now:
                     self.now = time
-                    if time >= passed + 1:
-                        advance(int(time) - passed)
-                        passed = int(time)
+                    whole = int(time)
+                    if whole > passed:
+                        advance(whole - passed)
+                        passed = whole
                 action(subject)
