@@ -38,6 +38,7 @@ class BrokerRequests:
         self._host = host
         self._op_batch = op_batch
         self._run = host.run
+        self._most_held_bytes = host.run.most_held_bytes
 
     def store_half(self, transaction: TrackedTransaction, request: SendMessageRequest) -> TrackedHalf | None:
         """Store a half; None where it is refused."""
@@ -82,7 +83,8 @@ class BrokerRequests:
 
     def count_record(self, transaction: TrackedTransaction) -> None:
         """A record of a transaction's message is in the log: count the part of its body that is not held."""
-        self._run.counts.log_bytes += max(0, transaction.body_bytes - self._run.most_held_bytes)
+        if transaction.body_bytes > self._most_held_bytes:
+            self._run.counts.log_bytes += transaction.body_bytes - self._most_held_bytes
 
     def settled(self, transaction: TrackedTransaction) -> None:
         """A transaction is settled, or given up."""
