@@ -170,6 +170,6 @@ if __name__ == "__main__":
     else:
         parser = ArgumentParser()
         parser.add_argument("repeats", type=int, nargs="?", default=5)
-        parser.add_argument("transactions", type=int, nargs="?", default=50_000)
+        parser.add_argument("transactions", type=int, nargs="?", default=20_000)
         asked = parser.parse_args()
         main(asked.repeats, asked.transactions)

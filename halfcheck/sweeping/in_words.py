@@ -11,6 +11,7 @@ from halfcheck.printing.what_if import MEASURES_IN_WORDS, cause_in_words, figure
 from spec.releases.broker_defaults import release_numbers
 from traffic.simulation.counts import MEASURES
 from traffic.sweep.sweep_answer import AIMS, CHECKS, DELAY, DOUBLED_OR_LOST, SweepAnswer, SweptAnswer, changed
+from traffic.sweep.swept_setting import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,12 @@ _AIMS_IN_WORDS: Final = {
     DELAY: "mean delay from commit to delivery",
     CHECKS: "checks",
 }
+_SETTINGS: Final = {
+    "transactionTimeOut": "transaction_timeout_ms",
+    "transactionCheckInterval": "transaction_check_interval_ms",
+    "transactionOpBatchInterval": "op_batch_interval_ms",
+}
+"""Those whose defaults differ between releases and weigh on what a simulation counts."""
 _SECONDS_A_DAY: Final = 86_400
 
 
@@ -55,7 +62,8 @@ def sentences(answer: SweepAnswer) -> Iterator[str]:
     yours = answer.yours
     yield f"{_named(yours, answer)}: {_state(yours)}."
     for release in answer.releases[1:]:
-        yield _sentence(answer.of_release(release)[0], answer)
+        sentence = _sentence(answer.of_release(release)[0], answer)
+        yield sentence[0].upper() + sentence[1:]
     if not answer.settings:
         return
     told: list[SweptAnswer] = []
@@ -103,7 +111,7 @@ def _sentence(one: SweptAnswer, answer: SweepAnswer) -> str:
     ]
     effects.append(_delay_effect(one, yours))
     effects.append(_counted_effect(CHECKS, one, yours))
-    return f"{' and '.join(ways)}: {', '.join(effects)}."
+    return f"{' and '.join(ways)}: {', '.join(effects)}.{_other_defaults(one, answer)}"
 
 
 def _upgrade(mine: str, other: str) -> str:
@@ -113,6 +121,18 @@ def _upgrade(mine: str, other: str) -> str:
     return f"take {other} in the place of {mine}"
 
 
+def _other_defaults(one: SweptAnswer, answer: SweepAnswer) -> str:
+    """The settings that another release takes otherwise, as neither a file nor the sweep has them."""
+    mine, its = answer.yours.point.broker.settings, one.point.broker.settings
+    pairs = [
+        (key, getattr(mine, name), getattr(its, name))
+        for key, name in _SETTINGS.items()
+        if key not in {setting.name for setting in answer.settings}
+    ]
+    other = [f"{key} goes from {time_text(old)} to {time_text(new)}" for key, old, new in pairs if old != new]
+    return f" As your files leave it to the release, {' and '.join(other)}." if other else ""
+
+
 def _change(setting: SweptSetting, place: int, one: SweptAnswer, yours: SweptAnswer) -> str:
     return f"{setting.name} from {yours.point.values[place].text} to {one.point.values[place].text}"
 
@@ -120,9 +140,12 @@ def _change(setting: SweptSetting, place: int, one: SweptAnswer, yours: SweptAns
 def _counted_effect(name: str, one: SweptAnswer, yours: SweptAnswer) -> str:
     found = one.differs_from(yours, name)
     word = MEASURES_IN_WORDS.get(name, _AIMS_IN_WORDS.get(name, name))
-    if not found.is_sure:
-        return f"{word} as before (a difference of up to {short(max(-found.low, found.high))} a day may be there)"
-    return f"{_bounded(found)} {word} a day"
+    if found.is_sure:
+        return f"{_bounded(found)} {word} a day"
+    if found.value:
+        seen = f"{short(abs(found.value))} {'fewer' if found.value < 0 else 'more'} {word} a day"
+        return f"{seen}, which may be chance ({short(-found.low)} fewer to {short(found.high)} more)"
+    return f"{word} as before (a difference of up to {short(max(-found.low, found.high))} a day may be there)"
 
 
 def _bounded(found: PairedDifference) -> str:
@@ -231,7 +254,8 @@ def _gap(found: PairedDifference, *, is_time: bool = False) -> str:
     if found.low == found.high == 0:
         return "none"
     if not found.is_sure:
-        return f"none seen (up to {said(max(-found.low, found.high))})"
+        seen = f"{'−' if found.value < 0 else '+'}{said(abs(found.value))}" if found.value else "none seen"
+        return f"{seen} (−{said(-found.low)} to +{said(found.high)})"
     low, high = sorted((abs(found.low), abs(found.high)))
     sign = "−" if found.value < 0 else "+"
     return f"{sign}{said(abs(found.value))} ({said(low)} to {said(high)})"

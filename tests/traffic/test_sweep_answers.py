@@ -113,7 +113,7 @@ def test_releases_side_by_side_say_what_an_upgrade_brings_by_cause() -> None:
     said = list(sentences(found))
     assert len(said) == 2
     assert said[1].startswith(
-        "upgrade from 4.9.7 to 5.5.1: 15,552 fewer (11,259 to 19,845) doubled a day, lost as before"
+        "Upgrade from 4.9.7 to 5.5.1: 15,552 fewer (11,259 to 19,845) doubled a day, lost as before"
     )
     table = next(part for part in parts(found) if isinstance(part, Table))
     assert table.columns == ("~a day", ">4.9.7", ">5.5.1", ">5.5.1 against 4.9.7")
