@@ -31,6 +31,8 @@ _SETTINGS: Final = {
     "transactionOpBatchInterval": "op_batch_interval_ms",
 }
 """Those whose defaults differ between releases and weigh on what a simulation counts."""
+_TOLD_EACH: Final = 3
+"""More releases beside yours are told of in a table."""
 _SECONDS_A_DAY: Final = 86_400
 
 
@@ -47,6 +49,9 @@ def parts(answer: SweepAnswer) -> Iterator[Part]:
         yield _front_table(answer)
     if len(answer.releases) > 1:
         yield Heading("Releases side by side, with your settings")
+        if len(answer.releases) > _TOLD_EACH + 1:
+            yield _row_a_release(answer)
+            yield Heading("What befalls transactions there, by cause")
         yield _releases_table(answer)
     yours = answer.yours
     total = yours.answer.total.transactions
@@ -61,9 +66,7 @@ def sentences(answer: SweepAnswer) -> Iterator[str]:
     """What to change first, and what each of the other releases would bring."""
     yours = answer.yours
     yield f"{_named(yours, answer)}: {_state(yours)}."
-    for release in answer.releases[1:]:
-        sentence = _sentence(answer.of_release(release)[0], answer)
-        yield sentence[0].upper() + sentence[1:]
+    yield from map(_begun, _of_releases(answer))
     if not answer.settings:
         return
     told: list[SweptAnswer] = []
@@ -75,6 +78,24 @@ def sentences(answer: SweepAnswer) -> Iterator[str]:
             told.append(best)
             if not (best.point.is_yours and len(answer.releases) > 1):
                 yield f"For {_fewer(aim)}: {_sentence(best, answer)}"
+
+
+def _of_releases(answer: SweepAnswer) -> Iterator[str]:
+    """What each other release brings; of many, those alone that have the least of something."""
+    yours, others = answer.yours, [answer.of_release(release)[0] for release in answer.releases[1:]]
+    if len(others) <= _TOLD_EACH:
+        yield from (_sentence(one, answer) for one in others)
+        return
+    best = [answer.best(aim, others, yours) for aim in AIMS]
+    told = {one.point.release: one for one in best if one is not None}
+    yield from (_sentence(one, answer) for one in told.values())
+    if not told:
+        less = " nor ".join(_fewer(aim) for aim in AIMS)
+        yield f"No other release has {less}, as far as these runs show."
+
+
+def _begun(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _fewer(aim: str) -> str:
@@ -210,9 +231,35 @@ def _front_table(answer: SweepAnswer) -> Part:
     return tabulated(*columns, rows=rows)
 
 
+def _row_a_release(answer: SweepAnswer) -> Part:
+    """What many releases have, a line each, and how that differs from the first."""
+    rows = []
+    for release in answer.releases:
+        one = answer.of_release(release)[0]
+        is_first = one is answer.yours
+        differences = ("yours", "") if is_first else tuple(
+            _gap(one.differs_from(answer.yours, aim)) for aim in (DOUBLED_OR_LOST, CHECKS)
+        )  # fmt: skip
+        counts = (figure(one.aims[DOUBLED_OR_LOST]), figure(one.aims[CHECKS]))
+        rows.append((release, counts[0], differences[0], _time(one.aims[DELAY]), counts[1], differences[1]))
+    against = f">against {answer.yours.point.release}"
+    return tabulated(
+        "~release", ">doubled or lost a day", against, ">mean delay", ">checks a day", against, rows=rows
+    )  # fmt: skip
+
+
+def _value(estimate: RateEstimate | None) -> str:
+    """A figure without its interval, which another table has."""
+    if estimate is None:
+        return "–"
+    return f"< {short(estimate.high)}" if estimate.is_bound else short(estimate.value)
+
+
 def _releases_table(answer: SweepAnswer) -> Part:
-    """Each measure a day and by cause, in each release, and how the others differ from the first."""
+    """Each measure a day and by cause, in each release, and how the others differ from the first where they are few."""
     first, *others = (answer.of_release(release)[0] for release in answer.releases)
+    if len(others) > _TOLD_EACH:
+        return _causes_table((first, *others))
     rows: list[tuple[str, ...]] = []
     for measure in MEASURES:
         found = [one.answer.rates(measure) for one in (first, *others)]
@@ -244,6 +291,19 @@ def _releases_table(answer: SweepAnswer) -> Part:
     return tabulated("~a day", *head, *differences, rows=rows)
 
 
+def _causes_table(releases: tuple[SweptAnswer, ...]) -> Part:
+    """Each measure a day and by cause, without intervals."""
+    rows: list[tuple[str, ...]] = []
+    for measure in MEASURES:
+        found = [one.answer.rates(measure) for one in releases]
+        rows.append((MEASURES_IN_WORDS[measure], *(_value(rates.whole.per_day) for rates in found)))
+        for cause in dict.fromkeys(cause for rates in found for cause, _ in rates.causes):
+            cells = [(dict(rates.causes).get(cause), one) for rates, one in zip(found, releases, strict=True)]
+            own = ("–" if cell is None else short(cell.counted * _a_day(one)) for cell, one in cells)
+            rows.append((f"by {cause_in_words(cause)}", *own))
+    return tabulated("~a day", *(f">{one.point.release}" for one in releases), rows=rows)
+
+
 def _a_day(one: SweptAnswer) -> float:
     """How many a day one of a run's events stands for."""
     return _SECONDS_A_DAY * one.answer.per_second / max(one.answer.total.transactions, 1)
@@ -253,8 +313,10 @@ def _gap(found: PairedDifference, *, is_time: bool = False) -> str:
     said = three_digits if is_time else short
     if found.low == found.high == 0:
         return "none"
+    if not found.is_sure and not found.value:
+        return f"none seen (up to {said(max(-found.low, found.high))})"
     if not found.is_sure:
-        seen = f"{'−' if found.value < 0 else '+'}{said(abs(found.value))}" if found.value else "none seen"
+        seen = f"{'−' if found.value < 0 else '+'}{said(abs(found.value))}"
         return f"{seen} (−{said(-found.low)} to +{said(found.high)})"
     low, high = sorted((abs(found.low), abs(found.high)))
     sign = "−" if found.value < 0 else "+"
