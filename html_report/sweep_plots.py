@@ -62,7 +62,9 @@ def _curve(answer: SweepAnswer, aim: str) -> Plot:
     rows = [_row(one, answer, 0, aim) for one in answer.points if setting.is_number or not one.point.is_yours]
     title, axis = _TITLES[aim]
     if not setting.is_number:
-        return _plot(title, _interval_chart(rows, setting, axis, series), series, "Bars are 95 % intervals.")
+        return _plot(
+            title, _interval_chart(rows, setting, axis, series), series, "Bars are 95\N{NO-BREAK SPACE}% intervals."
+        )
     scale = _scale([row["value"] for row in rows])
     rows = _on_axis(rows, scale)
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=_across(setting, rows), color=by_profile(series))
@@ -82,7 +84,7 @@ def _curve(answer: SweepAnswer, aim: str) -> Plot:
     )
     rule = now.mark_rule(strokeDash=[3, 3], stroke="var(--muted)").encode(description=alt.value("your setting"))
     chart = alt.layer(band, rule, line, points).properties(width=WIDTH, height=_HEIGHT)
-    caption = f"The band is the 95 % interval of each point; the dashed line is your {setting.name}."
+    caption = f"The band is the 95\N{NO-BREAK SPACE}% interval of each point; the dashed line is your {setting.name}."
     return _plot(title, svg(chart, series), series, caption)
 
 
@@ -149,7 +151,7 @@ def _scattered(answer: SweepAnswer, place: int, aim: str) -> Plot:
             y=up, shape=by_profile(series, shape=True), description="words:N"
         )
         drawn = svg(alt.layer(rule, point).properties(width=WIDTH, height=_HEIGHT), series)
-    caption = "Each point is a setting of all that is swept, its bar the 95 % interval."
+    caption = "Each point is a setting of all that is swept, its bar the 95\N{NO-BREAK SPACE}% interval."
     return _plot(f"{title} by {setting.name}", drawn, series, caption)
 
 
