@@ -42,12 +42,16 @@ class TransactionMetrics:
         self._disk = disk
         self._switches = switches
         self._clock = clock
-        self.changes = 0
-        """How often a count was changed, those before the start included (``DataVersion#getCounter``)."""
+        self._changes = 0
         self._changed_at = clock.peek()
         self._version = {"counter": 0, "stateVersion": 0, "timestamp": self._changed_at}
         self._open: set[str] = set()
         self._load()
+
+    @property
+    def changes(self) -> int:
+        """How often a count was changed, those before the start included (``DataVersion#getCounter``)."""
+        return self._changes
 
     def add_and_get(self, topic: str | None, value: int) -> int:
         """Change the count of a topic, and give it (``#addAndGet``); `JavaNullPointerError` without a topic (B40)."""
@@ -60,7 +64,7 @@ class TransactionMetrics:
             metric = self.transaction_counts[topic] = Metric(0, now)
         metric.count += value
         metric.timestamp = now
-        self.changes += 1
+        self._changes += 1
         self._changed_at = now
         return metric.count
 
@@ -107,7 +111,7 @@ class TransactionMetrics:
             for topic in hash_map_order(tuple(self.transaction_counts), _BUCKETS)
             for metric in (self.transaction_counts[topic],)
         }
-        version = self._version | {"counter": self.changes, "timestamp": self._changed_at}
+        version = self._version | {"counter": self._changes, "timestamp": self._changed_at}
         return json.dumps({"dataVersion": version, "transactionCount": counts}, separators=(",", ":"))
 
     def _load(self) -> None:
@@ -127,7 +131,7 @@ class TransactionMetrics:
                         for topic, given in content["transactionCount"].items()
                     }
                     version = dict(content["dataVersion"])
-                    self.changes, self._changed_at = version["counter"], version["timestamp"]
+                    self._changes, self._changed_at = version["counter"], version["timestamp"]
                     self._version = version
                     return
             if name == FILE and self._switches.forces_metrics_file:
