@@ -43,7 +43,7 @@ def simulate(broker: SimulatedBroker, workload: TrafficWorkload, seed: int, tran
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Let Python's cycle collector rest, which takes a quarter of a run's time and finds nothing.
+    """Let Python's cycle collector rest, which takes up to a quarter of a run's time and finds nothing.
 
     What is over is forgotten by its reference counts: the ledger takes apart the one cycle that each transaction has.
     """
