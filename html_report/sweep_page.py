@@ -44,10 +44,15 @@ def write_sweep_page(
         .get_template("sweep_page.html.j2")
         .render(
             title=title,
-            sentences=Markup(html(parts[:first])),  # noqa: S704 - escaped by the document's renderer
-            tables=Markup(html(parts[first:])),  # noqa: S704
+            sentences=_kept_together(html(parts[:first])),
+            tables=_kept_together(html(parts[first:])),
             remarks=remarks,
             plots=[(plot, Markup(drawing.svg)) for plot in draw_sweep(answer) for drawing in plot.drawings],  # noqa: S704
         )
     )
     write_whole(path, page)
+
+
+def _kept_together(escaped: str) -> Markup:
+    """A text that the document's renderer has escaped, with no line broken between a number and its %."""
+    return Markup(escaped.replace(" %", "\N{NO-BREAK SPACE}%"))  # noqa: S704

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log1p
+from math import ceil, floor, log1p, log10
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
@@ -26,6 +26,8 @@ _MOST_COLUMNS: Final = 9
 """More would leave no room for a figure in a cell."""
 _WIDE: Final = 20
 _LOG_AXIS: Final = 8
+_MARGIN: Final = 1.5
+"""An axis by factors goes so far beyond the least and the largest value; intervals end there."""
 _TIME_LABEL: Final = (
     "datum.value >= 3600000 ? format(datum.value / 3600000, '~g') + ' h' : datum.value >= 60000 ? "
     "format(datum.value / 60000, '~g') + ' min' : datum.value >= 1000 ? format(datum.value / 1000, '~g') + ' s' : "
@@ -60,11 +62,15 @@ def _curve(answer: SweepAnswer, aim: str) -> Plot:
     rows = [_row(one, answer, 0, aim) for one in answer.points if setting.is_number or not one.point.is_yours]
     title, axis = _TITLES[aim]
     if not setting.is_number:
-        return _plot(title, _interval_chart(rows, setting, axis, series), series, "Bars are 95 % intervals.")
+        return _plot(
+            title, _interval_chart(rows, setting, axis, series), series, "Bars are 95\N{NO-BREAK SPACE}% intervals."
+        )
+    scale = _scale([row["value"] for row in rows])
+    rows = _on_axis(rows, scale)
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=_across(setting, rows), color=by_profile(series))
-    up = alt.Y("value:Q", title=axis, scale=_scale([row["value"] for row in rows]), axis=_numbers())
+    up = alt.Y("value:Q", title=axis, scale=scale, axis=_numbers(scale))
     band = base.mark_area(opacity=0.16, clip=True).encode(
-        y=alt.Y("low:Q", title=axis, scale=_scale([row["value"] for row in rows]), axis=_numbers()),
+        y=alt.Y("low:Q", title=axis, scale=scale, axis=_numbers(scale)),
         y2="high:Q",
         fill=_fill(series),
         color=alt.value("transparent"),
@@ -78,7 +84,7 @@ def _curve(answer: SweepAnswer, aim: str) -> Plot:
     )
     rule = now.mark_rule(strokeDash=[3, 3], stroke="var(--muted)").encode(description=alt.value("your setting"))
     chart = alt.layer(band, rule, line, points).properties(width=WIDTH, height=_HEIGHT)
-    caption = f"The band is the 95 % interval of each point; the dashed line is your {setting.name}."
+    caption = f"The band is the 95\N{NO-BREAK SPACE}% interval of each point; the dashed line is your {setting.name}."
     return _plot(title, svg(chart, series), series, caption)
 
 
@@ -134,15 +140,18 @@ def _scattered(answer: SweepAnswer, place: int, aim: str) -> Plot:
     if not setting.is_number:
         drawn = _interval_chart(rows, setting, axis, series)
     else:
-        base = alt.Chart(alt.InlineData(values=rows)).encode(x=_across(setting, rows), color=by_profile(series))
         scale = _scale([row["value"] for row in rows])
-        up = alt.Y("value:Q", title=axis, scale=scale, axis=_numbers())
-        rule = base.mark_rule(opacity=0.35, clip=True).encode(y=alt.Y("low:Q", title=axis, scale=scale), y2="high:Q")
+        rows = _on_axis(rows, scale)
+        base = alt.Chart(alt.InlineData(values=rows)).encode(x=_across(setting, rows), color=by_profile(series))
+        up = alt.Y("value:Q", title=axis, scale=scale, axis=_numbers(scale))
+        rule = base.mark_rule(opacity=0.35, clip=True).encode(
+            y=alt.Y("low:Q", title=axis, scale=scale, axis=_numbers(scale)), y2="high:Q"
+        )
         point = base.mark_point(filled=True, opacity=1, size=30).encode(
             y=up, shape=by_profile(series, shape=True), description="words:N"
         )
         drawn = svg(alt.layer(rule, point).properties(width=WIDTH, height=_HEIGHT), series)
-    caption = "Each point is a setting of all that is swept, its bar the 95 % interval."
+    caption = "Each point is a setting of all that is swept, its bar the 95\N{NO-BREAK SPACE}% interval."
     return _plot(f"{title} by {setting.name}", drawn, series, caption)
 
 
@@ -157,19 +166,11 @@ def _front(answer: SweepAnswer) -> Plot:
         rows.append(row | {"delay": one.aims[DELAY].value, "kind": kind, "words": words})
     kinds = ["beaten", "front", "yours"]
     rows.sort(key=lambda row: kinds.index(row["kind"]))
+    across = _scale([row["delay"] for row in rows], zero=False)
+    up = _scale([row["value"] for row in rows])
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X(
-            "delay:Q",
-            title=_TITLES[DELAY][1],
-            scale=_scale([row["delay"] for row in rows], zero=False),
-            axis=_numbers(grid=False),
-        ),
-        y=alt.Y(
-            "value:Q",
-            title="doubled or lost a day",
-            scale=_scale([row["value"] for row in rows]),
-            axis=_numbers(grid=False),
-        ),
+        x=alt.X("delay:Q", title=_TITLES[DELAY][1], scale=across, axis=_numbers(across, grid=False)),
+        y=alt.Y("value:Q", title="doubled or lost a day", scale=up, axis=_numbers(up, grid=False)),
     )
     colours = alt.Scale(domain=kinds, range=["var(--muted)", "var(--accent)", "var(--bad)"])
     shapes = alt.Scale(domain=kinds, range=["circle", "circle", "diamond"])
@@ -237,7 +238,8 @@ def _sorted_texts(setting: SweptSetting) -> list[str]:
 def _across(setting: SweptSetting, rows: Sequence[_Row]) -> alt.X:
     numbers = [row["x"] for row in rows if row["x"] is not None]
     label = _TIME_LABEL if setting.is_time else _NUMBER_LABEL
-    is_log = min(numbers) > 0 and max(numbers) >= _LOG_AXIS * min(numbers)
+    is_wide = min(numbers) > 0 and max(numbers) >= _LOG_AXIS * min(numbers)
+    is_log = is_wide and (setting.range is None or setting.range.is_log)
     ticks = sorted({value.number for value in setting.values if value.number is not None})
     axis = alt.Axis(labelExpr=label, values=ticks, grid=False, labelOverlap="greedy")
     return alt.X("x:Q", title=setting.name, scale=alt.Scale(type="log" if is_log else "linear", nice=False), axis=axis)
@@ -247,8 +249,18 @@ def _scale(values: Sequence[float], *, zero: bool = True) -> alt.Scale:
     """By factors where the values lie far apart, beginning at 0 where one is 0."""
     seen = [value for value in values if value > 0]
     if seen and max(seen) >= _WIDE * min(seen):
-        return alt.Scale(type="log") if len(seen) == len(values) else alt.Scale(type="symlog", constant=min(seen))
+        if len(seen) < len(values):
+            return alt.Scale(type="symlog", constant=min(seen))
+        return alt.Scale(type="log", domain=[min(seen) / _MARGIN, max(seen) * _MARGIN])
     return alt.Scale(zero=zero)
+
+
+def _on_axis(rows: Sequence[_Row], scale: alt.Scale) -> list[_Row]:
+    """The rows, each interval from where an axis by factors begins: it may begin at 0, which such an axis has not."""
+    if scale.to_dict().get("type") != "log":
+        return list(rows)
+    least = scale.to_dict()["domain"][0]
+    return [row | {"low": max(row["low"], least)} for row in rows]
 
 
 def _shades(values: Sequence[float]) -> list[float]:
@@ -268,7 +280,14 @@ def _shades(values: Sequence[float]) -> list[float]:
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]
 
 
-def _numbers(*, grid: bool = True) -> alt.Axis:
+def _numbers(scale: alt.Scale | None = None, *, grid: bool = True) -> alt.Axis:
+    """An axis of numbers; one by factors over more than a factor of ten has its powers alone."""
+    given = {} if scale is None else scale.to_dict()
+    if given.get("type") == "log":
+        low, high = given["domain"]
+        powers = [10.0**power for power in range(ceil(log10(low)), floor(log10(high)) + 1)]
+        if len(powers) > 1:
+            return alt.Axis(labelExpr=_NUMBER_LABEL, values=powers, grid=grid)
     return alt.Axis(labelExpr=_NUMBER_LABEL, tickCount=4, grid=grid, labelOverlap="greedy")
 
 

@@ -100,6 +100,10 @@ def remarks_on(answer: TrafficAnswer, workload: TrafficWorkload, settings: Broke
             yield f"no {name} fell into the time that was simulated: nothing here shows what they do"
 
 
+_SEEN_AS_NONE: Final = 1e-3
+"""A lower end that is a smaller share of its figure is printed as 0."""
+
+
 def figure(estimate: RateEstimate | None) -> str:
     """A figure with its interval; what was never seen as a bound.
 
@@ -113,7 +117,8 @@ def figure(estimate: RateEstimate | None) -> str:
         return "–"
     if estimate.is_bound:
         return f"fewer than {short(estimate.high)}"
-    return f"{short(estimate.value)} ({short(estimate.low)} to {short(estimate.high)})"
+    low = estimate.low if estimate.low >= estimate.value * _SEEN_AS_NONE else 0.0
+    return f"{short(estimate.value)} ({short(low)} to {short(estimate.high)})"
 
 
 def short(number: float) -> str:

@@ -11,6 +11,7 @@ from halfcheck.printing.what_if import MEASURES_IN_WORDS, cause_in_words, figure
 from spec.releases.broker_defaults import release_numbers
 from traffic.simulation.counts import MEASURES
 from traffic.sweep.sweep_answer import AIMS, CHECKS, DELAY, DOUBLED_OR_LOST, SweepAnswer, SweptAnswer, changed
+from traffic.sweep.swept_setting import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,14 @@ _AIMS_IN_WORDS: Final = {
     DELAY: "mean delay from commit to delivery",
     CHECKS: "checks",
 }
+_SETTINGS: Final = {
+    "transactionTimeOut": "transaction_timeout_ms",
+    "transactionCheckInterval": "transaction_check_interval_ms",
+    "transactionOpBatchInterval": "op_batch_interval_ms",
+}
+"""Those whose defaults differ between releases and weigh on what a simulation counts."""
+_TOLD_EACH: Final = 3
+"""More releases beside yours are told of in a table."""
 _SECONDS_A_DAY: Final = 86_400
 
 
@@ -40,6 +49,9 @@ def parts(answer: SweepAnswer) -> Iterator[Part]:
         yield _front_table(answer)
     if len(answer.releases) > 1:
         yield Heading("Releases side by side, with your settings")
+        if len(answer.releases) > _TOLD_EACH + 1:
+            yield _row_a_release(answer)
+            yield Heading("What befalls transactions there, by cause")
         yield _releases_table(answer)
     yours = answer.yours
     total = yours.answer.total.transactions
@@ -54,8 +66,7 @@ def sentences(answer: SweepAnswer) -> Iterator[str]:
     """What to change first, and what each of the other releases would bring."""
     yours = answer.yours
     yield f"{_named(yours, answer)}: {_state(yours)}."
-    for release in answer.releases[1:]:
-        yield _sentence(answer.of_release(release)[0], answer)
+    yield from map(_begun, _of_releases(answer))
     if not answer.settings:
         return
     told: list[SweptAnswer] = []
@@ -67,6 +78,24 @@ def sentences(answer: SweepAnswer) -> Iterator[str]:
             told.append(best)
             if not (best.point.is_yours and len(answer.releases) > 1):
                 yield f"For {_fewer(aim)}: {_sentence(best, answer)}"
+
+
+def _of_releases(answer: SweepAnswer) -> Iterator[str]:
+    """What each other release brings; of many, those alone that have the least of something."""
+    yours, others = answer.yours, [answer.of_release(release)[0] for release in answer.releases[1:]]
+    if len(others) <= _TOLD_EACH:
+        yield from (_sentence(one, answer) for one in others)
+        return
+    best = [answer.best(aim, others, yours) for aim in AIMS]
+    told = {one.point.release: one for one in best if one is not None}
+    yield from (_sentence(one, answer) for one in told.values())
+    if not told:
+        less = " nor ".join(_fewer(aim) for aim in AIMS)
+        yield f"No other release has {less}, as far as these runs show."
+
+
+def _begun(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _fewer(aim: str) -> str:
@@ -103,7 +132,7 @@ def _sentence(one: SweptAnswer, answer: SweepAnswer) -> str:
     ]
     effects.append(_delay_effect(one, yours))
     effects.append(_counted_effect(CHECKS, one, yours))
-    return f"{' and '.join(ways)}: {', '.join(effects)}."
+    return f"{' and '.join(ways)}: {', '.join(effects)}.{_other_defaults(one, answer)}"
 
 
 def _upgrade(mine: str, other: str) -> str:
@@ -113,6 +142,18 @@ def _upgrade(mine: str, other: str) -> str:
     return f"take {other} in the place of {mine}"
 
 
+def _other_defaults(one: SweptAnswer, answer: SweepAnswer) -> str:
+    """The settings that another release takes otherwise, as neither a file nor the sweep has them."""
+    mine, its = answer.yours.point.broker.settings, one.point.broker.settings
+    pairs = [
+        (key, getattr(mine, name), getattr(its, name))
+        for key, name in _SETTINGS.items()
+        if key not in {setting.name for setting in answer.settings}
+    ]
+    other = [f"{key} goes from {time_text(old)} to {time_text(new)}" for key, old, new in pairs if old != new]
+    return f" As your files leave it to the release, {' and '.join(other)}." if other else ""
+
+
 def _change(setting: SweptSetting, place: int, one: SweptAnswer, yours: SweptAnswer) -> str:
     return f"{setting.name} from {yours.point.values[place].text} to {one.point.values[place].text}"
 
@@ -120,9 +161,12 @@ def _change(setting: SweptSetting, place: int, one: SweptAnswer, yours: SweptAns
 def _counted_effect(name: str, one: SweptAnswer, yours: SweptAnswer) -> str:
     found = one.differs_from(yours, name)
     word = MEASURES_IN_WORDS.get(name, _AIMS_IN_WORDS.get(name, name))
-    if not found.is_sure:
-        return f"{word} as before (a difference of up to {short(max(-found.low, found.high))} a day may be there)"
-    return f"{_bounded(found)} {word} a day"
+    if found.is_sure:
+        return f"{_bounded(found)} {word} a day"
+    if found.value:
+        seen = f"{short(abs(found.value))} {'fewer' if found.value < 0 else 'more'} {word} a day"
+        return f"{seen}, which may be chance ({short(-found.low)} fewer to {short(found.high)} more)"
+    return f"{word} as before (a difference of up to {short(max(-found.low, found.high))} a day may be there)"
 
 
 def _bounded(found: PairedDifference) -> str:
@@ -187,9 +231,35 @@ def _front_table(answer: SweepAnswer) -> Part:
     return tabulated(*columns, rows=rows)
 
 
+def _row_a_release(answer: SweepAnswer) -> Part:
+    """What many releases have, a line each, and how that differs from the first."""
+    rows = []
+    for release in answer.releases:
+        one = answer.of_release(release)[0]
+        is_first = one is answer.yours
+        differences = ("yours", "") if is_first else tuple(
+            _gap(one.differs_from(answer.yours, aim)) for aim in (DOUBLED_OR_LOST, CHECKS)
+        )  # fmt: skip
+        counts = (figure(one.aims[DOUBLED_OR_LOST]), figure(one.aims[CHECKS]))
+        rows.append((release, counts[0], differences[0], _time(one.aims[DELAY]), counts[1], differences[1]))
+    against = f">against {answer.yours.point.release}"
+    return tabulated(
+        "~release", ">doubled or lost a day", against, ">mean delay", ">checks a day", against, rows=rows
+    )  # fmt: skip
+
+
+def _value(estimate: RateEstimate | None) -> str:
+    """A figure without its interval, which another table has."""
+    if estimate is None:
+        return "–"
+    return f"< {short(estimate.high)}" if estimate.is_bound else short(estimate.value)
+
+
 def _releases_table(answer: SweepAnswer) -> Part:
-    """Each measure a day and by cause, in each release, and how the others differ from the first."""
+    """Each measure a day and by cause, in each release, and how the others differ from the first where they are few."""
     first, *others = (answer.of_release(release)[0] for release in answer.releases)
+    if len(others) > _TOLD_EACH:
+        return _causes_table((first, *others))
     rows: list[tuple[str, ...]] = []
     for measure in MEASURES:
         found = [one.answer.rates(measure) for one in (first, *others)]
@@ -221,6 +291,19 @@ def _releases_table(answer: SweepAnswer) -> Part:
     return tabulated("~a day", *head, *differences, rows=rows)
 
 
+def _causes_table(releases: tuple[SweptAnswer, ...]) -> Part:
+    """Each measure a day and by cause, without intervals."""
+    rows: list[tuple[str, ...]] = []
+    for measure in MEASURES:
+        found = [one.answer.rates(measure) for one in releases]
+        rows.append((MEASURES_IN_WORDS[measure], *(_value(rates.whole.per_day) for rates in found)))
+        for cause in dict.fromkeys(cause for rates in found for cause, _ in rates.causes):
+            cells = [(dict(rates.causes).get(cause), one) for rates, one in zip(found, releases, strict=True)]
+            own = ("–" if cell is None else short(cell.counted * _a_day(one)) for cell, one in cells)
+            rows.append((f"by {cause_in_words(cause)}", *own))
+    return tabulated("~a day", *(f">{one.point.release}" for one in releases), rows=rows)
+
+
 def _a_day(one: SweptAnswer) -> float:
     """How many a day one of a run's events stands for."""
     return _SECONDS_A_DAY * one.answer.per_second / max(one.answer.total.transactions, 1)
@@ -230,8 +313,11 @@ def _gap(found: PairedDifference, *, is_time: bool = False) -> str:
     said = three_digits if is_time else short
     if found.low == found.high == 0:
         return "none"
-    if not found.is_sure:
+    if not found.is_sure and not found.value:
         return f"none seen (up to {said(max(-found.low, found.high))})"
+    if not found.is_sure:
+        seen = f"{'−' if found.value < 0 else '+'}{said(abs(found.value))}"
+        return f"{seen} (−{said(-found.low)} to +{said(found.high)})"
     low, high = sorted((abs(found.low), abs(found.high)))
     sign = "−" if found.value < 0 else "+"
     return f"{sign}{said(abs(found.value))} ({said(low)} to {said(high)})"

@@ -35,7 +35,11 @@ class ProducerManager:
 
     def register_producer(self, group: str, channel: str) -> Channel:
         """A producer of the group sent a heartbeat over a channel (``#registerProducer``)."""
-        return self._group_channel_table.setdefault(group, {}).setdefault(channel, Channel())
+        channels = self._group_channel_table.setdefault(group, {})
+        known = channels.get(channel)
+        if known is None:
+            known = channels[channel] = Channel()
+        return known
 
     def do_channel_close_event(self, channel: str) -> None:
         """A connection ended (``#doChannelCloseEvent``)."""

@@ -7,13 +7,15 @@ depends on the map's capacity only, so it can be recomputed: a key whose bytes w
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from reference.java import hash_map_order, java_string_hash, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from reference.versions.switches import ReleaseSwitches
 
@@ -94,9 +96,20 @@ def message_properties_to_string(
     >>> message_properties_to_string({"TAGS": "d"}, V5_3_3), message_properties_to_string({"TAGS": "d"}, V4_9_7)
     ('TAGS\x01d\x02', 'TAGS\x01d')
     """
+    if not properties:
+        return ""
     capacity = LARGE_CAPACITY if switches.has_large_property_map and not is_own_message else SMALL_CAPACITY
-    text = "\x02".join([f"{key}\x01{properties[key]}" for key in hash_map_order(tuple(properties), capacity)])
-    return text + "\x02" if text and switches.keeps_last_separator else text
+    text, values = _string_of_keys(tuple(properties), capacity)
+    written = text % values(properties)
+    return written + PROPERTY_SEPARATOR if switches.keeps_last_separator else written
+
+
+@lru_cache(maxsize=4096)
+def _string_of_keys(keys: tuple[str, ...], capacity: int) -> tuple[str, Callable[[Mapping[str, str]], object]]:
+    """The string of such a map with ``%s`` for each value, and what takes the values out of the map in that order."""
+    ordered = hash_map_order(keys, capacity)
+    pairs = (f"{key.replace('%', '%%')}{NAME_VALUE_SEPARATOR}%s" for key in ordered)
+    return PROPERTY_SEPARATOR.join(pairs), itemgetter(*ordered)
 
 
 def is_in_hash_map_order(keys: Sequence[str], initial_capacity: int) -> bool:

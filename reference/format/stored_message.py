@@ -11,7 +11,7 @@ import zlib
 from dataclasses import replace
 from functools import lru_cache
 from ipaddress import ip_address
-from typing import Final
+from typing import Final, cast
 
 from reference.format.record import (
     BORN_HOST_V6_FLAG,
@@ -37,23 +37,53 @@ COMPRESSED_FLAG: Final = 1
 """``MessageSysFlag.COMPRESSED_FLAG``"""
 
 BORN_HOST_AT = 48
-_MOST_PORT = 0xFFFF
 _pack, _unpack, _pack_length = _FIXED.pack, _FIXED.unpack_from, _LENGTH.pack
 _FIXED_BYTES = _FIXED.size
 
-(
-    _set_total_size, _set_magic, _set_body_crc, _set_queue_id, _set_flag, _set_queue_offset, _set_physical_offset,
-    _set_sys_flag, _set_born_timestamp, _set_born_host, _set_store_timestamp, _set_store_host, _set_reconsume_times,
-    _set_prepared, _set_body, _set_topic, _set_properties_text, _set_map,
-) = (
-    getattr(LogRecord, name).__set__
-    for name in (
-        "total_size", "magic", "body_crc", "queue_id", "flag", "queue_offset", "physical_offset", "sys_flag",
-        "born_timestamp", "born_host", "store_timestamp", "store_host", "reconsume_times",
-        "prepared_transaction_offset", "body", "topic", "properties_text", "_map",
-    )
-)  # fmt: skip
-_new_record = object.__new__
+
+class _RecordInTheMaking:
+    """A record whose fields can be set: made in a third of the time that a frozen one takes, which it then becomes."""
+
+    __slots__ = tuple(LogRecord.__slots__)
+
+    def __init__(
+        self,
+        total_size: int,
+        magic: int,
+        body_crc: int,
+        queue_id: int,
+        flag: int,
+        queue_offset: int,
+        physical_offset: int,
+        sys_flag: int,
+        born_timestamp: int,
+        born_host: str,
+        store_timestamp: int,
+        store_host: str,
+        reconsume_times: int,
+        prepared_transaction_offset: int,
+        body: bytes,
+        topic: str,
+        properties_text: str,
+    ) -> None:
+        self.total_size = total_size
+        self.magic = magic
+        self.body_crc = body_crc
+        self.queue_id = queue_id
+        self.flag = flag
+        self.queue_offset = queue_offset
+        self.physical_offset = physical_offset
+        self.sys_flag = sys_flag
+        self.born_timestamp = born_timestamp
+        self.born_host = born_host
+        self.store_timestamp = store_timestamp
+        self.store_host = store_host
+        self.reconsume_times = reconsume_times
+        self.prepared_transaction_offset = prepared_transaction_offset
+        self.body = body
+        self.topic = topic
+        self.properties_text = properties_text
+        self._map: dict[str, str] = {}
 
 
 @lru_cache(maxsize=4096)
@@ -114,12 +144,12 @@ def encode_message(
     topic_bytes, magic = topic
     crc = zlib.crc32(body) & _CRC_MASK
     if len(born_host) == len(store_host) == 8:
-        fixed = _pack(
-            _FIXED_BYTES + len(body) + len(topic_bytes) + 2 + len(properties), magic, crc, queue_id, flag,
-            queue_offset, physical_offset, sys_flag, born_timestamp, born_host, store_timestamp, store_host,
-            reconsume_times, prepared_transaction_offset, len(body),
-        )  # fmt: skip
-        return b"".join((fixed, body, topic_bytes, _pack_length(len(properties)), properties))
+        rest = b"".join((body, topic_bytes, _pack_length(len(properties)), properties))
+        return _pack(
+            _FIXED_BYTES + len(rest), magic, crc, queue_id, flag, queue_offset, physical_offset, sys_flag,
+            born_timestamp, born_host, store_timestamp, store_host, reconsume_times, prepared_transaction_offset,
+            len(body),
+        ) + rest  # fmt: skip
     sys_flag |= BORN_HOST_V6_FLAG * (len(born_host) > 8) | STORE_HOST_V6_FLAG * (len(store_host) > 8)
     rest = b"".join(
         (
@@ -157,27 +187,14 @@ def decode_message(source: Source, at: int) -> LogRecord:
         topic_length = source[end]
         end += 1
     at = end + topic_length
-    record = _new_record(LogRecord)
-    _set_total_size(record, total_size)
-    _set_magic(record, magic)
-    _set_body_crc(record, body_crc)
-    _set_queue_id(record, queue_id)
-    _set_flag(record, flag)
-    _set_queue_offset(record, queue_offset)
-    _set_physical_offset(record, physical_offset)
-    _set_sys_flag(record, sys_flag)
-    _set_born_timestamp(record, born_timestamp)
-    _set_born_host(record, host_text(born_host))
-    _set_store_timestamp(record, store_timestamp)
-    _set_store_host(record, host_text(store_host))
-    _set_reconsume_times(record, reconsume_times)
-    _set_prepared(record, prepared)
-    _set_body(record, body)
-    _set_topic(record, str(source[end:at], "utf-8"))
     length = source[at] << 8 | source[at + 1]
-    _set_properties_text(record, str(source[at + 2 : at + 2 + length], "utf-8"))
-    _set_map(record, {})
-    return record
+    record = _RecordInTheMaking(
+        total_size, magic, body_crc, queue_id, flag, queue_offset, physical_offset, sys_flag, born_timestamp,
+        host_text(born_host), store_timestamp, host_text(store_host), reconsume_times, prepared, body,
+        str(source[end:at], "utf-8"), str(source[at + 2 : at + 2 + length], "utf-8"),
+    )  # fmt: skip
+    record.__class__ = LogRecord  # type: ignore[assignment]
+    return cast("LogRecord", record)
 
 
 def port_at(source: Source, at: int) -> int:
@@ -192,7 +209,7 @@ def is_readable(source: Source, at: int) -> bool:
     broker looks at that (:func:`reference.store.writable_commit_log.check_message`).
     """
     port = port_at(source, at)
-    return int.from_bytes(source[port : port + 4]) <= _MOST_PORT
+    return not (source[port] or source[port + 1])
 
 
 def _decode_v6(source: Source, at: int, sys_flag: int) -> tuple[bytes, int, bytes, int, int, int, int]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from reference.format.consume_queue import ENTRY_BYTES
 from reference.format.record import LogRecord, QueueOffset
 from reference.format.stored_message import decode_message, is_readable
+from reference.store.disk import MappedFile
 
 if TYPE_CHECKING:
-    from reference.store.disk import MappedFile
     from reference.store.message_store_config import MessageStoreConfig
     from reference.store.writable_commit_log import WritableCommitLog
     from reference.store.writable_consume_queue import WritableConsumeQueue
@@ -38,17 +38,29 @@ class GetMessageStatus(Enum):
     """The offset lies beyond the queue's end."""
 
 
-@dataclass(frozen=True, slots=True)
+MessageBuffer = tuple[MappedFile, int, int, int]
+"""The file that holds a message, its position there, its place in the log, and its size in bytes."""
+
+
+@dataclass(slots=True, eq=False)
 class GetMessageResult:
-    """The store's answer to a read of a queue (``GetMessageResult``)."""
+    """The store's answer to a read of a queue (``GetMessageResult``): bytes, which whoever wants them decodes."""
 
     status: GetMessageStatus
     next_begin_offset: QueueOffset
     """Where the next read is to begin."""
     max_offset: QueueOffset
     """The queue's end."""
-    records: tuple[LogRecord | None, ...] = ()
-    """The messages, in the order of the queue; None for bytes that ``MessageDecoder#decode`` makes nothing of."""
+    message_buffers: tuple[MessageBuffer | None, ...] = ()
+    """Where the messages lie, in the order of the queue (``messageBufferList``); None for one that is cut off."""
+    _records: tuple[LogRecord | None, ...] | None = field(default=None, init=False, repr=False)
+
+    @property
+    def records(self) -> tuple[LogRecord | None, ...]:
+        """The messages, decoded at the first use; None for bytes that ``MessageDecoder#decode`` makes nothing of."""
+        if self._records is None:
+            self._records = tuple(None if one is None else _record_in(*one[:3]) for one in self.message_buffers)
+        return self._records
 
 
 def read_queue(
@@ -89,7 +101,7 @@ def read_queue(
     end = QueueOffset(queue.end)
     if offset < queue.min_offset or offset >= end:
         return _out_of_range(queue, offset, corrects_offsets=corrects_offsets, rewinds_beyond_end=rewinds_beyond_end)
-    found: list[LogRecord | None] = []
+    found: list[MessageBuffer | None] = []
     place, next_file, length = int(offset), 0, 0
     last = min(end, queue.end_of_file(offset), offset + max(_FILTERED_ENTRIES, max_msg_nums))
     while place < last:
@@ -103,7 +115,7 @@ def read_queue(
         if here is None and (at or log.first_written < size):
             next_file = at - at % log.file_size + log.file_size
             continue
-        found.append(_first_record(log, size) if here is None else _record_in(*here, at))
+        found.append(_first_message(log, size) if here is None else (*here, at, size))
         if len(found) >= max_msg_nums:
             break
         length += size
@@ -141,15 +153,16 @@ def record_at(log: WritableCommitLog, offset: int) -> LogRecord | None:
     """
     here = log.place_of(offset)
     if here is None:
-        return None if offset or not log.first_written else _first_record(log, log.first_written)
+        first = None if offset or not log.first_written else _first_message(log, log.first_written)
+        return None if first is None else _record_in(*first[:3])
     return _record_in(*here, offset)
 
 
-def _first_record(log: WritableCommitLog, size: int) -> LogRecord | None:
+def _first_message(log: WritableCommitLog, size: int) -> MessageBuffer | None:
     """The first record that is left, which is read in place of the one at 0; nothing, if it is longer than that."""
     first = log.files.files[0]
-    is_longer = int.from_bytes(first.buffer[:4]) > size
-    return None if is_longer else _record_in(first, 0, log.files.start)
+    its_size = int.from_bytes(first.buffer[:4])
+    return None if its_size > size else (first, 0, log.files.start, its_size)
 
 
 def _record_in(file: MappedFile, at: int, offset: int) -> LogRecord | None:

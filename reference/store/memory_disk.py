@@ -28,26 +28,29 @@ class MemoryFile:
 
     def write(self, at: int, data: bytes, kind: str = LOG_RECORD) -> None:
         """Write some bytes at a position."""
+        disk, buffer = self._disk, self.buffer
+        if at == len(buffer) and not (disk.counts_writes or disk.loses_power):
+            buffer += data
+            return
         if kind is QUEUE_ENTRY and len(data) > _ENTRY_BYTES:
             for start in range(0, len(data), _ENTRY_BYTES):
                 self.write(at + start, data[start : start + _ENTRY_BYTES], kind)
             return
-        allowed = self._disk.begin_write(kind, len(data))
+        allowed = disk.begin_write(kind, len(data))
         if allowed < len(data):
             data = data[:allowed]
         end = at + len(data)
-        buffer = self.buffer
-        if at == len(buffer) and not self._disk.loses_power:
+        if at == len(buffer) and not disk.loses_power:
             buffer += data
-            self._disk.end_write()
+            disk.end_write()
             return
         if end > len(buffer):
             buffer.extend(bytes(end - len(buffer)))
-        if self._disk.loses_power:
+        if disk.loses_power:
             before = bytes(buffer[at:end])
-            self._disk.journal.append((self.name, lambda: buffer.__setitem__(slice(at, end), before)))
+            disk.journal.append((self.name, lambda: buffer.__setitem__(slice(at, end), before)))
         buffer[at:end] = data
-        self._disk.end_write()
+        disk.end_write()
 
     def release(self, end: int) -> None:
         """Nothing: the bytes have no other place."""
@@ -61,12 +64,14 @@ class MemoryFile:
 
 
 class MemoryDisk:
-    """The files of one store, in memory; perhaps with what :meth:`lose_power` has to undo."""
+    """The files of one store, in memory; perhaps with what :meth:`lose_power` has to undo.
 
-    counts_writes = True
+    Where no process dies between two writes, they need not be counted, nor made at once.
+    """
 
-    def __init__(self, *, loses_power: bool = False) -> None:
+    def __init__(self, *, loses_power: bool = False, counts_writes: bool = True) -> None:
         self.loses_power = loses_power
+        self.counts_writes = counts_writes
         self.space_left: int | None = None
         """Bytes that new files may still take, None for no limit. A mapped file takes its whole size."""
         self.writes: Counter[str] = Counter()
@@ -182,7 +187,7 @@ class MemoryDisk:
 
     def copy(self) -> MemoryDisk:
         """A second disk with the same content; it counts from 0 and never stops."""
-        other = MemoryDisk(loses_power=self.loses_power)
+        other = MemoryDisk(loses_power=self.loses_power, counts_writes=self.counts_writes)
         other.space_left = self.space_left
         other._small = dict(self._small)
         other._mapped = {

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from reference.versions.switches import ReleaseSwitches
 
 ABORT: Final = "abort"
+_CONSUMED: Final = (0, TRANSACTION_COMMIT)
 _LONGEST_BACKLOG = 256
 _MOST_BYTES_BESIDE_BODY = 64 << 10
 
@@ -110,6 +111,8 @@ class MessageStore:
         self._missed_reads: list[GetMessageResult | ThrownInCheckError] = []
         beside_body = 0 if switches.measures_whole_records else _MOST_BYTES_BESIDE_BODY
         self._most_record_bytes = self.config.max_message_size + beside_body
+        file_size = self.config.mapped_file_size_commit_log
+        self._surely_short_bytes = min(self.config.max_message_size, file_size - BLANK_BYTES)
         self._load()
 
     @property
@@ -149,18 +152,17 @@ class MessageStore:
             route = self._routes[message.topic, message.queue_id] = (queue, topic_field(message.topic))
         queue, topic_bytes = route
         sys_flag = message.sys_flag
-        is_consumed = not sys_flag & TRANSACTION_BITS or sys_flag & TRANSACTION_BITS == TRANSACTION_COMMIT
+        is_consumed = sys_flag & TRANSACTION_BITS in _CONSUMED
         log = self._log
         at = log.wrote
+        queue_offset = queue.next_offset if is_consumed else 0
         data = encode_message(
-            topic_bytes, message.queue_id, message.flag, queue.next_offset if is_consumed else 0, log.file_start + at,
-            sys_flag, message.born_timestamp, host_bytes(message.born_host), store_timestamp,
-            host_bytes(message.store_host), message.reconsume_times, message.prepared_transaction_offset, message.body,
-            properties,
+            topic_bytes, message.queue_id, message.flag, queue_offset, log.file_start + at, sys_flag,
+            message.born_timestamp, host_bytes(message.born_host), store_timestamp, host_bytes(message.store_host),
+            message.reconsume_times, message.prepared_transaction_offset, message.body, properties,
         )  # fmt: skip
         size = len(data)
-        is_too_long = size > self._most_record_bytes or len(message.body) > self.config.max_message_size
-        if is_too_long or size + BLANK_BYTES > log.file_size:
+        if size > self._surely_short_bytes and self._is_too_long(size, len(message.body)):
             return PutMessageResult(PutMessageStatus.MESSAGE_ILLEGAL)
         if at + size + BLANK_BYTES > log.file_size:
             try:
@@ -178,12 +180,17 @@ class MessageStore:
             backlog = self._reput.backlog
             tags = queue_tags_code(message.topic, properties_text, store_timestamp)
             backlog.append((queue, offset, size, tags))
-            for light_queue in self._reput.light_queues(message.topic, properties_text):
-                light_queue.next_offset += 1
-                backlog.append((light_queue, offset, size, tags))
+            if self.config.enable_multi_dispatch:
+                self._reput.enter_light_queues(message.topic, properties_text, offset, size, tags)
             if self.dispatches_at_once and len(backlog) > self._longest_backlog:
                 self.dispatch()
-        return PutMessageResult(PutMessageStatus.PUT_OK, self.look_message_by_offset, CommitLogOffset(offset))
+        return PutMessageResult(
+            PutMessageStatus.PUT_OK, self.look_message_by_offset, CommitLogOffset(offset), QueueOffset(queue_offset)
+        )
+
+    def _is_too_long(self, size: int, body_bytes: int) -> bool:
+        is_too_long = size > self._most_record_bytes or body_bytes > self.config.max_message_size
+        return is_too_long or size + BLANK_BYTES > self._log.file_size
 
     def clean_unused_topics(self, retained: Collection[str]) -> None:
         """Delete the queues of every topic that has no configuration (``#cleanUnusedTopic``); the log stays."""

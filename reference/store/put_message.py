@@ -19,7 +19,7 @@ from reference.store.light_queues import wrap_lmq_dispatch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reference.format.record import CommitLogOffset, LogRecord
+    from reference.format.record import CommitLogOffset, LogRecord, QueueOffset
     from reference.store.message import MessageExtBrokerInner
     from reference.versions.switches import ReleaseSwitches
 
@@ -77,6 +77,8 @@ class PutMessageResult:
     look_up: Callable[[CommitLogOffset], LogRecord | None] | None = field(default=None, repr=False)
     physical_offset: CommitLogOffset | None = None
     """Where it stands, None if it was not stored."""
+    queue_offset: QueueOffset | None = None
+    """Its offset in its queue (``AppendMessageResult``); None if it was not stored."""
     _record: LogRecord | None = field(default=None, init=False)
 
     @property
@@ -108,7 +110,7 @@ def run_put_message_hooks(
     """Run the hooks before a put, which refuse a message, let it wait elsewhere, or enter it in light queues, too."""
     if not message.properties:
         return None
-    if any(map(message.properties.__contains__, WAITING)):
+    if not message.properties.keys().isdisjoint(WAITING):
         refused = handle_schedule_message(message, switches, now)
         if refused is not None:
             return refused

@@ -28,6 +28,12 @@ class ReputMessageService:
         """The offset that the next message gets in a light queue."""
         return self._queues.find_or_create(name, LIGHT_QUEUE_ID).next_offset
 
+    def enter_light_queues(self, topic: str, properties_text: str, offset: int, size: int, tags: int) -> None:
+        """Let a record wait for each of its light queues, too."""
+        for queue in self.light_queues(topic, properties_text):
+            queue.next_offset += 1
+            self.backlog.append((queue, offset, size, tags))
+
     def light_queues(self, topic: str, properties_text: str) -> list[WritableConsumeQueue]:
         """The light queues that a record is entered in beside its own (``ConsumeQueue#multiDispatchLmqQueue``).
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from document.parts import Table
 from halfcheck.sweeping.in_words import parts, sentences
+from html_report.sweep_plots import draw_sweep
 from tests.traffic.small_worlds import SLOW, broker, workload
 from traffic.simulation.counts import TrafficCounts
 from traffic.simulation.simulate import simulate
@@ -113,7 +115,7 @@ def test_releases_side_by_side_say_what_an_upgrade_brings_by_cause() -> None:
     said = list(sentences(found))
     assert len(said) == 2
     assert said[1].startswith(
-        "upgrade from 4.9.7 to 5.5.1: 15,552 fewer (11,259 to 19,845) doubled a day, lost as before"
+        "Upgrade from 4.9.7 to 5.5.1: 15,552 fewer (11,259 to 19,845) doubled a day, lost as before"
     )
     table = next(part for part in parts(found) if isinstance(part, Table))
     assert table.columns == ("~a day", ">4.9.7", ">5.5.1", ">5.5.1 against 4.9.7")
@@ -131,3 +133,45 @@ def test_json_has_each_point_with_its_differences_from_yours() -> None:
     assert set(more) >= {*AIMS, "doubled", "lost"}
     assert more[CHECKS]["value"] == pytest.approx(A_DAY)
     assert set(found["front"]) <= {0, 1}
+
+
+def test_a_difference_that_may_be_chance_says_what_was_seen() -> None:
+    found = answer(
+        ("", [(1, 5.0, 1), (9, 5.0, 1), (2, 5.0, 1)]),
+        ("", [(9, 5.0, 1), (2, 5.0, 1), (4, 5.0, 1)]),
+        releases=("4.9.7", "5.5.1"),
+    )
+    assert not found.points[1].differs_from(found.yours, "doubled").is_sure
+    assert "1,728 more doubled a day, which may be chance (" in list(sentences(found))[1]
+
+
+def test_an_upgrade_names_the_settings_that_change_with_the_release() -> None:
+    two = answer(("", [(1, 5.0, 1)] * 3), ("", [(1, 5.0, 1)] * 3), releases=("4.9.7", "5.5.1"))
+    assert "As your files" not in list(sentences(two))[1], "both have the settings of one broker here"
+    points = [replace(two.points[0].point, broker=broker("4.9.7")), two.points[1].point]
+    found = SweepAnswer((), points, [[counts(1, 5.0, 1)] * 3] * 2)
+    changes = "As your files leave it to the release, transactionCheckInterval goes from 60s to 30s."
+    assert list(sentences(found))[1].endswith(changes)
+
+
+def test_many_releases_have_a_line_each_and_the_best_a_sentence() -> None:
+    same, fewer = [(12, 5.0, 9), (8, 5.0, 11), (10, 5.0, 10)], [(2, 5.0, 9), (0, 5.0, 11), (1, 5.0, 10)]
+    names = ("4.5.1", "4.7.1", "4.9.7", "5.3.3", "5.5.1")
+    found = answer(*[("", same)] * 4, ("", fewer), releases=names)
+    said = list(sentences(found))
+    assert [sentence.partition(":")[0] for sentence in said[1:]] == ["Upgrade from 4.5.1 to 5.5.1"]
+    rows, causes = (part for part in parts(found) if isinstance(part, Table))
+    assert [row[0] for row in rows.rows] == list(names)
+    assert rows.rows[-1][2] == "−15,552 (11,259 to 19,845)"
+    assert causes.columns == ("~a day", *(f">{name}" for name in names))
+
+
+def test_an_axis_by_factors_shows_an_interval_that_begins_at_0() -> None:
+    wide = [(1, 1.0, 1), (1, 1.0, 1), (1, 3_000.0, 1)]
+    narrow = [(1, 1.0, 1)] * 3
+    found = answer(("1s", narrow), ("30s", wide), ("60s", narrow))
+    assert found.points[1].aims[DELAY].low == 0
+    (delay,) = (plot for plot in draw_sweep(found) if plot.title == "Delay")
+    ((drawn,),) = ([drawing.svg for drawing in delay.drawings],)
+    assert "NaN" not in drawn
+    assert ">100<" in drawn, "a power of ten stands at the axis"

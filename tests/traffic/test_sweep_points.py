@@ -90,7 +90,10 @@ def test_one_end_of_a_distribution_leaves_the_other_one() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("local.p99=1ms", "--sweep local.time.p99=1ms: local.time = {…}: p99 (1ms) lies below p50 (20ms)"),
+        (
+            "local.p99=1ms",
+            "--sweep local.time.p99=1ms: local.time = { p50 = '20ms', p99 = '1ms' }: p99 (1ms) lies below p50 (20ms)",
+        ),
         ("local.hangs=0.5,2", "--sweep local.hangs=2: local.hangs = 2: expected a share from 0 to 1"),
         ("crashes.every=3d", "--sweep crashes.every=3d: crashes.power_loss is missing"),
         ("flushDiskType=FLUSH", "--sweep flushDiskType=FLUSH: expected SYNC_FLUSH or ASYNC_FLUSH"),

@@ -53,8 +53,8 @@ class BrokerHost:
         Whether the last one died with its machine, so that clients hear nothing.
     up_at
         When the last process began to serve, or the next one will.
-    stands_until, disk_until
-        Until then the process stands still; nothing can be written.
+    stands_until, disk_until, waits_until
+        Until then the process stands still; the disk takes nothing; nothing can be written, for one or the other.
     is_stopping
         An orderly stop has begun.
     causes
@@ -71,12 +71,12 @@ class BrokerHost:
         self.switches = run.broker.switches
         self.broker: BrokerController | None = None
         crashes = run.workload.crashes
-        self.disk = MemoryDisk(loses_power=crashes is not None and crashes.power_loss > 0)
+        self.disk = MemoryDisk(loses_power=crashes is not None and crashes.power_loss > 0, counts_writes=False)
         self._chance = run.streams.of("crashes")
         self.epoch = 0
         self.lost_power = False
         self.up_at = 0.0
-        self.stands_until = self.disk_until = 0.0
+        self.stands_until = self.disk_until = self.waits_until = 0.0
         self.is_stopping = False
         self.causes = Attribution(self.switches, self.settings, clocks_differ=run.workload.clock_deviation_ms > 0)
         self.buffered: dict[int, TrackedHalf] = {}
@@ -94,11 +94,6 @@ class BrokerHost:
     def serves(self) -> bool:
         """Whether a request is taken."""
         return self.broker is not None and not self.is_stopping
-
-    @property
-    def waits_until(self) -> float:
-        """Until when nothing can be written: the process stands still, or the disk does."""
-        return max(self.stands_until, self.disk_until)
 
     @property
     def log_end(self) -> int:
@@ -226,8 +221,10 @@ class BrokerHost:
         """The process stands still for a while (a GC pause)."""
         self.run.counts.broker_pauses += 1
         self.stands_until = max(self.stands_until, self.run.events.now + lasts_ms)
+        self.waits_until = max(self.waits_until, self.stands_until)
 
     def stall(self, lasts_ms: float) -> None:
         """The disk takes nothing for a while."""
         self.run.counts.disk_stalls += 1
         self.disk_until = max(self.disk_until, self.run.events.now + lasts_ms)
+        self.waits_until = max(self.waits_until, self.disk_until)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reference.format.properties import UNIQUE_KEY
+from reference.format.properties import NAME_VALUE_SEPARATOR, UNIQUE_KEY
 from reference.format.record import QueueOffset
 from reference.store.get_message import GetMessageStatus
 from traffic.simulation.ledger import FORGOTTEN, LocalDecision
@@ -18,14 +18,14 @@ from traffic.simulation.producers import KEY_DIGITS, TOPIC
 from traffic.workload.defaults import client_figure
 
 if TYPE_CHECKING:
-    from reference.format.record import LogRecord
+    from reference.store.get_message import MessageBuffer
     from traffic.simulation.broker_host import BrokerHost
     from traffic.simulation.ledger import TrackedTransaction
     from traffic.simulation.requests import BrokerRequests
     from traffic.simulation.running import RunningSimulation
     from traffic.simulation.storage_threads import StorageThreads
 
-_KEY: Final = f"{UNIQUE_KEY}\x01"
+_KEY: Final = f"{UNIQUE_KEY}{NAME_VALUE_SEPARATOR}".encode()
 
 
 @dataclass(slots=True)
@@ -87,17 +87,15 @@ class SimulatedConsumer:
         arrives = now + network.from_broker_ms.draw(self._random)
         queue.offset = found.next_begin_offset
         queue.held_from = arrives + network.to_broker_ms.draw(self._random)
-        for record in found.records:
-            if record is not None:
-                self._consume(record, arrives)
+        for message in found.message_buffers:
+            if message is not None:
+                self._consume(_number_in(message), arrives)
         if queue.offset < found.max_offset:
             queue.is_waking = True
             events.put(queue.held_from, self._answer, queue)
 
-    def _consume(self, record: LogRecord, at: float) -> None:
-        text = record.properties_text
-        begins = text.index(_KEY) + len(_KEY)
-        transaction = self._ledger.transactions.get(int(text[begins : begins + KEY_DIGITS], 16))
+    def _consume(self, number: int, at: float) -> None:
+        transaction = self._ledger.transactions.get(number)
         if transaction is None:
             self._counts.befell("doubled", FORGOTTEN)
             return
@@ -130,3 +128,11 @@ class SimulatedConsumer:
                 offset = QueueOffset(queue.offset)
                 place = min(place, store.get_commit_log_offset_in_queue(TOPIC, queue.number, offset))
         return place
+
+
+def _number_in(message: MessageBuffer) -> int:
+    """The transaction whose message was pulled, by its UNIQ_KEY."""
+    file, at, _, size = message
+    held = bytes(file.buffer[at : at + size])
+    begins = held.index(_KEY) + len(_KEY)
+    return int(held[begins : begins + KEY_DIGITS], 16)

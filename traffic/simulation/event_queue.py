@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from reference.simulation.virtual_clock import VirtualClock
@@ -36,28 +37,28 @@ class EventQueue:
     (['first', 'later'], 2.5, 2)
     """
 
-    __slots__ = ("_heap", "_number", "clock", "now")
+    __slots__ = ("_heap", "_next_number", "clock", "now")
 
     def __init__(self) -> None:
         self.now = 0.0
         self.clock = VirtualClock(START_MS)
         self._heap: list[tuple[float, int, Callable[[Any], object], Any]] = []
-        self._number = 0
+        self._next_number = count().__next__
 
     def put(self, time: float, action: Callable[[Any], object], subject: Any) -> None:
         """Let something happen to a subject at a time; what is past happens next."""
-        self._number += 1
-        heappush(self._heap, (time, self._number, action, subject))
+        heappush(self._heap, (time, self._next_number(), action, subject))
 
     def run(self, goes_on: Callable[[], bool]) -> None:
         """Take events until there are none, or nothing wants to go on; that is asked less often where many wait."""
-        heap, clock = self._heap, self.clock
+        heap, advance, passed = self._heap, self.clock.advance, int(self.now)
         while heap and goes_on():
             for _ in range(_AT_ONCE if len(heap) > _AT_ONCE else 1):
                 time, _, action, subject = heappop(heap)
                 if time > self.now:
                     self.now = time
-                    behind = START_MS + int(time) - clock.elapsed
-                    if behind > 0:
-                        clock.advance(behind)
+                    whole = int(time)
+                    if whole > passed:
+                        advance(whole - passed)
+                        passed = whole
                 action(subject)

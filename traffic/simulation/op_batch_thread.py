@@ -49,10 +49,12 @@ class OpBatchThread:
         if broker is None:
             return
         most = self._host.settings.op_msg_max_size
-        if any(context.total_size > most for context in broker.transactional_message_service.delete_context.values()):
-            self._rests = False
-            self._put(0.0)
-        elif self._rests:
+        for context in broker.transactional_message_service.delete_context.values():
+            if context.total_size > most:
+                self._rests = False
+                self._put(0.0)
+                return
+        if self._rests:
             self._rests = False
             late = self._host.run.events.now - self._due
             self._put(-late if late <= 0 else self._interval - late % self._interval)

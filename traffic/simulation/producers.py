@@ -7,7 +7,7 @@ all its processes know (a database that they share), so that it does not matter 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reference.broker.processor.end_transaction_processor import (
     TRANSACTION_ROLLBACK,
@@ -61,8 +61,7 @@ class ProducerProcess:
     """The checks that it has not answered."""
 
 
-@dataclass(frozen=True, slots=True)
-class EndOnItsWay:
+class EndOnItsWay(NamedTuple):
     """An END_TRANSACTION on its way to the broker."""
 
     half: TrackedHalf

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.format.record import TRANSACTION_COMMIT
-from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC
+from reference.format.system_topics import HALF_TOPIC
 from traffic.simulation.ledger import OpState, TrackedHalf, TrackedTransaction
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class BrokerRequests:
         self._host = host
         self._op_batch = op_batch
         self._run = host.run
+        self._most_held_bytes = host.run.most_held_bytes
 
     def store_half(self, transaction: TrackedTransaction, request: SendMessageRequest) -> TrackedHalf | None:
         """Store a half; None where it is refused."""
@@ -45,9 +46,9 @@ class BrokerRequests:
         if broker is None:
             return None
         stored = broker.take_escaped(request).result  # who has sent it is known by heartbeats alone
-        if stored is None or stored.physical_offset is None:
+        if stored is None or stored.physical_offset is None or stored.queue_offset is None:
             return None
-        offset = broker.message_store.get_max_offset_in_queue(HALF_TOPIC, HALF_QUEUE_ID) - 1
+        offset = stored.queue_offset
         half = TrackedHalf(transaction, offset, stored.physical_offset)
         self._run.ledger.store(half)
         transaction.halves += 1
@@ -82,7 +83,8 @@ class BrokerRequests:
 
     def count_record(self, transaction: TrackedTransaction) -> None:
         """A record of a transaction's message is in the log: count the part of its body that is not held."""
-        self._run.counts.log_bytes += max(0, transaction.body_bytes - self._run.most_held_bytes)
+        if transaction.body_bytes > self._most_held_bytes:
+            self._run.counts.log_bytes += transaction.body_bytes - self._most_held_bytes
 
     def settled(self, transaction: TrackedTransaction) -> None:
         """A transaction is settled, or given up."""

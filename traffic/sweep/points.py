@@ -171,7 +171,8 @@ def _broker_setting(name: str, value: SweptValue, line: int) -> Setting:
     is_truth = key is not None and key.kind == "boolean"
     is_known = key is None or "|" not in key.kind or text in key.kind.split("|")
     if taken is None or not is_known or (is_truth and text.lower() not in {"true", "false"}):
-        kind = "a whole number" if key is None or "|" not in key.kind else key.kind.replace("|", " or ")
+        number = "a length of time above 0, such as 500ms or 10s" if unit else "a whole number"
+        kind = number if key is None or "|" not in key.kind else key.kind.replace("|", " or ")
         message = f"--sweep {name}={value.text}: expected {'true or false' if is_truth else kind}"
         raise TrafficError(message)
     if not isinstance(taken, str | bool) and taken <= 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Final
 
 from files.content import parse_toml
@@ -37,6 +38,7 @@ _MOST_BODY_BYTES: Final = 4 << 20
 """``maxMessageSize`` of broker and client."""
 _MOST_PER_SECOND: Final = 100_000
 _MOST_PROCESSES: Final = 10_000
+_MOST_SHOWN: Final = 120
 _WHOLE: Final = 1e-9
 
 
@@ -367,9 +369,22 @@ def _value(name: str, about: WorkloadKey, value: Any) -> Any:
     try:
         return about.read(value)
     except ValueError as error:
-        shown = "{…}" if isinstance(value, dict) else repr(value)
-        message = f"{name} = {shown}: {error}"
+        message = f"{name} = {_shown(value)}: {error}"
         raise ValueError(message) from None
+
+
+def _shown(value: Any) -> str:
+    """A value as a workload has it, cut where it is long.
+
+    Examples
+    --------
+    >>> _shown({"p50": "20ms", "p99": -3}), _shown("soap")
+    ("{ p50 = '20ms', p99 = -3 }", "'soap'")
+    """
+    if isinstance(value, dict):
+        pairs = ", ".join(f"{key} = {each!r}" for key, each in value.items())
+        return shorten(f"{{ {pairs} }}", _MOST_SHOWN, placeholder=" …")
+    return repr(value)
 
 
 def _workload(tables: dict[str, dict[str, Any]], name: str) -> TrafficWorkload:

@@ -218,8 +218,10 @@ class EndTransaction:
         if switches.delivers_without_tran_msg:
             properties.pop(TRANSACTION_PREPARED, None)
         text = message_properties_to_string(properties, switches)
-        for late in (REAL_TOPIC, REAL_QUEUE_ID, *((TRANSACTION_PREPARED,) if switches.clears_tran_msg else ())):
-            properties.pop(late, None)
+        if switches.delivers_real_topic:
+            del properties[REAL_TOPIC], properties[REAL_QUEUE_ID]
+        if switches.clears_tran_msg:
+            properties.pop(TRANSACTION_PREPARED, None)
         message = MessageExtBrokerInner.of(half.record, topic, queue_id, text, properties)
         message.sys_flag = message.sys_flag & ~TRANSACTION_BITS | TRANSACTION_COMMIT
         message.prepared_transaction_offset = self.header.commit_log_offset

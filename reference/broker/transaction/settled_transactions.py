@@ -60,7 +60,8 @@ class SettledTransactions:
 
     def settled(self, half: LogRecord) -> None:
         """An END_TRANSACTION of it was carried out."""
-        self._enter("settled", _key(half))
+        if self.is_kept:
+            self._enter("settled", _key(half))
 
     def put_aside(self, half: LogRecord) -> None:
         """A half of it was discarded, and its record is kept."""

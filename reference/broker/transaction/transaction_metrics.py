@@ -42,14 +42,16 @@ class TransactionMetrics:
         self._disk = disk
         self._switches = switches
         self._clock = clock
-        self._version = {"counter": 0, "stateVersion": 0, "timestamp": clock.peek()}
+        self._changes = 0
+        self._changed_at = clock.peek()
+        self._version = {"counter": 0, "stateVersion": 0, "timestamp": self._changed_at}
         self._open: set[str] = set()
         self._load()
 
     @property
     def changes(self) -> int:
         """How often a count was changed, those before the start included (``DataVersion#getCounter``)."""
-        return self._version["counter"]
+        return self._changes
 
     def add_and_get(self, topic: str | None, value: int) -> int:
         """Change the count of a topic, and give it (``#addAndGet``); `JavaNullPointerError` without a topic (B40)."""
@@ -62,9 +64,8 @@ class TransactionMetrics:
             metric = self.transaction_counts[topic] = Metric(0, now)
         metric.count += value
         metric.timestamp = now
-        version = self._version
-        version["counter"] += 1
-        version["timestamp"] = now
+        self._changes += 1
+        self._changed_at = now
         return metric.count
 
     def half_stored(self, topic: str | None, unique_key: str) -> None:
@@ -110,7 +111,8 @@ class TransactionMetrics:
             for topic in hash_map_order(tuple(self.transaction_counts), _BUCKETS)
             for metric in (self.transaction_counts[topic],)
         }
-        return json.dumps({"dataVersion": self._version, "transactionCount": counts}, separators=(",", ":"))
+        version = self._version | {"counter": self._changes, "timestamp": self._changed_at}
+        return json.dumps({"dataVersion": version, "transactionCount": counts}, separators=(",", ":"))
 
     def _load(self) -> None:
         """Read the file, else its backup; what can't be understood counts as nothing (``ConfigManager#load``).
@@ -128,7 +130,9 @@ class TransactionMetrics:
                         topic: Metric(given["count"], given["timeStamp"])
                         for topic, given in content["transactionCount"].items()
                     }
-                    self._version = dict(content["dataVersion"])
+                    version = dict(content["dataVersion"])
+                    self._changes, self._changed_at = version["counter"], version["timestamp"]
+                    self._version = version
                     return
             if name == FILE and self._switches.forces_metrics_file:
                 self._disk.delete(FILE)

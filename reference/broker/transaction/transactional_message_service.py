@@ -80,7 +80,8 @@ class TransactionalMessageService:
         if len(context.context_queue) < self._settings.op_context_queue_length:
             context.context_queue.append(entry)
             context.total_size += len(entry)
-            self._recorder.record("op_buffered", half=half.queue_offset)
+            if self._recorder.is_on:
+                self._recorder.record("op_buffered", half=half.queue_offset)
             return None
         return self._write_batch(half.queue_id, context, entry)
 
