@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import pyspark
-from hdfs_native import Client
+from hdfs_native import Client, WriteOptions
 
 from tests.files.s3_server import free_ports
 
@@ -60,10 +60,11 @@ class HdfsServer:
             self._java("format", _SERVERS["namenode"], "-format", "-nonInteractive").wait()
         for name in _SERVERS:
             self.begin(name)
-        client, until = Client(self.uri), time.monotonic() + _LONGEST_START_SECONDS
+        client = Client(self.uri, {"dfs.client.failover.max.attempts": "1"})
+        until = time.monotonic() + _LONGEST_START_SECONDS
         while time.monotonic() < until:
             try:
-                with client.create("/.started") as file:
+                with client.create("/.started", WriteOptions(overwrite=True)) as file:  # an earlier try leaves it empty
                     file.write(b"1")
                 client.delete("/.started")
             except (OSError, RuntimeError):
@@ -99,6 +100,7 @@ class HdfsServer:
             "hadoop.tmp.dir": str(self.folder / "tmp"),
             "dfs.replication": "1",
             "dfs.namenode.http-address": http,
+            "dfs.namenode.safemode.extension": "0",
             "dfs.namenode.file.close.num-committed-allowed": "1",
             "dfs.datanode.address": data,
             "dfs.datanode.ipc.address": ipc,

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from files import hdfs as hdfs_module
 from files import remote_path
 from files.brought import bring
 from files.parquet import read_parquet
@@ -71,7 +72,11 @@ def test_of_many_who_create_a_file_one_does(hdfs: RemotePath) -> None:
     assert read_bytes(hdfs / "owner") == f"{won.index(True)}".encode()
 
 
-def test_a_server_that_was_killed_is_told_in_a_line_and_goes_on(hdfs: RemotePath, server: HdfsServer) -> None:
+def test_a_server_that_was_killed_is_told_in_a_line_and_goes_on(
+    hdfs: RemotePath, server: HdfsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hdfs_module, "ATTEMPTS", 2)
+    remote_path._file_system.cache_clear()
     write_whole(hdfs / "a", b"1")
     server.kill("namenode")
     with pytest.raises(OSError, match="HDFS does not answer as it should") as failure:
