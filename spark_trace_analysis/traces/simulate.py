@@ -168,7 +168,8 @@ def simulate(
     ModelCheckError
         As ``prepare``.
     """
-    complete = find_complete(parameters, out, source)
+    _check(parameters)
+    complete = _complete(parameters, out, source)
     if complete:
         return complete
     prepare(parameters, source)
@@ -242,6 +243,7 @@ def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource
             tasks,
             refuse=lambda: _other_version(sources, _sources_here(packages)),
             gives_up=isinstance(unfinished.folder, RemotePath),
+            settle=unfinished.settle,
         )
 
 

@@ -26,7 +26,7 @@ __all__ = ["hdfs", "hdfs_server", "s3", "s3_server"]
 
 STORE: Final = golden_store("5.3.3", "late").path
 WALKS: Final = ("--traces", "400", "--steps", "30", "--faults", "crash", "--instance", "tiny", "--profile", "5.3.3")
-_TIMES: Final = re.compile(rb'<p class="phases">.*|"seconds": [^}]*}')
+_TIMES: Final = re.compile(rb'<p class="phases">.*|"seconds": [^}]*}|<title>Audit of .*|Made on [^;]*;|<wbr>')
 
 
 def upload(place: Location) -> None:
