@@ -39,7 +39,7 @@ RESULTS: Final = Path(__file__).with_name("KILLS.md")
 KILLS: Final = 40
 TRACES: Final = 60_000
 STORE_BYTES: Final = 60_000_000
-COMMANDS: Final = ("simulate", "analyze", "audit")
+COMMANDS: Final = ("simulate", "audit", "analyze", "audit")
 VICTIMS: Final = ("driver", "worker", "server")
 EARLIEST: Final = 0.3
 """The part of a command's seconds before which nothing is killed: Spark starts."""
@@ -79,15 +79,15 @@ class Case:
         return f"| {' | '.join(cells)} |"
 
 
-def words_of(command: str, root: str, out: str) -> tuple[list[str], str]:
-    """The words of a command, and what it writes below the root."""
+def words_of(command: str, root: str, out: str, victim: str = "") -> list[str]:
+    """The words of a command that writes a folder below the root; an audit has workers where one is to be killed."""
     walks = ("--profile", "5.3.3", "--faults", "crash", "--traces", str(TRACES), "--instance", "tiny")
     words = {
         "simulate": ["simulate", *walks, "--out", f"{root}/{out}"],
         "analyze": ["analyze", f"{root}/traces", "--out", f"{root}/{out}"],
         "audit": ["audit", f"{root}/store", "--out", f"{root}/{out}"],
     }[command]
-    return [*words, "--master", "local[2]"], out
+    return [*words, "--master", "local[2]"] if command != "audit" or victim == "worker" else words
 
 
 def main(seed: int, kills: int) -> int:
@@ -104,7 +104,7 @@ def main(seed: int, kills: int) -> int:
             for number in range(kills):
                 place = ("S3", "HDFS")[number % 2]
                 command = COMMANDS[number // 2 % len(COMMANDS)]
-                victim = VICTIMS[number // 6 % len(VICTIMS)]
+                victim = VICTIMS[number // 2 % len(VICTIMS)]
                 seconds, expected = usual[command]
                 case = Case(place, command, victim, seconds * chance.uniform(EARLIEST, 1.0))
                 cases.append(case)
@@ -117,16 +117,14 @@ def main(seed: int, kills: int) -> int:
 def _expected(running: Servers) -> dict[str, tuple[float, dict[str, str]]]:
     """What each command takes and writes in a folder, once nothing is to be compiled; traces are left in each place."""
     found = {}
-    for command in COMMANDS:
+    for command in dict.fromkeys(COMMANDS):
+        out = "traces" if command == "simulate" else f"{command}-expected"
         for name in ("folder", "S3", "HDFS") if command == "simulate" else ("folder",):
             root = running.places[name]
             began = perf_counter()
-            words, _ = words_of(command, root, "traces" if command == "simulate" else f"{command}-expected")
-            subprocess.run(
-                halfcheck(*words), env=running.environment, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL
-            )
+            words = halfcheck(*words_of(command, root, out))
+            subprocess.run(words, env=running.environment, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL)
             seconds = perf_counter() - began
-        out = "traces" if command == "simulate" else f"{command}-expected"
         found[command] = seconds, _content(running.places["folder"], out)
     return found
 
@@ -137,7 +135,7 @@ def _content(root: str, out: str) -> dict[str, str]:
 
 def _kill(running: Servers, case: Case, out: str, expected: dict[str, str], chance: random.Random) -> None:
     root = running.places[case.place]
-    words, _ = words_of(case.command, root, out)
+    words = words_of(case.command, root, out, case.victim)
     with _reading(f"{root}/{out}", case):
         while case.runs < _MOST_RUNS:
             case.runs += 1
