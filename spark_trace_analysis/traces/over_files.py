@@ -19,6 +19,7 @@ from files.remote_path import Location
 from files.writing import WrittenBehind
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.manifest import TraceRun
+from spark_trace_analysis.traces.same_sources import other_version, sources_here
 
 Look = Callable[[pa.Buffer], Iterable[Mapping[str, Any]]]
 """From a Parquet file's bytes to a few rows."""
@@ -70,8 +71,13 @@ def file_rows(
     schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
     answers = [None if cache is None else _LookCache(cache, text) for text in asked] or [None] * len(runs)
 
+    sources = sources_here()
+
     def look_at_files(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        behind = WrittenBehind()
+        behind, refused = WrittenBehind(), other_version(sources)
+        if refused is not None:
+            yield pa.RecordBatch.from_pylist([{"run": 0, "problem": refused}], schema)
+            return
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 run, path, sha256 = files[number]

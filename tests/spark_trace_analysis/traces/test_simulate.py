@@ -284,17 +284,6 @@ def fill_the_disk(parameters: Parameters, first: int, count: int) -> Events:
     return walk_the_specification(parameters, first, count)
 
 
-def test_an_executor_with_another_version_of_the_sources_makes_nothing(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    simulation._sources_here.cache_clear()
-    monkeypatch.setattr(simulation, "source_fingerprint", lambda *_of: "0" * 16)  # in the driver alone
-    with pytest.raises(BadOptionError, match=r"has another version of halfcheck, sources \w+, the driver 0000000000"):
-        simulate(spark, replace(SMALL, traces=100), tmp_path / "run")
-    simulation._sources_here.cache_clear()
-    assert not list((tmp_path / "run").glob("*.parquet"))
-
-
 def test_a_trace_is_remade_alone(simulated: list[TraceRun]) -> None:
     run = simulated[1]
     table = table_of(run)
