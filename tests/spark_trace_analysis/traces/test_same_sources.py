@@ -52,7 +52,11 @@ def test_it_judges_none(spark: SparkSession, simulated: list[TraceRun]) -> None:
 @pytest.mark.usefixtures("another_driver")
 def test_it_audits_nothing(spark: SparkSession, tmp_path: Path) -> None:
     done = tmp_path / "done"
+
+    def audit(text: str) -> None:
+        done.write_text(text)
+
     with pytest.raises(SparkFailedError, match=SAID) as failure, failures_in_one_line():
-        SparkJobs(spark).run("scan", done.write_text, ["text"], lambda _: done)
+        SparkJobs(spark).run("scan", audit, ["text"], lambda _: done)
     assert "\n" not in str(failure.value)
     assert not done.exists()
