@@ -14,15 +14,17 @@ from files.remote_path import location
 from files.writing import write_whole
 from halfcheck import app
 from halfcheck.errors import ExitCode
-from tests.files.places import hdfs, hdfs_server, s3, s3_server
+from tests.files.places import faulty_s3, hdfs, hdfs_server, s3, s3_server, use
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from files.remote_path import Location, RemotePath
+    from tests.files.faulty_proxy import Faults
+    from tests.files.s3_server import S3Server
 
-__all__ = ["hdfs", "hdfs_server", "s3", "s3_server"]
+__all__ = ["faulty_s3", "hdfs", "hdfs_server", "s3", "s3_server"]
 
 STORE: Final = golden_store("5.3.3", "late").path
 WALKS: Final = ("--traces", "400", "--steps", "30", "--faults", "crash", "--instance", "tiny", "--profile", "5.3.3")
@@ -102,6 +104,39 @@ def test_on_hdfs_the_commands_write_what_they_write_in_a_folder(
     hdfs: RemotePath, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     require_the_same(hdfs, tmp_path, capfd)
+
+
+def told_by_each_command(place: str, capfd: pytest.CaptureFixture[str]) -> list[tuple[int, str]]:
+    """The exit code and the standard error of each of the three, in a place that is not what it should be."""
+    commands = (
+        ("simulate", *WALKS, "--out", f"{place}/traces"),
+        ("analyze", f"{place}/traces", "--out", f"{place}/verdicts"),
+        ("audit", str(STORE), "--out", f"{place}/rows"),
+    )
+    return [(app.run(words), capfd.readouterr().err) for words in commands]
+
+
+def test_a_place_that_is_not_there_or_refuses_is_one_line_of_each_command(
+    s3: RemotePath, s3_server: S3Server, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert app.run(["analyze", "s3://nobody-has-this/traces"]) == ExitCode.BAD_CONTENT  # this server makes it to write
+    said = capfd.readouterr().err
+    assert ("nobody-has-this" in said, "there is no such" in said, said.count("\n")) == (True, True, 1)
+    use(monkeypatch, s3_server, AWS_ACCESS_KEY_ID="nobody")
+    for code, said in told_by_each_command(str(s3), capfd):
+        assert (code in (ExitCode.BAD_CONTENT, ExitCode.BAD_OPTION), said.count("\n")) == (True, 1), said
+        assert "the store refuses these credentials" in said
+
+
+def test_a_place_that_is_full_is_one_line_of_each_command_that_writes(
+    faulty_s3: tuple[RemotePath, Faults], capfd: pytest.CaptureFixture[str]
+) -> None:
+    place, faults = faulty_s3
+    faults.status, faults.code, faults.method, faults.count = 507, "InsufficientStorage", "PUT", 10_000
+    simulated, _, audited = told_by_each_command(str(place), capfd)
+    for code, said in (simulated, audited):
+        assert (code in (ExitCode.BAD_CONTENT, ExitCode.BAD_OPTION), said.count("\n")) == (True, 1), said
+        assert "the store is full" in said
 
 
 def test_a_place_elsewhere_that_is_no_folder_of_traces_is_refused_in_a_line(
