@@ -251,12 +251,13 @@ def _page(cases: list[Case], seed: int, seconds: float) -> str:
 Written by `make filesystem-kills` (seed {seed}); {seconds:.0f} s in all.
 
 {computer("PySpark", "obstore", "hdfs-native")}
-The servers are SeaweedFS, and a NameNode and DataNodes of Hadoop's, on this machine. `simulate` writes {TRACES:,}
-traces, `analyze` judges them and writes a row for each verdict, `audit` reads the golden store {"/".join(STORE)} in
-stages and writes its rows. At a random moment something is killed with SIGKILL: the driver with its Java and its
-workers, one Python worker, or a server, which is started again within two seconds. A command that did not end well is
-run once more. The result is the same if every byte of what is written is that of a folder. Meanwhile a reader reads each file
-that appears: not one may be cut. "Said" is what the command wrote to its standard error; one line or none is wanted.
+The servers are SeaweedFS, and a NameNode and DataNodes of Hadoop's, on this machine. `simulate` writes
+{TRACES:,} traces, `analyze` judges them and writes a row for each verdict, `audit` reads the golden store
+{"/".join(STORE)} in stages and writes its rows. At a random moment something is killed with SIGKILL: the
+driver with its Java and its workers, one Python worker, or a server, which is started again within two
+seconds. A command that did not end well is run once more. The result is the same if every byte of what is
+written is that of a folder. Meanwhile a reader reads each file that appears: not one may be cut. "Said" is
+what the command wrote to its standard error; one line or none is wanted.
 
 {right} of {len(cases)} were killed and ended with the same result; {looked:,} files were read meanwhile, and {broken}
 of them were cut.
