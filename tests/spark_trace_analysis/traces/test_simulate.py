@@ -255,18 +255,18 @@ def test_who_waited_for_the_lock_finds_the_run_that_the_other_has_finished(
 ) -> None:
     few = replace(SMALL, traces=10)
     looked: list[object] = []
-    look = simulation.find_complete
+    look = simulation._complete
 
     def look_too_early(*about: Any) -> object:
         looked.append(about)
         if len(looked) > 1:
             return look(*about)
         with monkeypatch.context() as patched:
-            patched.setattr(simulation, "find_complete", look)
+            patched.setattr(simulation, "_complete", look)
             simulate(spark, few, tmp_path / "run")
         return None
 
-    monkeypatch.setattr(simulation, "find_complete", look_too_early)
+    monkeypatch.setattr(simulation, "_complete", look_too_early)
     assert simulate(spark, few, tmp_path / "run").reused
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
