@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-pythons test-clients client-access plan-real what-if-real example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-probabilities bench-audit bench-real-classes bench-sweep bench-what-if bench-what-if-exact arbitrary-traces cluster-kills format lock wheel clean tables bench-tables
+.PHONY: help setup browser verify test test-pythons test-clients client-access plan-real what-if-real example coverage-tests sweeps bench-tests lint defects defects-on-classes fuzz fuzz-real golden real-broker broker-conf audit-real probe-real probe-rust behind-proxy client-habits proxy-stores replay-on-real replay-on-classes fresh-stores golden-schedules crash-sweep verdicts any-length any-number liveness coverage rules map properties protocol releases pages bench-broker bench-wire soak-wire soak-watch bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-portfolio bench-tlc bench-spark bench-guided bench-probabilities bench-audit bench-real-classes bench-sweep bench-what-if bench-what-if-exact arbitrary-traces cluster-kills format lock wheel clean tables bench-tables bench-filesystems filesystem-kills
 
 BIN := .venv/bin
 RELEASES ?= 4.3.2 4.5.1 4.7.1 4.9.7 5.0.0 5.1.4 5.3.3 5.4.0 5.5.0 5.5.1
@@ -215,6 +215,12 @@ bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the repor
 
 bench-tables: setup ## 1, 10 and 100 million tiny traces written as tables, and what a thousand million would take; writes benchmarks/tables/RESULTS.md (ARGS="TRACES ...")
 	$(BIN)/python -m benchmarks.tables $(ARGS)
+
+bench-filesystems: setup ## the pipeline on a folder, an S3 server and HDFS side by side; writes benchmarks/filesystems/RESULTS.md (ARGS="REPETITIONS TRACES MEGABYTES"; wants Maven)
+	$(BIN)/python -m benchmarks.filesystems $(ARGS)
+
+filesystem-kills: setup ## drivers, workers and servers killed at random moments on S3 and HDFS; writes benchmarks/filesystems/KILLS.md (ARGS="SEED KILLS"; wants Maven)
+	@$(BIN)/python -m benchmarks.filesystems.kills $(ARGS)
 
 bench-guided: setup ## what guided walks meet against weighted ones, and what their intervals hold; writes benchmarks/guided/RESULTS.md (ARGS="SEEDS REPETITIONS")
 	$(BIN)/python -m benchmarks.guided $(ARGS)

@@ -49,7 +49,7 @@ ONE_JAVA = "Spark"
 NEEDS_JAVA = (
     *(
         f"tests/halfcheck/test_{name}.py"
-        for name in ("analyze_itf", "interrupted", "simulate_and_analyze", "what_if_sweep")
+        for name in ("analyze_itf", "commands_elsewhere", "interrupted", "simulate_and_analyze", "what_if_sweep")
     ),
     "tests/halfcheck/verify/test_verify.py",
     *(f"tests/spark_trace_analysis/{folder}test_" for folder in ("", "cluster/", "judge/", "statistics/", "traces/")),

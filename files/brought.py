@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -15,11 +16,13 @@ from files.writing import appearing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
     from pathlib import Path
 
     from files.remote_path import RemotePath
 
-_PIECE_BYTES: Final = 16 << 20
+_PIECE_BYTES: Final = 8 << 20
+_AHEAD: Final = 3
 _HOLE_BYTES: Final = 64 << 10
 _AT_A_TIME: Final = 4
 _MOST_DEPTH: Final = 16
@@ -41,8 +44,8 @@ def bring(place: RemotePath, folder: Path, is_wanted: Callable[[str], bool] = la
         Folders lie too deep in each other.
     """
     target = folder / place.name
-    with ThreadPoolExecutor(_AT_A_TIME, "bring") as threads:
-        for _ in threads.map(lambda each: _copy(*each), list(_pairs(place, target, is_wanted))):
+    with ThreadPoolExecutor(_AT_A_TIME, "bring") as threads, ThreadPoolExecutor(_AT_A_TIME, "piece") as readers:
+        for _ in threads.map(lambda each: _copy(each[0], each[1], readers), list(_pairs(place, target, is_wanted))):
             pass
     return target
 
@@ -104,12 +107,11 @@ def _pairs(place: RemotePath, target: Path, is_wanted: Callable[[str], bool]) ->
         raise UnreadableFileError(str(level[0][0]), f"folders deeper than {_MOST_DEPTH} in each other")
 
 
-def _copy(place: RemotePath, target: Path) -> None:
+def _copy(place: RemotePath, target: Path, readers: ThreadPoolExecutor) -> None:
     found = place.look()
     size, stamp = (0, "") if found is None else (found.size or 0, found.stamp)
     with appearing(target) as unfinished, unfinished.open("wb") as file:
-        for start in range(0, size, _PIECE_BYTES):
-            piece = place.system.read(place.key, start, min(start + _PIECE_BYTES, size))
+        for piece in _pieces(place, size, readers):
             for at in range(0, len(piece), _HOLE_BYTES):
                 part = piece[at : at + _HOLE_BYTES]
                 if part.count(0) == len(part):
@@ -119,3 +121,14 @@ def _copy(place: RemotePath, target: Path) -> None:
         file.truncate(size)
     time = int.from_bytes(hashlib.sha256(stamp.encode()).digest()[:7])
     os.utime(target, ns=(time, time))  # the same, as long as the file elsewhere is
+
+
+def _pieces(place: RemotePath, size: int, readers: ThreadPoolExecutor) -> Iterator[bytes]:
+    """The pieces of a file in their order, some of them fetched while earlier ones are written."""
+    ahead: deque[Future[bytes]] = deque()
+    for start in range(0, size, _PIECE_BYTES):
+        ahead.append(readers.submit(place.system.read, place.key, start, min(start + _PIECE_BYTES, size)))
+        if len(ahead) > _AHEAD:
+            yield ahead.popleft().result()
+    while ahead:
+        yield ahead.popleft().result()

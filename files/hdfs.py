@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from hdfs_native import Client, FileStatus
 
 _FULL: Final = ("could only be written to 0 of", "could only be replicated to", "QuotaExceeded", "out of space")
-
+_NO_DATANODE: Final = ("There are 0 datanode(s) running", "node(s) are excluded")
 
 _CONNECT_S: Final = 10.0
+ATTEMPTS: Final = 8
+"""So often is a NameNode asked again that does not listen, after 0.5 s at first, then twice as long, up to 15 s."""
+
 UNFINISHED: Final = ".unfinished"
 """A folder within that of a file, for what is being written; its name is passed over by who reads a folder."""
 
@@ -41,7 +44,8 @@ class Hdfs:
         host, _, port = self._authority.rpartition(":")
         if host and port.isdigit():  # the library tries for minutes where nobody listens
             socket.create_connection((host, int(port)), _CONNECT_S).close()
-        return Client(f"hdfs://{self._authority}" if self._authority else None)
+        config = {"dfs.client.failover.max.attempts": str(ATTEMPTS)}
+        return Client(f"hdfs://{self._authority}" if self._authority else None, config)
 
     def look(self, key: str) -> RemoteEntry | None:
         """As :meth:`files.remote_file_system.RemoteFileSystem.look`."""
@@ -63,7 +67,7 @@ class Hdfs:
     def read(self, key: str, start: int = 0, end: int | None = None) -> bytes:
         """As :meth:`files.remote_file_system.RemoteFileSystem.read`."""
         with self._in_one_line(key), self._client.read(f"/{key}") as file:
-            content: bytes = file.read_range(start, (file.size() if end is None else end) - start)
+            content: bytes = file.read_range(start, (len(file) if end is None else end) - start)
         return content
 
     def put(self, key: str, content: bytes) -> None:
@@ -113,7 +117,7 @@ class Hdfs:
             raise PermissionError(errno.EACCES, f"HDFS refuses it ({_first_line(failure)})", place) from None
         except (OSError, RuntimeError, ValueError) as failure:
             text = str(failure)
-            if any(sign in text for sign in _FULL):
+            if any(sign in text for sign in _FULL) and not any(sign in text for sign in _NO_DATANODE):
                 raise OSError(errno.ENOSPC, f"HDFS has no room ({_first_line(failure)})", place) from None
             why = f"HDFS does not answer as it should ({_first_line(failure)})"
             raise OSError(errno.EIO, why, place) from None

@@ -10,9 +10,10 @@ import os
 import secrets
 import shutil
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from files.errors import UnwritableFileError
 from files.hdfs import UNFINISHED
@@ -20,8 +21,14 @@ from files.remote_path import RemotePath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Future
+
+    from _typeshed import ReadableBuffer
 
     from files.remote_path import Location
+
+_AT_A_TIME: Final = 4
+_MOST_BEHIND: Final = 8
 
 
 def what_is_no_file(path: Location) -> str:
@@ -115,6 +122,37 @@ def create_whole(path: Location, content: str | bytes) -> bool:
     finally:
         unfinished.unlink(missing_ok=True)
     return True
+
+
+class WrittenBehind:
+    """Files of other file systems, written by threads while whoever makes them goes on; at once where it is a disk.
+
+    So many are held at a time at most; :meth:`settle` comes back when all are written.
+    """
+
+    def __init__(self) -> None:
+        self._threads: ThreadPoolExecutor | None = None
+        self._written: list[Future[None]] = []
+
+    def write(self, path: Location, content: ReadableBuffer, *, within: Path | None = None) -> None:
+        """Begin to write a file; raises what an earlier one met, as :func:`write_whole`."""
+        if not isinstance(path, RemotePath):
+            write_whole(path, bytes(content), within=within)
+            return
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(_AT_A_TIME, "behind")
+        while len(self._written) >= _MOST_BEHIND:
+            self._written.pop(0).result()
+        self._written.append(self._threads.submit(write_whole, path, bytes(content)))
+
+    def settle(self) -> None:
+        """Wait until all is written; raises the first failure."""
+        written, self._written = self._written, []
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            threads.shutdown()
+        for one in written:
+            one.result()
 
 
 def remove_folder(path: Location) -> None:

@@ -193,7 +193,7 @@ def _path(folder: Location, kind: str, number: int) -> Location:
 
 def _say_where_no_file_can_be_the_first(option: str, place: Location, folder: Location) -> None:
     """Warn where an object store takes a second file of a name that had to be new, as it ignores the condition."""
-    if not isinstance(folder, RemotePath):
+    if not isinstance(folder, RemotePath) or folder.scheme == "hdfs":
         return
     probe = folder / f"probe-{secrets.token_hex(8)}"
     try:

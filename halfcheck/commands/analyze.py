@@ -48,7 +48,9 @@ def command(
     ] = 0,
     out: Annotated[
         str | None,
-        typer.Option(metavar="OUT", help="A new directory for the verdict on each trace and property, as Parquet."),
+        typer.Option(
+            metavar="OUT", help="A new directory for the verdict on each trace and property, as Parquet, or a URI."
+        ),
     ] = None,
     report: Annotated[str | None, typer.Option(metavar="FILE", help="Write an HTML page, too.")] = None,
     master: Master = "local[*]",
@@ -67,7 +69,7 @@ def command(
     halfcheck analyze build/traces
     halfcheck analyze build/traces/5.3.3-crash --json
     halfcheck analyze build/traces --out build/verdicts --report build/traces.html
-    halfcheck analyze s3://bucket/traces --report s3://bucket/traces.html
+    halfcheck analyze s3://bucket/traces --out s3://bucket/verdicts --report s3://bucket/traces.html
     halfcheck analyze trace.jsonl --profile 4.9.7 --broker-conf conf/broker.conf --explain 10
     """
     from halfcheck.printing.analyze import print_judgement
@@ -109,14 +111,11 @@ def command(
     print_judgement(judgement, seconds, explained, are_walks=read_conf is None, as_json=as_json)
 
 
-def _new_folder(out: str) -> Path:
+def _new_folder(out: str) -> Location:
     """The folder of ``--out``, which must not be there yet."""
     from spark_trace_analysis.audit.audit_folders import require_new
 
     place = location(out)
-    if not isinstance(place, Path):
-        message = f"--out {out}: verdicts are written below a path; give one, and copy the folder from there"
-        raise typer.BadParameter(message)
     require_new(place)
     return place
 

@@ -29,10 +29,10 @@ from reference.format.errors import StoreError
 from spark_trace_analysis.audit.columns.row_tables import table_of
 from spark_trace_analysis.audit.columns.stage_files import as_facts, read_facts, write_facts
 from spark_trace_analysis.errors import BadOptionError
-from spark_trace_analysis.sole_writer import claimed
+from spark_trace_analysis.sole_writer import TAKEN, claimed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from files.remote_path import Location
     from reference.format.broker_conf import BrokerConf
@@ -47,34 +47,51 @@ _KEY = "key.json"
 _BEGUN = ".audit"
 """Beside the rows, until the summary is: what else lies there an audit has begun."""
 _ROWS = "transactions-*.parquet"
+_AUDIT_TAKES_IT = "another audit is writing there; wait for it, or name another directory"
 
 
 def require_new(out: Location) -> None:
-    """Raise `BadOptionError` for a directory that is there already, unless an audit was killed while it wrote there."""
+    """Raise `BadOptionError` for a directory that is there already, unless a command was killed that wrote there."""
     if out.exists() and not (out / _BEGUN).exists():
         message = f"--out {out}: it exists already; name a new directory"
         raise BadOptionError(message)
 
 
 @contextmanager
-def writing_audit(audit: Audit, out: Location) -> Iterator[Location]:
-    """The directory `out`, for the rows; it is an audit's when the summary is in it, once the block has ended well."""
+def new_folder(out: Location, last: str, content: Callable[[], str | bytes], taken: str = TAKEN) -> Iterator[None]:
+    """The directory `out`, for the files of a table; it is whole when its last file is in it, once the block ends well.
+
+    Where the block fails, all of it goes; what a killed writer has left is for the block to remove.
+
+    Raises
+    ------
+    BadOptionError
+        Something is there that nobody has only begun, or another process has written the last file.
+    """
+    refusal = BadOptionError(f"--out {out}: {taken}")
     if out.exists() and not (out / _BEGUN).exists():
-        raise _another(out, "--out")
+        raise refusal
     out.mkdir(parents=True, exist_ok=True)
     try:
         write_whole(out / _BEGUN, "")
-        for left in out.glob(_ROWS):
-            left.unlink(missing_ok=True)
-        yield out
-        if not create_whole(out / SUMMARY, as_facts(replace(audit, transactions=()).to_json(limit=0))):
-            raise _another(out, "--out")
+        yield
+        if not create_whole(out / last, content()):
+            raise refusal
         (out / _BEGUN).unlink(missing_ok=True)
         remove_unfinished_files(out)
     except BaseException:
-        if not (out / SUMMARY).exists():
+        if not (out / last).exists():
             remove_folder(out)
         raise
+
+
+@contextmanager
+def writing_audit(audit: Audit, out: Location) -> Iterator[Location]:
+    """The directory `out`, for the rows; it is an audit's when the summary is in it, once the block has ended well."""
+    with new_folder(out, SUMMARY, lambda: as_facts(replace(audit, transactions=()).to_json(limit=0)), _AUDIT_TAKES_IT):
+        for left in out.glob(_ROWS):
+            left.unlink(missing_ok=True)
+        yield out
 
 
 def write_audit(audit: Audit, out: Location) -> None:
@@ -178,14 +195,6 @@ def sole_writer(option: str, path: Location | None) -> Iterator[None]:
         yield
         return
     folder = path.absolute().with_name(f".{path.name}.owners")
-    with claimed(option, path, folder, _TAKEN) as claim:
+    with claimed(option, path, folder, _AUDIT_TAKES_IT) as claim:
         yield
         claim.require()
-
-
-_TAKEN = "another audit is writing there; wait for it, or name another directory"
-
-
-def _another(path: Location, option: str) -> BadOptionError:
-    """The error for a place that another audit writes to."""
-    return BadOptionError(f"{option} {path}: {_TAKEN}")

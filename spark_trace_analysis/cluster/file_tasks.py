@@ -22,6 +22,7 @@ def make_files(
     *,
     refuse: Callable[[], str | None] = lambda: None,
     gives_up: bool = False,
+    settle: Callable[[], None] = lambda: None,
 ) -> int:
     """Let tasks make so many files; returns how many of them were there.
 
@@ -35,6 +36,8 @@ def make_files(
         Says on a worker why nothing can be made there, if so; that ends the job.
     gives_up
         Whether any failure ends the job, as on a file system that has tried again by itself.
+    settle
+        Called on a worker when it has made its files, to wait until they are written.
 
     Raises
     ------
@@ -48,15 +51,16 @@ def make_files(
         if refused is not None:
             yield _task_row(found, refused)
             return
-        for batch in batches:
-            for place in batch.column(0).to_pylist():
-                try:
+        try:
+            for batch in batches:
+                for place in batch.column(0).to_pylist():
                     found += find_or_make(place)
-                except OSError as failure:
-                    if failure.errno not in _FOR_GOOD and not gives_up:
-                        raise
-                    yield _task_row(found, failure.strerror)
-                    return
+            settle()
+        except OSError as failure:
+            if failure.errno not in _FOR_GOOD and not gives_up:
+                raise
+            yield _task_row(found, failure.strerror)
+            return
         yield _task_row(found, None)
 
     rows = spark.range(0, number, 1, tasks).mapInArrow(make, _TASK_ROW)

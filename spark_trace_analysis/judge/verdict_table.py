@@ -1,16 +1,14 @@
 """The tables ``verdicts`` and ``runs``: for each trace and property whether, and from which event on, it is broken.
 
-They are written after both ways of judging have agreed, by tasks, a file for each file of traces. The folder appears by
-one rename, with a manifest of what is in it, when all is written and the numbers of broken traces are those judged.
+They are written after both ways of judging have agreed, by tasks, a file for each file of traces. The manifest of what
+is in the folder is written last, when the numbers of broken traces are those judged: it makes the folder an analysis.
 """
 
 import hashlib
 import json
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,14 +17,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from files.errors import UnwritableFileError
-from files.writing import write_whole
-from spark_trace_analysis.audit.audit_folders import named
+from files.remote_path import Location
+from files.writing import remove_folder, remove_unfinished_files, write_whole
+from spark_trace_analysis.audit.audit_folders import new_folder
 from spark_trace_analysis.cluster.jobs import described
 from spark_trace_analysis.errors import BadOptionError, DisagreementError
 from spark_trace_analysis.judge.both_ways import TraceJudgement
 from spark_trace_analysis.judge.by_kernel import find_violations
 from spark_trace_analysis.judge.properties import ALL, Invariant
+from spark_trace_analysis.sole_writer import claimed
 from spark_trace_analysis.tables.traces import RUNS, VERDICTS
 from spark_trace_analysis.traces.manifest import RECORDED, TraceRun, product_version
 from spark_trace_analysis.traces.over_files import collected, file_rows
@@ -47,30 +46,38 @@ _OF_FILE = {"file": "string", "rows": "bigint", "size_bytes": "bigint", "sha256"
 _ROW = {**_OF_FILE, "property": "string", "broken": "bigint", "unwritable": "string"}
 
 
-def write_verdicts(spark: SparkSession, runs: Sequence[TraceRun], judgement: TraceJudgement, out: Path) -> None:
+def write_verdicts(spark: SparkSession, runs: Sequence[TraceRun], judgement: TraceJudgement, out: Location) -> None:
     """Write both tables into a new folder; the workers must see it under the same path.
 
     Raises
     ------
     BadOptionError
-        It can't be written.
+        It is there already, another process writes it, or it can't be written.
     BadTracesError
         A file of the runs is missing, changed or not readable.
     DisagreementError
         The verdicts are not those of the judgement.
     """
-    unfinished = out.absolute().with_name(f".{out.name}.partial")
+    out = out.absolute()
+    folders = [out / _place_of(run) for run in runs]
+    rows: list[Mapping[str, Any]] = []
     try:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        folders = [unfinished / _place_of(run) for run in runs]
-        for folder in folders:
-            folder.mkdir(parents=True)
-        rows = _write_files(spark, runs, folders, out)
-        _require_agreement(runs, judgement, rows)
-        (unfinished / RUNS.name).mkdir()
-        _write_runs(runs, unfinished / RUNS.name / f"{RUNS.name}.parquet")
-        write_whole(unfinished / MANIFEST, json.dumps(_manifest(runs, rows), indent=2) + "\n")
-        named(unfinished, out)
+        with (
+            claimed("--out", out, out.with_name(f".{out.name}.owners")) as claim,
+            new_folder(out, MANIFEST, lambda: json.dumps(_manifest(runs, rows), indent=2) + "\n"),
+        ):
+            for table in (VERDICTS, RUNS):
+                remove_folder(out / table.name)  # what a killed command has left may be of other runs
+            for folder in (*folders, out / RUNS.name):
+                folder.mkdir(parents=True, exist_ok=True)
+            rows += _write_files(spark, runs, folders, out)
+            _require_agreement(runs, judgement, rows)
+            _write_runs(runs, out / RUNS.name / f"{RUNS.name}.parquet")
+            for folder in (*folders, out / RUNS.name):
+                remove_unfinished_files(folder)
+            claim.require()
+    except ConnectionError:  # to Spark's Java, which is gone
+        raise
     except OSError as failure:
         raise _cannot_write(out, failure.strerror or str(failure)) from failure
 
@@ -84,7 +91,7 @@ def _name_of(run: TraceRun) -> str:
 
 
 def _write_files(
-    spark: SparkSession, runs: Sequence[TraceRun], folders: Sequence[Path], out: Path
+    spark: SparkSession, runs: Sequence[TraceRun], folders: Sequence[Location], out: Location
 ) -> Sequence[Mapping[str, Any]]:
     """Write the verdicts; a row for each file, and one for each property of it."""
     looks = [
@@ -104,12 +111,12 @@ def _write_files(
     return rows
 
 
-def _cannot_write(out: Path, why: str) -> BadOptionError:
+def _cannot_write(out: Location, why: str) -> BadOptionError:
     return BadOptionError(f"--out {out}: can't be written ({why})")
 
 
 def _write_file(
-    content: pa.Buffer, *, invariants: Sequence[Invariant], settings: RunSettings, folder: Path
+    content: pa.Buffer, *, invariants: Sequence[Invariant], settings: RunSettings, folder: Location
 ) -> Iterator[dict[str, Any]]:
     """Write the verdicts on the traces of one file, which is named by its first trace."""
     sink, rows, first, broken = pa.BufferOutputStream(), 0, 0, Counter[str]()
@@ -124,7 +131,7 @@ def _write_file(
     name = f"verdicts-{first:012d}.parquet"
     try:
         write_whole(folder / name, written)
-    except UnwritableFileError as failure:
+    except OSError as failure:
         yield {"unwritable": failure.strerror}
         return
     digest = hashlib.sha256(written).hexdigest()
@@ -195,7 +202,7 @@ def _require_agreement(runs: Sequence[TraceRun], judgement: TraceJudgement, rows
             raise DisagreementError(message)
 
 
-def _write_runs(runs: Sequence[TraceRun], path: Path) -> None:
+def _write_runs(runs: Sequence[TraceRun], path: Location) -> None:
     rows = [_row_of(run) for run in runs]
     batch = RUNS.batch({name: [row[name] for row in rows] for name in RUNS.names})
     sink = pa.BufferOutputStream()

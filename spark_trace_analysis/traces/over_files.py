@@ -6,6 +6,7 @@ Rows of a look may be cached, file by file, so that a job which died does not lo
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +16,10 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from files.content import read_json
 from files.reading import read_bytes, stamp_of
 from files.remote_path import Location
-from files.writing import write_whole
+from files.writing import WrittenBehind
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.manifest import TraceRun
+from spark_trace_analysis.traces.same_sources import other_version, sources_here
 
 Look = Callable[[pa.Buffer], Iterable[Mapping[str, Any]]]
 """From a Parquet file's bytes to a few rows."""
@@ -69,12 +71,20 @@ def file_rows(
     schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
     answers = [None if cache is None else _LookCache(cache, text) for text in asked] or [None] * len(runs)
 
+    sources = sources_here()
+
     def look_at_files(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        behind, refused = WrittenBehind(), other_version(sources)
+        if refused is not None:
+            yield pa.RecordBatch.from_pylist([{"run": 0, "problem": refused}], schema)
+            return
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 run, path, sha256 = files[number]
-                rows = _rows(path, sha256, looks[run], answers[run])
+                rows = _rows(path, sha256, looks[run], answers[run], behind)
                 yield pa.RecordBatch.from_pylist([{"run": run, **row} for row in rows], schema)
+        with suppress(OSError):
+            behind.settle()
 
     return spark.range(0, len(files), 1, min(spark.sparkContext.defaultParallelism, len(files))).mapInArrow(
         look_at_files, ", ".join(f"{name} {kind}" for name, kind in kinds.items())
@@ -83,6 +93,8 @@ def file_rows(
 
 def count_cached(runs: Sequence[TraceRun], cache: Location, asked: Sequence[str]) -> int:
     """How many files of the runs were looked at before; the rest as for :func:`file_rows`."""
+    if not cache.is_dir() or not any(cache.iterdir()):
+        return 0
     return sum(
         _LookCache(cache, text).find(run.folder.resolve() / file.name, file.sha256) is not None
         for run, text in zip(runs, asked, strict=True)
@@ -109,15 +121,15 @@ class _LookCache:
             return None
         return found
 
-    def store(self, path: Location, sha256: str, rows: list[Mapping[str, Any]]) -> None:
+    def store(self, path: Location, sha256: str, rows: list[Mapping[str, Any]], behind: WrittenBehind) -> None:
         """Cache rows, by rename. A folder that takes no files caches nothing, and that is no error."""
-        try:
-            write_whole(self._place(path, sha256), json.dumps(rows))
-        except OSError:
-            return
+        with suppress(OSError):
+            behind.write(self._place(path, sha256), json.dumps(rows).encode())
 
 
-def _rows(path: Location, sha256: str, look: Look, cache: _LookCache | None) -> list[Mapping[str, Any]]:
+def _rows(
+    path: Location, sha256: str, look: Look, cache: _LookCache | None, behind: WrittenBehind
+) -> list[Mapping[str, Any]]:
     """Look at one file; damage is a row with a ``problem``, because an exception would come back as Java's words."""
     found = None if cache is None else cache.find(path, sha256)
     if found is not None:
@@ -131,5 +143,5 @@ def _rows(path: Location, sha256: str, look: Look, cache: _LookCache | None) -> 
     except (pa.ArrowException, OSError, BadTracesError) as damage:
         return [{"problem": f"{path}: {str(damage).splitlines()[0]}"}]
     if cache is not None:
-        cache.store(path, sha256, rows)
+        cache.store(path, sha256, rows, behind)
     return rows

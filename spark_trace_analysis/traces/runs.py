@@ -5,20 +5,22 @@ The settings of the broker are in the parameters of a simulated run, and in ``wo
 
 import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, NamedTuple
 
 from files.content import read_json
 from files.errors import BadContentError
 from files.parquet import parquet_file
 from files.reading import size_of
-from files.remote_path import Location
+from files.remote_path import Location, RemotePath
 from files.writing import write_whole
 from spark_trace_analysis.errors import BadTracesError
-from spark_trace_analysis.traces.manifest import TraceRun, read_manifest
+from spark_trace_analysis.traces.manifest import ManifestFile, TraceRun, read_manifest
 from spark_trace_analysis.traces.run_layout import MANIFEST, run_folders
 from spark_trace_analysis.traces.schema import difference
 
 BESIDE_RECORDED = "world.json"
+_AT_A_TIME: Final = 8
 
 
 def find_runs(folder: Location) -> list[TraceRun]:
@@ -45,26 +47,13 @@ def open_run(folder: Location) -> TraceRun:
     Raises `BadTracesError` for the first thing that is wrong.
     """
     manifest = read_manifest(folder)
-    for file in manifest.files:
-        path = folder / file.name
-        size = size_of(path)
-        if size is None:
-            message = f"{path}: the manifest names it, but it is missing"
-            raise BadTracesError(message)
-        if size != file.size_bytes:
-            message = f"{path}: {size} bytes, the manifest says {file.size_bytes}; the file was cut or changed"
-            raise BadTracesError(message)
-        try:
-            with parquet_file(path) as opened:
-                rows, schema = opened.metadata.num_rows, opened.schema_arrow
-        except BadContentError as failure:
-            raise BadTracesError(str(failure)) from None
-        wrong = difference(schema)
-        if wrong is None and rows != file.events:
-            wrong = f"has {rows} rows, the manifest says {file.events}"
-        if wrong:
-            message = f"{path}: {wrong}"
-            raise BadTracesError(message)
+    if isinstance(folder, RemotePath):
+        with ThreadPoolExecutor(_AT_A_TIME, "open") as threads:
+            for _ in threads.map(lambda file: _require_whole(folder, file), manifest.files):
+                pass
+    else:
+        for file in manifest.files:
+            _require_whole(folder, file)
     strangers = sorted(
         path.name for path in folder.glob("*.parquet") if path.name not in {f.name for f in manifest.files}
     )
@@ -72,6 +61,28 @@ def open_run(folder: Location) -> TraceRun:
         message = f"{folder / strangers[0]}: not in the manifest; mixed runs can't be judged together"
         raise BadTracesError(message)
     return TraceRun(folder, manifest)
+
+
+def _require_whole(folder: Location, file: ManifestFile) -> None:
+    path = folder / file.name
+    size = size_of(path)
+    if size is None:
+        message = f"{path}: the manifest names it, but it is missing"
+        raise BadTracesError(message)
+    if size != file.size_bytes:
+        message = f"{path}: {size} bytes, the manifest says {file.size_bytes}; the file was cut or changed"
+        raise BadTracesError(message)
+    try:
+        with parquet_file(path) as opened:
+            rows, schema = opened.metadata.num_rows, opened.schema_arrow
+    except BadContentError as failure:
+        raise BadTracesError(str(failure)) from None
+    wrong = difference(schema)
+    if wrong is None and rows != file.events:
+        wrong = f"has {rows} rows, the manifest says {file.events}"
+    if wrong:
+        message = f"{path}: {wrong}"
+        raise BadTracesError(message)
 
 
 class RunSettings(NamedTuple):

@@ -7,11 +7,9 @@ driver. The manifest is written at the end, which makes the folder a run; until 
 first one died.
 """
 
-import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -33,6 +31,7 @@ from spark_trace_analysis.traces.manifest import (
 )
 from spark_trace_analysis.traces.run_layout import has_manifest
 from spark_trace_analysis.traces.runs import open_run
+from spark_trace_analysis.traces.same_sources import other_version, sources_here
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA, to_batch
 from spark_trace_analysis.traces.unfinished_run import (
     UnfinishedRun,
@@ -168,7 +167,8 @@ def simulate(
     ModelCheckError
         As ``prepare``.
     """
-    complete = find_complete(parameters, out, source)
+    _check(parameters)
+    complete = _complete(parameters, out, source)
     if complete:
         return complete
     prepare(parameters, source)
@@ -229,7 +229,7 @@ def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource
     Raises `OSError` where a file can't be written, and never will be.
     """
     firsts = _firsts(parameters, source)
-    sources, packages = _sources_here(source.packages), source.packages
+    sources, packages = sources_here(source.packages), source.packages
     cores = spark.sparkContext.defaultParallelism
     tasks = min(max(len(firsts) // _FILES_A_TASK, cores), _TASKS_A_CORE * cores, len(firsts))
     with described(
@@ -240,25 +240,10 @@ def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource
             len(firsts),
             lambda place: _find_or_write(parameters, source, unfinished, firsts[place]),
             tasks,
-            refuse=lambda: _other_version(sources, _sources_here(packages)),
+            refuse=lambda: other_version(sources, packages),
             gives_up=isinstance(unfinished.folder, RemotePath),
+            settle=unfinished.settle,
         )
-
-
-@cache
-def _sources_here(packages: tuple[str, ...]) -> str:
-    """The fingerprint of some packages as this process imports them."""
-    return source_fingerprint(None, packages)
-
-
-def _other_version(of_driver: str, here: str) -> str | None:
-    """Say of an executor that it imports other sources than the driver, by which traces differ; None if it does not."""
-    if here == of_driver:
-        return None
-    return (
-        f"the executor on {socket.gethostname()} has another version of halfcheck, sources {here}, the driver "
-        f"{of_driver}: leave PYTHONPATH to halfcheck, which brings its own"
-    )
 
 
 def _find_or_write(parameters: Parameters, source: EventSource, unfinished: UnfinishedRun, first: int) -> bool:

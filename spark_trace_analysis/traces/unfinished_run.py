@@ -21,7 +21,7 @@ import pyarrow as pa
 from files.content import read_json
 from files.reading import read_bytes
 from files.remote_path import Location, RemotePath
-from files.writing import remove_folder, remove_unfinished_files, write_whole
+from files.writing import WrittenBehind, remove_folder, remove_unfinished_files, write_whole
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.sole_writer import FolderClaim, claimed
 from spark_trace_analysis.traces.manifest import (
@@ -54,16 +54,23 @@ class UnfinishedRun:
         self.folder = folder
         self._claim = claim
         self._work = folder / WORK
+        self._behind = WrittenBehind()
 
     def write(self, name: str, content: pa.Buffer, first: int, traces: int, events: int) -> ManifestFile:
-        """Write one file, then its note; whoever dies in between leaves a file that is not believed, and is replaced.
+        """Write one file, and its note; whoever dies in between leaves a file that is not believed, and is replaced.
+
+        On another file system both are there once :meth:`settle` has come back.
 
         Raises `OSError`; what was written of the file is removed.
         """
         note = ManifestFile(name, first, traces, events, content.size, hashlib.sha256(content).hexdigest())
-        self._put(content, self.folder / name)
-        self._put(_as_json(asdict(note)), self._note_of(name))
+        for written, path in ((content, self.folder / name), (_as_json(asdict(note)), self._note_of(name))):
+            self._behind.write(path, written, within=self._within)
         return note
+
+    def settle(self) -> None:
+        """Wait until all is written; raises `OSError`."""
+        self._behind.settle()
 
     def find(self, name: str) -> ManifestFile | None:
         """Give the note of a file, if the file is finished and still as it was written."""
@@ -149,9 +156,13 @@ class UnfinishedRun:
         note = _read_json(self._note_of(name))
         return ManifestFile(**note) if note else None
 
-    def _put(self, content: pa.Buffer, path: Location) -> None:
+    @property
+    def _within(self) -> Path | None:
         within = self._work / _UNFINISHED
-        write_whole(path, content, within=within if isinstance(within, Path) else None)
+        return within if isinstance(within, Path) else None
+
+    def _put(self, content: pa.Buffer, path: Location) -> None:
+        write_whole(path, content, within=self._within)
 
 
 @contextmanager

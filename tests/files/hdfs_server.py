@@ -1,4 +1,7 @@
-"""HDFS on loopback out of Hadoop's own jars: a NameNode and a DataNode, each a JVM of its own, which can be killed.
+"""HDFS on loopback out of Hadoop's own jars: a NameNode and two DataNodes, each a JVM of its own, which can be killed.
+
+Each block lies on both, so that a file may be closed before they have reported its last block, as the setting
+``dfs.namenode.file.close.num-committed-allowed`` has it; with one alone a client that is early waits half a second.
 
 The client's jars are those that PySpark brings; the servers' come in one jar from Maven, of the same release.
 """
@@ -14,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import pyspark
-from hdfs_native import Client
+from hdfs_native import Client, WriteOptions
 
 from tests.files.s3_server import free_ports
 
@@ -22,7 +25,8 @@ _JARS: Final = Path(pyspark.__path__[0]) / "jars"
 _LONGEST_START_SECONDS: Final = 600.0
 _SERVERS: Final = {
     "namenode": "org.apache.hadoop.hdfs.server.namenode.NameNode",
-    "datanode": "org.apache.hadoop.hdfs.server.datanode.DataNode",
+    "datanode-1": "org.apache.hadoop.hdfs.server.datanode.DataNode",
+    "datanode-2": "org.apache.hadoop.hdfs.server.datanode.DataNode",
 }
 
 
@@ -39,11 +43,11 @@ def server_jar(folder: Path) -> Path:
 
 @dataclass
 class HdfsServer:
-    """A NameNode and a DataNode in a folder."""
+    """A NameNode and two DataNodes in a folder."""
 
     folder: Path
     jar: Path
-    ports: list[int] = field(default_factory=lambda: free_ports(5))
+    ports: list[int] = field(default_factory=lambda: free_ports(8))
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -52,7 +56,7 @@ class HdfsServer:
         return f"hdfs://127.0.0.1:{self.ports[0]}/"
 
     def start(self) -> HdfsServer:
-        """Start both, and wait until a file can be written."""
+        """Start all, and wait until a file can be written."""
         conf = self.folder / "conf"
         if not conf.exists():
             conf.mkdir(parents=True)
@@ -60,10 +64,11 @@ class HdfsServer:
             self._java("format", _SERVERS["namenode"], "-format", "-nonInteractive").wait()
         for name in _SERVERS:
             self.begin(name)
-        client, until = Client(self.uri), time.monotonic() + _LONGEST_START_SECONDS
+        client = Client(self.uri, {"dfs.client.failover.max.attempts": "1"})
+        until = time.monotonic() + _LONGEST_START_SECONDS
         while time.monotonic() < until:
             try:
-                with client.create("/.started") as file:
+                with client.create("/.started", WriteOptions(overwrite=True)) as file:  # an earlier try leaves it empty
                     file.write(b"1")
                 client.delete("/.started")
             except (OSError, RuntimeError):
@@ -74,15 +79,29 @@ class HdfsServer:
         raise TimeoutError(message)
 
     def begin(self, name: str) -> None:
-        """Start one of the two."""
-        self.processes[name] = self._java(name, _SERVERS[name])
+        """Start one of them."""
+        self.processes[name] = self._java(name, _SERVERS[name], *self._options(name))
 
     def kill(self, name: str | None = None) -> None:
-        """Kill one of the two, or both, with SIGKILL."""
+        """Kill one of them, or all, with SIGKILL."""
         for which in [name] if name else list(self.processes):
             process = self.processes.pop(which)
             process.send_signal(signal.SIGKILL)
             process.wait()
+
+    def _options(self, name: str) -> list[str]:
+        """What differs between the DataNodes."""
+        kind, _, number = name.partition("-")
+        if kind != "datanode":
+            return []
+        data, ipc, http = (f"127.0.0.1:{port}" for port in self.ports[3 * int(number) - 1 :][:3])
+        settings = {
+            "dfs.datanode.data.dir": str(self.folder / name),
+            "dfs.datanode.address": data,
+            "dfs.datanode.ipc.address": ipc,
+            "dfs.datanode.http.address": http,
+        }
+        return [f"-D{key}={value}" for key, value in settings.items()]
 
     def _java(self, name: str, *words: str) -> subprocess.Popen[bytes]:
         patterns = ("hadoop-client-*.jar", "slf4j-api-*.jar", "log4j-*.jar", "jcl-over-slf4j-*.jar")
@@ -93,16 +112,14 @@ class HdfsServer:
             return subprocess.Popen(["java", *options, "-cp", classes, *words], stdout=log, stderr=log, cwd=self.folder)
 
     def _configure(self, conf: Path) -> None:
-        rpc, http, data, ipc, data_http = (f"127.0.0.1:{port}" for port in self.ports)
+        rpc, http = (f"127.0.0.1:{port}" for port in self.ports[:2])
         settings = {
             "fs.defaultFS": f"hdfs://{rpc}",
             "hadoop.tmp.dir": str(self.folder / "tmp"),
-            "dfs.replication": "1",
+            "dfs.replication": "2",
             "dfs.namenode.http-address": http,
+            "dfs.namenode.safemode.extension": "0",
             "dfs.namenode.file.close.num-committed-allowed": "1",
-            "dfs.datanode.address": data,
-            "dfs.datanode.ipc.address": ipc,
-            "dfs.datanode.http.address": data_http,
             "dfs.permissions.enabled": "false",
         }
         rows = "".join(

@@ -1,7 +1,8 @@
-"""Places on other file systems for tests: a server of S3, started once for all tests of a process."""
+"""Places on other file systems for tests: a server of S3 and one of HDFS, each started once in a process."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,11 +10,11 @@ import pytest
 from files import object_store, remote_path
 from files.remote_path import RemotePath, location
 from tests.files.faulty_proxy import Faults, faulty_proxy
+from tests.files.hdfs_server import HdfsServer, server_jar
 from tests.files.s3_server import BUCKET, S3Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(scope="session")
@@ -53,6 +54,27 @@ def faulty_s3(
         use(monkeypatch, s3_server, AWS_ENDPOINT_URL=endpoint)
         yield folder_for(tmp_path), faults
     remote_path._file_system.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def hdfs_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HdfsServer]:
+    """A NameNode and a DataNode."""
+    built = Path(__file__).parents[2] / "build" / "hadoop"
+    built.mkdir(parents=True, exist_ok=True)
+    server = HdfsServer(tmp_path_factory.mktemp("hdfs"), server_jar(built))
+    try:
+        yield server.start()
+    finally:
+        server.kill()
+
+
+@pytest.fixture
+def hdfs(hdfs_server: HdfsServer, tmp_path: Path) -> RemotePath:
+    """An empty folder of theirs."""
+    remote_path._file_system.cache_clear()
+    found = location(f"{hdfs_server.uri}{tmp_path.name}")
+    assert isinstance(found, RemotePath)
+    return found
 
 
 def folder_for(tmp_path: Path) -> RemotePath:

@@ -3,46 +3,29 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from files import hdfs as hdfs_module
 from files import remote_path
 from files.brought import bring
 from files.parquet import read_parquet
 from files.reading import read_bytes, size_of
-from files.remote_path import RemotePath, location
 from files.writing import appearing, create_whole, remove_folder, write_whole
-from tests.files.hdfs_server import HdfsServer, server_jar
+from tests.files.places import hdfs, hdfs_server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
+
+    from files.remote_path import RemotePath
+    from tests.files.hdfs_server import HdfsServer
+
+__all__ = ["hdfs", "hdfs_server"]
 
 pytestmark = pytest.mark.sweep
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HdfsServer]:
-    """The servers."""
-    built = Path(__file__).parents[2] / "build" / "hadoop"
-    built.mkdir(parents=True, exist_ok=True)
-    made = HdfsServer(tmp_path_factory.mktemp("hdfs"), server_jar(built))
-    try:
-        yield made.start()
-    finally:
-        made.kill()
-
-
-@pytest.fixture
-def hdfs(server: HdfsServer, tmp_path: Path) -> RemotePath:
-    """An empty folder."""
-    remote_path._file_system.cache_clear()
-    found = location(f"{server.uri}{tmp_path.name}")
-    assert isinstance(found, RemotePath)
-    return found
 
 
 def test_what_is_written_is_found_and_read(hdfs: RemotePath, tmp_path: Path) -> None:
@@ -71,14 +54,18 @@ def test_of_many_who_create_a_file_one_does(hdfs: RemotePath) -> None:
     assert read_bytes(hdfs / "owner") == f"{won.index(True)}".encode()
 
 
-def test_a_server_that_was_killed_is_told_in_a_line_and_goes_on(hdfs: RemotePath, server: HdfsServer) -> None:
+def test_a_server_that_was_killed_is_told_in_a_line_and_goes_on(
+    hdfs: RemotePath, hdfs_server: HdfsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hdfs_module, "ATTEMPTS", 2)
+    remote_path._file_system.cache_clear()
     write_whole(hdfs / "a", b"1")
-    server.kill("namenode")
+    hdfs_server.kill("namenode")
     with pytest.raises(OSError, match="HDFS does not answer as it should") as failure:
         write_whole(hdfs / "b", b"2")
     assert "\n" not in str(failure.value)
-    server.kill("datanode")
-    server.start()
+    hdfs_server.kill()
+    hdfs_server.start()
     remote_path._file_system.cache_clear()
     write_whole(hdfs / "b", b"2")
     assert (read_bytes(hdfs / "a"), read_bytes(hdfs / "b")) == (b"1", b"2")

@@ -15,7 +15,7 @@ from files.brought import bring
 from files.parquet import read_parquet
 from files.reading import read_bytes, read_lines, size_of, stamp_of
 from files.remote_path import RemotePath, location
-from files.writing import appearing, create_whole, remove_folder, write_whole
+from files.writing import WrittenBehind, appearing, create_whole, remove_folder, write_whole
 from tests.files.places import faulty_s3, s3, s3_server, use
 
 if TYPE_CHECKING:
@@ -108,6 +108,24 @@ def test_a_server_that_is_not_there_is_told_in_a_line(
     with pytest.raises(OSError, match="the store does not answer as it should") as failure:
         write_whole(s3 / "a", b"")
     assert (failure.value.errno, "\n" in str(failure.value)) == (errno.EIO, False)
+
+
+def test_what_is_written_behind_is_there_once_it_is_settled_and_its_failure_is_told(
+    faulty_s3: tuple[RemotePath, Faults], tmp_path: Path
+) -> None:
+    place, faults = faulty_s3
+    behind = WrittenBehind()
+    for number in range(20):
+        behind.write(place / f"{number}", f"{number}".encode())
+    behind.write(tmp_path / "here", b"at once")
+    assert (tmp_path / "here").read_bytes() == b"at once"
+    behind.settle()
+    assert [read_bytes(place / f"{number}") for number in range(20)] == [f"{number}".encode() for number in range(20)]
+    faults.count, faults.method = 100, "PUT"
+    behind.write(place / "late", b"")
+    with pytest.raises(OSError, match="SlowDown"):
+        behind.settle()
+    behind.settle()
 
 
 def test_a_server_that_is_busy_for_a_while_is_asked_again(faulty_s3: tuple[RemotePath, Faults]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from spark_trace_analysis.audit.stages.stage_runner import left_of
+from spark_trace_analysis.errors import SparkFailedError
+from spark_trace_analysis.traces.same_sources import other_version, sources_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,14 +40,19 @@ class SparkJobs:
         if left:
             context = self._spark.sparkContext
             context.setJobDescription(f"audit: {name}")
-            context.parallelize(left, len(left)).foreach(task if self._store is None else _behind(self._store, task))
+            context.parallelize(left, len(left)).foreach(_by_the_same_sources(self._store, task))
 
 
-def _behind(store: BroughtStore, task: Callable[[Item], None]) -> Callable[[Item], None]:
-    """A task that begins when the store is on its machine."""
+def _by_the_same_sources(store: BroughtStore | None, task: Callable[[Item], None]) -> Callable[[Item], None]:
+    """A task that begins when the store is on its machine, and where the sources are the driver's."""
+    sources = sources_here()
 
     def run(item: Item) -> None:
-        store.see_to_it()
+        refused = other_version(sources)
+        if refused is not None:
+            raise SparkFailedError(refused)
+        if store is not None:
+            store.see_to_it()
         task(item)
 
     return run

@@ -255,18 +255,18 @@ def test_who_waited_for_the_lock_finds_the_run_that_the_other_has_finished(
 ) -> None:
     few = replace(SMALL, traces=10)
     looked: list[object] = []
-    look = simulation.find_complete
+    look = simulation._complete
 
     def look_too_early(*about: Any) -> object:
         looked.append(about)
         if len(looked) > 1:
             return look(*about)
         with monkeypatch.context() as patched:
-            patched.setattr(simulation, "find_complete", look)
+            patched.setattr(simulation, "_complete", look)
             simulate(spark, few, tmp_path / "run")
         return None
 
-    monkeypatch.setattr(simulation, "find_complete", look_too_early)
+    monkeypatch.setattr(simulation, "_complete", look_too_early)
     assert simulate(spark, few, tmp_path / "run").reused
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
@@ -282,17 +282,6 @@ def fill_the_disk(parameters: Parameters, first: int, count: int) -> Events:
     if count > 1:  # not where the command tries the first trace
         raise OSError(errno.ENOSPC, "No space left on device")
     return walk_the_specification(parameters, first, count)
-
-
-def test_an_executor_with_another_version_of_the_sources_makes_nothing(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    simulation._sources_here.cache_clear()
-    monkeypatch.setattr(simulation, "source_fingerprint", lambda *_of: "0" * 16)  # in the driver alone
-    with pytest.raises(BadOptionError, match=r"has another version of halfcheck, sources \w+, the driver 0000000000"):
-        simulate(spark, replace(SMALL, traces=100), tmp_path / "run")
-    simulation._sources_here.cache_clear()
-    assert not list((tmp_path / "run").glob("*.parquet"))
 
 
 def test_a_trace_is_remade_alone(simulated: list[TraceRun]) -> None:
