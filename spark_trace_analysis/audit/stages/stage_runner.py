@@ -11,7 +11,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from threading import Event
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from files.remote_path import Location
 
 Item = TypeVar("Item")
+
+_M_MMAP_THRESHOLD: Final = -3
+_LARGE_BYTES: Final = 128 << 10
+"""Where glibc begins."""
 
 
 class StageRunner(Protocol):
@@ -59,6 +63,7 @@ class Threads:
     ) -> None:
         """Run a task for each item whose file is not there; the first error ends the stage."""
         pa.set_memory_pool(pa.system_memory_pool())
+        _free_large_blocks_at_once()
         left = left_of(items, done)
         if self._count == 1 or len(left) == 1:
             for item in left:
@@ -83,6 +88,12 @@ class Threads:
         for one in running:
             one.result()
         give_back()
+
+
+def _free_large_blocks_at_once() -> None:
+    """Let the C library keep no large block, as it does once it has freed some (``mallopt(3)``)."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
 
 
 def give_back() -> None:
