@@ -145,7 +145,8 @@ def throughput(pairs: int, beside: str) -> Ratio:
 
     It is continued and stopped every few seconds: what a load does varies more from minute to minute than this costs.
     """
-    ran, stood = [], []
+    ran: list[float] = []
+    stood: list[float] = []
     with (
         TemporaryDirectory(prefix="halfcheck-") as folder,
         RealBroker(VERSION, "load", _SETTINGS, compiles_well=True) as broker,
