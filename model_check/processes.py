@@ -48,7 +48,7 @@ def in_a_fork(job: Callable[[], Result]) -> Result:
     if sys.platform != "linux":
         return job()
     with _pool(ProcessPoolExecutor(1, get_context("fork"), _end_with_the_parent)) as pool:
-        return pool.submit(job).result()
+        return pool.submit(_done_or_over, job).result()
 
 
 @contextmanager
@@ -66,6 +66,14 @@ def _pool(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
 
 def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _done_or_over(job: Callable[[], Result]) -> Result:
+    """The job's result; where it was ended, the process is over, which would wait for a next job from nobody."""
+    try:
+        return job()
+    except SystemExit:
+        os._exit(1)
 
 
 def _end_with_the_parent() -> None:

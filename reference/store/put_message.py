@@ -78,7 +78,7 @@ class PutMessageResult:
     physical_offset: CommitLogOffset | None = None
     """Where it stands, None if it was not stored."""
     queue_offset: QueueOffset | None = None
-    """Its offset in its queue (``AppendMessageResult``); None if it was not stored."""
+    """Its offset in its queue; None if it was not stored."""
     _record: LogRecord | None = field(default=None, init=False)
 
     @property

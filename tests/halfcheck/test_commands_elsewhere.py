@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["faulty_s3", "hdfs", "hdfs_server", "s3", "s3_server"]
 
 STORE: Final = golden_store("5.3.3", "late").path
-WALKS: Final = ("--traces", "400", "--steps", "30", "--faults", "crash", "--instance", "tiny", "--profile", "5.3.3")
+WALKS = ("--traces", "400", "--steps", "30", "--faults", "crash", "--instance", "tiny", "--profile", "5.3.3")
 _TIMES: Final = re.compile(rb'<p class="phases">.*|"seconds": [^}]*}|<title>Audit of .*|Made on [^;]*;|<wbr>')
 
 
