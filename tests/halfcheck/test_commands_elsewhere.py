@@ -93,6 +93,7 @@ def require_the_same(there: RemotePath, here: Path, capfd: pytest.CaptureFixture
     assert [read_bytes(there / name) for name in last] == before
 
 
+@pytest.mark.sweep
 def test_on_s3_the_commands_write_what_they_write_in_a_folder(
     s3: RemotePath, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
