@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 USUAL_BYTES_PER_S: Final = 20_000_000
 _BURST_S: Final = 0.1
 _TIMES_RAISED: Final = 4
-_AT_EASE_S: Final = 0.001
+_AT_EASE_S: Final = 0.005
 
 
 class ByteRate:
@@ -20,7 +20,7 @@ class ByteRate:
 
     What has come is charged when its size is known, so that the balance may be negative: no request is made then.
     Who has other work answers later, and is asked less: what has come costs at least four times what its answer was
-    late, but for a millisecond, which is no load.
+    late, but for five milliseconds, which are no load.
     """
 
     def __init__(
