@@ -116,7 +116,6 @@ cores, beside an audit that begins anew whenever it ends. It is stopped and cont
 each; the interval is that of 95 %, bootstrapped. It takes the cores only when they are idle (`SCHED_IDLE`, without
 autogroups), as what it computes would elsewhere not be taken from the broker's. At the lowest `nice` instead, a loop
 that asks nobody anything takes a tenth of a core and costs a fifth of the transactions here: threads wait for it.
-The audit asks a broker less that answers later (`wire/client/byte_rate.py`), so that it takes longer beside a load.
 
 {chr(10).join(bars(rows))}
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -11,16 +10,12 @@ if TYPE_CHECKING:
 
 USUAL_BYTES_PER_S: Final = 20_000_000
 _BURST_S: Final = 0.1
-_TIMES_RAISED: Final = 4
-_AT_EASE_S: Final = 0.005
 
 
 class ByteRate:
     """A token bucket that holds the bytes of a tenth of a second; `math.inf` bytes a second are no limit.
 
     What has come is charged when its size is known, so that the balance may be negative: no request is made then.
-    Who has other work answers later, and is asked less: what has come costs at least four times what its answer was
-    late, but for five milliseconds, which are no load.
     """
 
     def __init__(
@@ -34,11 +29,9 @@ class ByteRate:
         self._sleep = sleep
         self._paid_until = clock() - _BURST_S
 
-    def charge(self, size: int, raised: float = 0.0) -> None:
-        """Take the bytes that have come out of the bucket; by how many seconds their answer was late, see above."""
-        if self._bytes_per_s < math.inf:
-            cost = max(size / self._bytes_per_s, _TIMES_RAISED * (raised - _AT_EASE_S))
-            self._paid_until = max(self._paid_until, self._clock() - _BURST_S) + cost
+    def charge(self, size: int) -> None:
+        """Take the bytes that have come out of the bucket."""
+        self._paid_until = max(self._paid_until, self._clock() - _BURST_S) + size / self._bytes_per_s
 
     def wait(self) -> None:
         """Wait until the bucket has something again."""

@@ -7,10 +7,8 @@ import socket
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from wire.client.answer_delays import AnswerDelays
 from wire.client.refusal import reason_of_refusal, remedy
 from wire.client.tls import TlsError, TlsStream
 from wire.errors import ForeignProtocolError, MalformedFrameError, WireError
@@ -51,8 +49,6 @@ class _Begun(NamedTuple):
     topic: str
     """What it is about; empty if it is about no topic."""
     answers: Answers
-    at: float
-    """When, by the clock of this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +83,7 @@ class Address:
 class BrokerChannel:
     """A connection that stands until it is closed, by either side (``NettyRemotingClient``).
 
-    An answer may take `patience` seconds; how long they take, `delays` says.
+    An answer may take `patience` seconds.
 
     Raises
     ------
@@ -102,7 +98,6 @@ class BrokerChannel:
         self, address: Address, patience: float = 10.0, serialization: Serialization = Serialization.JSON
     ) -> None:
         self.address = address
-        self.delays = AnswerDelays()
         self._patience = patience
         self._serialization = serialization
         self._lock = threading.Lock()
@@ -214,7 +209,7 @@ class BrokerChannel:
             self._opaque += 1
             opaque = self._opaque
             if answers is not None:
-                self._waiting[opaque] = _Begun(int(code), topic, answers, monotonic())
+                self._waiting[opaque] = _Begun(int(code), topic, answers)
             if self._ended:
                 message = f"{self.address}: request {int(code)}: {self._ended}"
                 raise NoAnswerError(message)
@@ -248,7 +243,6 @@ class BrokerChannel:
         if not command.is_response:
             self._requests.put(command)
         elif (begun := self._waiting.get(command.opaque)) is not None:
-            self.delays.add(monotonic() - begun.at)
             begun.answers.put(command)
 
     def _end(self, why: str) -> None:

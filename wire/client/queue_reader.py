@@ -162,7 +162,7 @@ class QueueReader:
 
     def _take(self, answer: RemotingCommand) -> None:
         """Go by an answer as a consumer does (``MQClientAPIImpl#processPullResponse``), and pull what is left."""
-        self._rate.charge(len(answer.body), self._channel.delays.raised)
+        self._rate.charge(len(answer.body))
         pull = self._flying.pop(answer.opaque)
         queue, at = pull.queue, pull.at
         follows = int(answer.fields.get("nextBeginOffset", at))
@@ -206,7 +206,7 @@ class QueueReader:
         queue = first.queue.stretch
         stretch = QueueStretch(queue.topic, queue.queue_id, first.at, queue.end)
         for found in found_by_entries(self._channel, stretch, self._log):
-            self._rate.charge(len(found.body), self._channel.delays.raised)
+            self._rate.charge(len(found.body))
             first.at = found.stretch.end
             yield found
             self._rate.wait()

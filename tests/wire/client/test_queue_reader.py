@@ -6,7 +6,6 @@ import json
 import math
 from dataclasses import replace
 from itertools import islice
-from time import sleep
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +16,6 @@ from tests.wire.client.scripted_broker import PULLS, TOPIC, OneQueue, answer, me
 from tests.wire.one_broker import broker
 from tests.wire.one_producer import TOPIC as REAL_TOPIC
 from tests.wire.one_producer import OneProducer
-from wire.client.answer_delays import AnswerDelays
 from wire.client.byte_rate import ByteRate
 from wire.client.channel import BrokerChannel, NoAnswerError, RefusedError
 from wire.client.credentials import Credentials
@@ -374,8 +372,7 @@ class Clock:
         self.now += seconds
 
 
-def test_a_rate_is_kept_but_for_what_is_in_flight_and_a_tenth_of_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(AnswerDelays, "add", lambda *_: None)
+def test_a_rate_is_kept_but_for_what_is_in_flight_and_a_tenth_of_a_second() -> None:
     clock, size = Clock(), len(message(0))
     rate = ByteRate(1_000 * size, lambda: clock.now, clock.sleep)
     with scripted_broker(OneQueue(3_200)) as address, BrokerChannel(address) as channel:
@@ -385,33 +382,6 @@ def test_a_rate_is_kept_but_for_what_is_in_flight_and_a_tenth_of_a_second(monkey
             assert came <= (clock.now - 50.0 + 0.1) * 1_000 * size + 4 * 32 * size
             assert each.stretch.end == 32 * number
     assert clock.now == pytest.approx(50.0 + 3.2 - 0.1, abs=4 * 0.032)
-
-
-def test_a_broker_that_answers_later_than_it_did_is_asked_less_until_it_is_quick_again() -> None:
-    clock, queue, slow = Clock(), OneQueue(32 * 60), range(20, 40)
-
-    def late(_: RemotingCommand) -> None:
-        if len(queue.asked) in slow:
-            sleep(0.02)
-
-    queue.instead = late
-    rate = ByteRate(1e9, lambda: clock.now, clock.sleep)
-    with scripted_broker(queue) as address, BrokerChannel(address) as channel:
-        reading = QueueReader(channel, rate, 1).read([QueueStretch(TOPIC, 0, 0, 32 * 60)])
-        times = [clock.now for _ in reading]
-    before, meanwhile, after = times[18] - times[0], times[38] - times[27], times[58] - times[48]
-    assert meanwhile > 11 * 4 * 0.013
-    assert before < meanwhile / 2
-    assert after < meanwhile / 2
-
-
-def test_answers_are_late_by_what_the_quickest_of_the_last_ones_waited_longer_than_the_quickest_of_all() -> None:
-    delays = AnswerDelays()
-    raised = []
-    for seconds in (0.3, 0.1, 0.9, *(0.6,) * 7, 0.5, *(0.05,), *(0.4,) * 8):
-        delays.add(seconds)
-        raised.append(round(delays.raised, 3))
-    assert raised == [0, 0, *(0,) * 7, 0.5, 0.4, *(0,) * 8, 0.35]
 
 
 def test_a_bucket_does_not_save_what_was_not_read_for_longer_than_a_tenth_of_a_second() -> None:
