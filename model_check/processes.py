@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -35,7 +36,7 @@ def on_all_cores() -> Iterator[Spread]:
     What is not begun when the block ends never is. The results come with what the function raises, or with
     `BrokenProcessPool` where a process was killed.
     """
-    with _pool(ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), _leave_interrupts_to_the_parent)) as pool:
+    with _pool(ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), _obey_the_parent)) as pool:
         yield pool.map
 
 
@@ -47,8 +48,13 @@ def in_a_fork(job: Callable[[], Result]) -> Result:
     """
     if sys.platform != "linux":
         return job()
-    with _pool(ProcessPoolExecutor(1, get_context("fork"), _end_with_the_parent)) as pool:
-        return pool.submit(_done_or_over, job).result()
+    gc.collect()
+    gc.freeze()  # or the fork's collector would write into each page that both have, and it would have its own
+    try:
+        with _pool(ProcessPoolExecutor(1, get_context("fork"), _obey_and_clean_up)) as pool:
+            return pool.submit(_done_or_over, job).result()
+    finally:
+        gc.unfreeze()
 
 
 @contextmanager
@@ -64,10 +70,6 @@ def _pool(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _leave_interrupts_to_the_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def _done_or_over(job: Callable[[], Result]) -> Result:
     """The job's result; where it was ended, the process is over, which would wait for a next job from nobody."""
     try:
@@ -76,8 +78,14 @@ def _done_or_over(job: Callable[[], Result]) -> Result:
         os._exit(1)
 
 
-def _end_with_the_parent() -> None:
-    """As an exception, whose cleaning up leaves the terminal as it was."""
-    _leave_interrupts_to_the_parent()
+def _obey_the_parent() -> None:
+    """Leave interrupts to it, and die with it: who waits for jobs holds the other end of their pipe, too."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _obey_and_clean_up() -> None:
+    """The same; but the end is an exception, whose cleaning up leaves the terminal as it was."""
+    _obey_the_parent()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -13,6 +13,7 @@ from time import sleep
 import pytest
 
 from model_check.processes import in_a_fork, on_all_cores
+from tests.processes import ends
 
 
 def test_results_come_in_order_from_other_processes_and_errors_with_their_part() -> None:
@@ -24,7 +25,6 @@ def test_results_come_in_order_from_other_processes_and_errors_with_their_part()
             next(results)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks safely")
 def test_a_fork_gives_its_result_its_error_and_a_word_when_it_was_killed() -> None:
     assert in_a_fork(os.getpid) != os.getpid()
     with pytest.raises(ValueError, match=r"domain|nonnegative"):
@@ -34,34 +34,43 @@ def test_a_fork_gives_its_result_its_error_and_a_word_when_it_was_killed() -> No
 
 
 PROGRAM = """
-import signal, sys, time
+import os, signal, sys, time
 from functools import partial
 from pathlib import Path
-from model_check.processes import in_a_fork
+from model_check.processes import in_a_fork, on_all_cores
+from tests.processes import ends
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
 def job(path):
-    with path.open("w") as file:
-        import os
-        file.write(str(os.getpid())); file.flush()
-        try:
-            time.sleep(600)
-        finally:
-            path.with_suffix(".over").touch()
-in_a_fork(partial(job, Path(sys.argv[1])))
+    path.with_suffix(".new").write_text(str(os.getpid()))
+    path.with_suffix(".new").rename(path)
+    try:
+        time.sleep(600)
+    finally:
+        path.with_suffix(".over").touch()
+
+if __name__ == "__main__":
+    if sys.argv[1] == "fork":
+        in_a_fork(partial(job, Path(sys.argv[2])))
+    with on_all_cores() as spread:
+        list(spread(job, [Path(sys.argv[2])]))
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks safely")
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_fork_ends_with_its_parent_and_cleans_up(tmp_path: Path, stop: signal.Signals) -> None:
-    written = tmp_path / "pid"
-    parent = subprocess.Popen([sys.executable, "-c", PROGRAM, written], stderr=subprocess.DEVNULL)
-    while not written.is_file() or not written.read_text():
+@pytest.mark.parametrize("kind", ["fork", "spawn"])
+def test_a_process_ends_with_its_parent_and_a_fork_cleans_up(tmp_path: Path, kind: str, stop: signal.Signals) -> None:
+    program, written = tmp_path / "program.py", tmp_path / "pid"
+    program.write_text(PROGRAM)
+    parent = subprocess.Popen(
+        [sys.executable, program, kind, written],
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    while not written.is_file():
         assert parent.poll() is None
         sleep(0.02)
-    child = Path("/proc", written.read_text())
     parent.send_signal(stop)
     assert parent.wait(60) != 0
-    while child.exists() and "\nState:\tZ" not in (child / "status").read_text():
-        sleep(0.02)
-    assert written.with_suffix(".over").is_file()
+    assert ends(int(written.read_text()))
+    assert written.with_suffix(".over").is_file() == (kind == "fork")
