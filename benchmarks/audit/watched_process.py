@@ -6,11 +6,11 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from threading import Event, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.computer import family, proportional_bytes, resident_bytes, ticks
+from benchmarks.looking import looking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,23 +38,18 @@ class Taken:
 
 def halfcheck(words: Sequence[str]) -> tuple[bytes, Taken]:
     """Run a command of halfcheck; gives what it prints, and what it took."""
-    began, taken, over = perf_counter(), Taken(), Event()
-    process = subprocess.Popen([sys.executable, "-m", "halfcheck", *words], stdout=subprocess.PIPE)
-    watcher = Thread(target=_watch, args=(process.pid, over, taken))
-    watcher.start()
-    out, _ = process.communicate()
-    taken.seconds = perf_counter() - began
-    over.set()
-    watcher.join()
-    return out, taken
+    began, taken, used = perf_counter(), Taken(), dict[int, int]()
+    with subprocess.Popen([sys.executable, "-m", "halfcheck", *words], stdout=subprocess.PIPE) as process:
 
+        def look() -> None:
+            processes = family(process.pid)
+            taken.peak_bytes = max(taken.peak_bytes, sum(map(proportional_bytes, processes)))
+            taken.peak_resident_bytes = max(taken.peak_resident_bytes, sum(map(resident_bytes, processes)))
+            for one in processes:
+                used[one] = max(used.get(one, 0), ticks(one))
 
-def _watch(root: int, over: Event, taken: Taken) -> None:
-    used: dict[int, int] = {}
-    while not over.wait(_EVERY_SECONDS):
-        processes = family(root)
-        taken.peak_bytes = max(taken.peak_bytes, sum(map(proportional_bytes, processes)))
-        taken.peak_resident_bytes = max(taken.peak_resident_bytes, sum(map(resident_bytes, processes)))
-        for process in processes:
-            used[process] = max(used.get(process, 0), ticks(process))
+        with looking(look, _EVERY_SECONDS):
+            out, _ = process.communicate()
+            taken.seconds = perf_counter() - began
     taken.cpu_seconds = sum(used.values()) / os.sysconf("SC_CLK_TCK")
+    return out, taken

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.audit.written_store import write_store
 from benchmarks.computer import bars, computer
-from benchmarks.filesystems.servers import PROJECT, Servers, digests, halfcheck, servers, upload
+from benchmarks.filesystems.servers import PROJECT, Servers, digests, halfcheck, servers
 from files.remote_path import location
 from files.writing import remove_folder
+from tests.files.places import upload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,25 +15,27 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Thread
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.computer import computer
-from benchmarks.filesystems.servers import PROJECT, Servers, digests, files_below, halfcheck, servers, upload
+from benchmarks.filesystems.servers import PROJECT, Servers, digests, files_below, halfcheck, servers
+from benchmarks.looking import looking
 from conformance.golden_stores import golden_store
 from files.reading import read_bytes
 from files.remote_path import location
+from tests.files.places import upload
 from tests.processes import is_over
 from tests.spark_trace_analysis.cluster.standalone_cluster import kill_tree, tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 RESULTS: Final = Path(__file__).with_name("KILLS.md")
 KILLS: Final = 40
@@ -209,10 +211,9 @@ def _command_line(pid: int) -> str:
         return ""
 
 
-@contextmanager
-def _reading(place: str, case: Case) -> Iterator[None]:
+def _reading(place: str, case: Case) -> AbstractContextManager[None]:
     """Read each file that appears below a place, as others would, and note those that are not whole."""
-    over, seen = Event(), set[str]()
+    seen = set[str]()
 
     def look() -> None:
         for name, path in files_below(location(place)):
@@ -226,21 +227,14 @@ def _reading(place: str, case: Case) -> Iterator[None]:
                     pq.ParquetFile(io.BytesIO(content)).read()
                 elif name.endswith(".json"):
                     json.loads(content)
-            except Exception as failure:  # noqa: BLE001 (whatever is said of it, it is not whole)
+            except (pa.ArrowException, ValueError) as failure:
                 case.broken.append(f"{path}: {failure}")
 
-    def watch() -> None:
-        while not over.wait(_LOOK_SECONDS):
-            with suppress(OSError):  # the server is gone for a while, or the file
-                look()
+    def look_if_there() -> None:
+        with suppress(OSError):  # the server is gone for a while, or the file
+            look()
 
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
+    return looking(look_if_there, _LOOK_SECONDS)
 
 
 def _page(cases: list[Case], seed: int, seconds: float) -> str:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from files.reading import read_bytes
 from files.remote_path import location
-from files.writing import write_whole
 from tests.files.hdfs_server import HdfsServer, server_jar
+from tests.files.places import all_below
 from tests.files.s3_server import BUCKET, S3Server
 
 if TYPE_CHECKING:
@@ -67,23 +67,9 @@ def halfcheck(*words: str) -> list[str]:
     return [sys.executable, "-P", "-m", "halfcheck", *words]
 
 
-def upload(store: Path, place: Location) -> None:
-    """Copy a store to a place."""
-    for path in sorted(store.rglob("*")):
-        if path.is_file():
-            target = place / path.relative_to(store).as_posix()
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(target, path.read_bytes())
-
-
-def files_below(folder: Location, name: str = "") -> Iterator[tuple[str, Location]]:
-    """The files below a folder by their names in it; folders that begin with a point are passed over."""
-    for path in folder.iterdir():
-        if path.is_dir():
-            if not path.name.startswith("."):
-                yield from files_below(path, f"{name}{path.name}/")
-        elif path.is_file():
-            yield f"{name}{path.name}", path
+def files_below(folder: Location) -> Iterator[tuple[str, Location]]:
+    """The files below a folder by their names in it, but for those in folders that begin with a point."""
+    return ((name, path) for name, path in all_below(folder) if "/." not in f"/{name}")
 
 
 def digests(place: str, *of: str) -> dict[str, str]:
@@ -91,7 +77,7 @@ def digests(place: str, *of: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in of:
         at = location(f"{place}/{name}")
-        listed = files_below(at, f"{name}/") if at.is_dir() else [(name, at)]
+        listed = ((f"{name}/{below}", path) for below, path in files_below(at)) if at.is_dir() else [(name, at)]
         for each, path in listed:
             content = _TIMES.sub(b"", read_bytes(path)).replace(place.encode(), b"PLACE")
             found[each] = hashlib.sha256(content).hexdigest()

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.computer import computer, family, proportional_bytes
+from benchmarks.looking import looking
 from files.reading import size_of
 
 if TYPE_CHECKING:
@@ -106,20 +106,13 @@ def _timed(size: Size, phase: str) -> Iterator[None]:
 @contextmanager
 def _watched(size: Size) -> Iterator[None]:
     """Keep the most memory of the driver, which is this process, and of all processes together."""
-    over = Event()
 
-    def watch() -> None:
-        while not over.wait(EVERY_SECONDS):
-            size.driver_bytes = max(size.driver_bytes, proportional_bytes(os.getpid()))
-            size.all_bytes = max(size.all_bytes, sum(map(proportional_bytes, family(os.getpid()))))
+    def look() -> None:
+        size.driver_bytes = max(size.driver_bytes, proportional_bytes(os.getpid()))
+        size.all_bytes = max(size.all_bytes, sum(map(proportional_bytes, family(os.getpid()))))
 
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
+    with looking(look, EVERY_SECONDS):
         yield
-    finally:
-        over.set()
-        watcher.join()
 
 
 def page(found: list[Size], loads: tuple[float, float]) -> str:

@@ -11,7 +11,7 @@ import zlib
 from dataclasses import replace
 from functools import lru_cache
 from ipaddress import ip_address
-from typing import Final, cast
+from typing import Any, Final
 
 from reference.format.record import (
     BORN_HOST_V6_FLAG,
@@ -188,13 +188,14 @@ def decode_message(source: Source, at: int) -> LogRecord:
         end += 1
     at = end + topic_length
     length = source[at] << 8 | source[at + 1]
-    record = _RecordInTheMaking(
+    record: Any = _RecordInTheMaking(
         total_size, magic, body_crc, queue_id, flag, queue_offset, physical_offset, sys_flag, born_timestamp,
         host_text(born_host), store_timestamp, host_text(store_host), reconsume_times, prepared, body,
         str(source[end:at], "utf-8"), str(source[at + 2 : at + 2 + length], "utf-8"),
     )  # fmt: skip
-    record.__class__ = LogRecord  # type: ignore[assignment]
-    return cast("LogRecord", record)
+    record.__class__ = LogRecord
+    frozen: LogRecord = record
+    return frozen
 
 
 def port_at(source: Source, at: int) -> int:

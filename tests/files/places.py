@@ -9,12 +9,15 @@ import pytest
 
 from files import object_store, remote_path
 from files.remote_path import RemotePath, location
+from files.writing import write_whole
 from tests.files.faulty_proxy import Faults, faulty_proxy
 from tests.files.hdfs_server import HdfsServer, server_jar
 from tests.files.s3_server import BUCKET, S3Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from files.remote_path import Location
 
 
 @pytest.fixture(scope="session")
@@ -75,6 +78,24 @@ def hdfs(hdfs_server: HdfsServer, tmp_path: Path) -> RemotePath:
     found = location(f"{hdfs_server.uri}{tmp_path.name}")
     assert isinstance(found, RemotePath)
     return found
+
+
+def upload(store: Path, to: Location) -> None:
+    """Copy a folder of this machine to a place."""
+    for path in sorted(store.rglob("*")):
+        if path.is_file():
+            target = to / path.relative_to(store).as_posix()
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(target, path.read_bytes())
+
+
+def all_below(folder: Location, name: str = "") -> Iterator[tuple[str, Location]]:
+    """All files below a folder by their names in it; SeaweedFS lists folders that are empty, too."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            yield from all_below(path, f"{name}{path.name}/")
+        elif path.is_file():
+            yield f"{name}{path.name}", path
 
 
 def folder_for(tmp_path: Path) -> RemotePath:

@@ -11,13 +11,11 @@ import pytest
 from conformance.golden_stores import golden_store
 from files.reading import read_bytes
 from files.remote_path import location
-from files.writing import write_whole
 from halfcheck import app
 from halfcheck.errors import ExitCode
-from tests.files.places import faulty_s3, hdfs, hdfs_server, s3, s3_server, use
+from tests.files.places import all_below, faulty_s3, hdfs, hdfs_server, s3, s3_server, upload, use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from files.remote_path import Location, RemotePath
@@ -31,25 +29,9 @@ WALKS = ("--traces", "400", "--steps", "30", "--faults", "crash", "--instance", 
 _TIMES: Final = re.compile(rb'<p class="phases">.*|"seconds": [^}]*}|<title>Audit of .*|Made on [^;]*;|<wbr>')
 
 
-def upload(place: Location) -> None:
-    for path in STORE.rglob("*"):
-        if path.is_file():
-            target = place / path.relative_to(STORE).as_posix()
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(target, path.read_bytes())
-
-
-def files_below(folder: Location, name: str = "") -> Iterator[tuple[str, Location]]:
-    for path in folder.iterdir():
-        if path.is_dir():
-            yield from files_below(path, f"{name}{path.name}/")
-        elif path.is_file():  # SeaweedFS lists folders that are empty, too
-            yield f"{name}{path.name}", path
-
-
 def written_by_the_commands(place: Location, capfd: pytest.CaptureFixture[str]) -> dict[str, bytes]:
     """All that the four write below a place, and print, without its name and without seconds."""
-    upload(place / "store")
+    upload(STORE, place / "store")
     commands = (
         ("simulate", *WALKS, "--runs", f"{place}/traces"),
         ("analyze", f"{place}/traces", "--out", f"{place}/verdicts", "--report", f"{place}/traces.html", "--json"),
@@ -65,49 +47,34 @@ def written_by_the_commands(place: Location, capfd: pytest.CaptureFixture[str]) 
         out, err = capfd.readouterr()
         assert (code, err) == (ExitCode.OK, ""), command
         printed.append(out if command[0] != "simulate" else "")
-    found = {name: read_bytes(path) for name, path in files_below(place)}
+    found = {name: read_bytes(path) for name, path in all_below(place)}
     found["printed"] = json.dumps(printed).encode().replace(b'\\"', b'"')
     return {name: _TIMES.sub(b"", content).replace(str(place).encode(), b"PLACE") for name, content in found.items()}
 
 
-def require_the_same(there: RemotePath, here: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    expected, found = (written_by_the_commands(place, capfd) for place in (here, there))
+@pytest.mark.sweep
+@pytest.mark.parametrize("server", ["s3", "hdfs"])
+def test_the_commands_write_elsewhere_what_they_write_in_a_folder_and_do_not_write_it_twice(
+    server: str, request: pytest.FixtureRequest, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    there: RemotePath = request.getfixturevalue(server)
+    expected, found = (written_by_the_commands(place, capfd) for place in (tmp_path, there))
     assert sorted(found) == sorted(expected)
     assert [name for name in found if found[name] != expected[name]] == []
     (run,) = (name for name in found if re.fullmatch(r"traces/profile=5.3.3/run=.*/_manifest.json", name))
     last = "rows/_audit.json", "traces.html", run, "verdicts/_manifest.json"
     before = [read_bytes(there / name) for name in last]
-    again = (
-        (ExitCode.OK, "", ("simulate", *WALKS, "--runs", f"{there}/traces")),
-        *(
-            (ExitCode.BAD_OPTION, "it exists already; name a new directory", (*words, f"{there}/{out}"))
-            for out, words in {
-                "verdicts": ("analyze", f"{there}/traces", "--out"),
-                "rows": ("audit", f"{there}/store", "--out"),
-            }.items()
-        ),
-    )
-    for code, said, words in again:
-        assert app.run(words) == code
-        assert said in capfd.readouterr().err
+    assert app.run(("simulate", *WALKS, "--runs", f"{there}/traces")) == ExitCode.OK
+    for out, words in {
+        "verdicts": ("analyze", f"{there}/traces", "--out"),
+        "rows": ("audit", f"{there}/store", "--out"),
+    }.items():
+        assert app.run((*words, f"{there}/{out}")) == ExitCode.BAD_OPTION
+        assert "it exists already; name a new directory" in capfd.readouterr().err
     assert [read_bytes(there / name) for name in last] == before
 
 
-@pytest.mark.sweep
-def test_on_s3_the_commands_write_what_they_write_in_a_folder(
-    s3: RemotePath, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    require_the_same(s3, tmp_path, capfd)
-
-
-@pytest.mark.sweep
-def test_on_hdfs_the_commands_write_what_they_write_in_a_folder(
-    hdfs: RemotePath, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    require_the_same(hdfs, tmp_path, capfd)
-
-
-def told_by_each_command(place: str, capfd: pytest.CaptureFixture[str]) -> list[tuple[int, str]]:
+def said_by_each_command(place: str, capfd: pytest.CaptureFixture[str]) -> list[tuple[int, str]]:
     """The exit code and the standard error of each of the three, in a place that is not what it should be."""
     commands = (
         ("simulate", *WALKS, "--out", f"{place}/traces"),
@@ -124,7 +91,7 @@ def test_a_place_that_is_not_there_or_refuses_is_one_line_of_each_command(
     said = capfd.readouterr().err
     assert ("nobody-has-this" in said, "there is no such" in said, said.count("\n")) == (True, True, 1)
     use(monkeypatch, s3_server, AWS_ACCESS_KEY_ID="nobody")
-    for code, said in told_by_each_command(str(s3), capfd):
+    for code, said in said_by_each_command(str(s3), capfd):
         assert (code in (ExitCode.BAD_CONTENT, ExitCode.BAD_OPTION), said.count("\n")) == (True, 1), said
         assert "the store refuses these credentials" in said
 
@@ -134,7 +101,7 @@ def test_a_place_that_is_full_is_one_line_of_each_command_that_writes(
 ) -> None:
     place, faults = faulty_s3
     faults.status, faults.code, faults.method, faults.count = 507, "InsufficientStorage", "PUT", 10_000
-    simulated, _, audited = told_by_each_command(str(place), capfd)
+    simulated, _, audited = said_by_each_command(str(place), capfd)
     for code, said in (simulated, audited):
         assert (code in (ExitCode.BAD_CONTENT, ExitCode.BAD_OPTION), said.count("\n")) == (True, 1), said
         assert "the store is full" in said

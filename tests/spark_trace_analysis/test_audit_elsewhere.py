@@ -9,10 +9,9 @@ import pytest
 
 from conformance.golden_stores import golden_store
 from files.reading import read_bytes
-from files.writing import write_whole
 from halfcheck import app
 from halfcheck.errors import ExitCode
-from tests.files.places import s3, s3_server, use
+from tests.files.places import s3, s3_server, upload, use
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,12 +24,6 @@ __all__ = ["s3", "s3_server"]
 
 def contents_of(folder: Location) -> dict[str, bytes]:
     return {path.name: read_bytes(path) for path in folder.iterdir()}
-
-
-def upload(store: Path, to: RemotePath) -> None:
-    for path in sorted(store.rglob("*")):
-        if path.is_file():
-            write_whole(to / path.relative_to(store).as_posix(), path.read_bytes())
 
 
 def elsewhere(told: dict[str, Any], store: Path, s3: RemotePath) -> dict[str, Any]:
