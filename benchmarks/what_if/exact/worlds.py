@@ -110,10 +110,8 @@ def held_measures(world: ExactWorld, runs: int, seed: int) -> Iterator[HeldMeasu
 
     A measure that the chain never has, and no run had, is left out.
     """
-    one = world.one
-    if world.release == "4.5.1":
-        one = replace(one, keeps_discarded=False)
-    exact = expected_of(replace(one, is_repaired=world.release == FIXED))
+    keeps_discarded = Profile.of(world.release).switches.keeps_discarded
+    exact = expected_of(replace(world.one, keeps_discarded=keeps_discarded, is_repaired=world.release == FIXED))
     counts = [each.run() for each in replications_of(world.broker, world.workload, seed, runs, runs)]
     answer = TrafficAnswer(counts, 1.0)
     simulated = {measure: answer.rates(measure).whole.each for measure in MEASURES}
