@@ -85,8 +85,8 @@ class Hdfs:
         return True
 
     def _write_and_rename(self, key: str, content: bytes, *, overwrite: bool) -> None:
-        folder, _, name = key.rpartition("/")
-        unfinished = f"/{folder}/{UNFINISHED}/{name}.{secrets.token_hex(8)}"
+        folder, _, name = f"/{key}".rpartition("/")
+        unfinished = f"{folder}/{UNFINISHED}/{name}.{secrets.token_hex(8)}"
         try:
             with self._client.create(unfinished) as file:
                 file.write(content)
@@ -124,7 +124,9 @@ class Hdfs:
 
 
 def _first_line(failure: Exception) -> str:
-    return next(iter(str(failure).splitlines()), type(failure).__name__).strip()
+    """The first line of what is said; the library quotes a server's trace within it."""
+    told = str(failure).partition(r"\n\tat ")[0]
+    return next(iter(told.splitlines()), type(failure).__name__).strip()
 
 
 def _entry(status: FileStatus) -> RemoteEntry:

@@ -47,6 +47,19 @@ def test_what_is_written_is_found_and_read(hdfs: RemotePath, tmp_path: Path) -> 
     assert not hdfs.exists()
 
 
+def test_a_file_in_the_root_is_written_and_a_server_that_refuses_a_name_is_told_without_its_trace(
+    hdfs: RemotePath,
+) -> None:
+    at = hdfs.parent / f"{hdfs.name}.html"
+    assert "/" not in at.key
+    write_whole(at, b"1")
+    assert read_bytes(at) == b"1"
+    at.unlink()
+    with pytest.raises(OSError, match="Invalid path name") as failure:
+        write_whole(hdfs / ".." / "a", b"2")
+    assert "org.apache.hadoop.hdfs.server" not in str(failure.value)
+
+
 def test_of_many_who_create_a_file_one_does(hdfs: RemotePath) -> None:
     with ThreadPoolExecutor(8) as threads:
         won = list(threads.map(lambda number: create_whole(hdfs / "owner", f"{number}"), range(8)))
