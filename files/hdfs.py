@@ -124,9 +124,9 @@ class Hdfs:
 
 
 def _first_line(failure: Exception) -> str:
-    """The first line of what is said; the library quotes a server's trace within it."""
-    told = str(failure).partition(r"\n\tat ")[0]
-    return next(iter(told.splitlines()), type(failure).__name__).strip()
+    """Of the message, without the server's stack trace, which the library quotes in it."""
+    message, _, _ = str(failure).partition(r"\n\tat ")
+    return next(iter(message.splitlines()), type(failure).__name__).strip()
 
 
 def _entry(status: FileStatus) -> RemoteEntry:

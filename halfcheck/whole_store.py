@@ -82,12 +82,9 @@ def audited(
 def audited_apart(
     store: Path, version: str | None, out: Path, *, everything: bool, limit: int, row_files: RowFiles
 ) -> Audit:
-    """The same on this machine, after which the memory is free that the kernels and columns of a large store took.
-
-    Arrow loads pandas to convert what pandas alone has: some 30 MB of which nothing is used here.
-    """
+    """The same on this machine, after which the memory is free that the kernels and columns of a large store took."""
     job = partial(audited, store, version, out, everything=everything, limit=limit, row_files=row_files)
-    return job() if _is_small(store_paths(store)) else in_a_fork(job, without=["pandas"])
+    return job() if _is_small(store_paths(store)) else in_a_fork(job)
 
 
 def _record_by_record(paths: StorePaths, version: str | None, out: Location | None, row_files: RowFiles) -> Audit:

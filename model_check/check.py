@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from model_check.any_number.claims import why_no_claim, why_not_claimed, why_not_in
-from model_check.any_number.concretize import MOST_TRANSACTIONS, concrete_runs
 from model_check.clauses import name_of
 from model_check.counterexample.steps import replay
 from model_check.counterexample.unfolded import unfolded, without_forgetting
@@ -61,6 +60,8 @@ def _rows(question: Question, explored: Explored) -> tuple[Row, ...]:
 
 def _rows_among_others(question: Question, explored: Explored, report: Report | None) -> tuple[Row, ...]:
     """The verdicts among others: what holds needs a claim, and what is broken a run of many that breaks it, too."""
+    from model_check.any_number.concretize import MOST_TRANSACTIONS, concrete_runs
+
     world = question.world
     runs = concrete_runs(world, explored.paths, report=report)
     no_claim = explored.why_unknown or why_no_claim(world.profile, world.environment) or why_not_in(world)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
 from model_check import cpython
-from model_check.explicit import search as explicit_search
 from model_check.explicit.exploration import Progress
 from model_check.explicit.state_store.resources import Resources
 from model_check.finding import Numbers
@@ -86,9 +85,11 @@ class CompiledSearch:
 
     def search(self, question: Question, **means: Unpack[Means]) -> Explored:
         """See `Engine.search`."""
+        from model_check.explicit.search import explore
+
         machine = question.machine
         bits = {claim: bit for bit, claim in enumerate((*machine.clauses, *machine.witnesses))}
-        found = explicit_search.explore(
+        found = explore(
             machine,
             question.c,
             until=[bits[clause] for clause in question.until],

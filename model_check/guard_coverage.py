@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from model_check.cache_folder import cache_folder
 from model_check.explicit.code_generation.coverage import CountedPlace, coverage_source
-from model_check.explicit.code_generation.native import load_native
 from model_check.front_end.source import WrittenConjunct, place_of_refusal, written_guard
 from spec.language import Action, Machine, holds, is_witnessed, take
 
@@ -200,6 +199,8 @@ _LOADED: dict[tuple[Machine, str], tuple[int, tuple[CountedPlace, ...]]] = {}
 
 def _counting(compiled: Compiled, constants: object) -> tuple[int, tuple[CountedPlace, ...]]:
     """Where the counting code is; one serves all profiles and environments of a machine's instance, as the search's."""
+    from model_check.explicit.code_generation.native import load_native
+
     key = (compiled.machine, compiled.native.name)
     if key not in _LOADED:
         source, counted = coverage_source(compiled.machine, constants, compiled.packing)

@@ -9,13 +9,11 @@ import signal
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
 from multiprocessing import active_children, get_context
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from types import ModuleType
+    from collections.abc import Callable, Iterable, Iterator
 
 _PR_SET_PDEATHSIG: Final = 1
 """``prctl(2)``: the signal that comes when the parent has died."""
@@ -42,16 +40,11 @@ def on_all_cores() -> Iterator[Spread]:
         yield pool.map
 
 
-def in_a_fork(job: Callable[[], Result], *, without: Sequence[str] = ()) -> Result:
+def in_a_fork(job: Callable[[], Result]) -> Result:
     """What a job gives, done by a fork of this process, so that the memory that it takes is free when it is over.
 
     What is loaded here is shared with it. It is done here where a fork is not safe: anywhere but on Linux
     (``multiprocessing``). Raises as the processes above do.
-
-    Parameters
-    ----------
-    without
-        Packages that others load where they are installed, and that the fork takes for missing.
     """
     if sys.platform != "linux":
         return job()
@@ -59,7 +52,7 @@ def in_a_fork(job: Callable[[], Result], *, without: Sequence[str] = ()) -> Resu
     gc.freeze()  # or the fork's collector would write into each page that both have, and it would have its own
     try:
         with _pool(ProcessPoolExecutor(1, get_context("fork"), _obey_and_clean_up)) as pool:
-            return pool.submit(_done_or_over, job, without).result()
+            return pool.submit(_done_or_over, job).result()
     finally:
         gc.unfreeze()
 
@@ -77,25 +70,12 @@ def _pool(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _done_or_over(job: Callable[[], Result], without: Sequence[str]) -> Result:
+def _done_or_over(job: Callable[[], Result]) -> Result:
     """The job's result; where it was ended, the process is over, which would wait for a next job from nobody."""
-    sys.meta_path.insert(0, _Missing(frozenset(without)))
     try:
         return job()
     except SystemExit:
         os._exit(1)
-
-
-class _Missing(MetaPathFinder):
-    """Lets the import of some packages fail that are not loaded yet."""
-
-    def __init__(self, names: frozenset[str]) -> None:
-        self._names = names
-
-    def find_spec(self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None, /) -> None:
-        if fullname in self._names:
-            message = f"{fullname} is not loaded by this process"
-            raise ModuleNotFoundError(message, name=fullname)
 
 
 def _obey_the_parent() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import typer
 
 from document.console import show, wide_console
 from halfcheck.auditing.options import refuse
+from halfcheck.auditing.plans import earlier_plan, planned, send
 from halfcheck.errors import ExitCode
 from halfcheck.options import broker_address, print_json
 from halfcheck.running_broker import audited_broker
@@ -20,11 +20,9 @@ from wire.client.channel import BrokerChannel
 from wire.client.name_server import broker_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from halfcheck.auditing.options import AuditOptions, Failing
-    from halfcheck.plan.plan import BrokerPlan
-    from halfcheck.running_broker import BrokerAudit
     from spark_trace_analysis.audit.selection import Selection
     from wire.client.channel import Address
 
@@ -42,13 +40,11 @@ def audit_brokers(options: AuditOptions, selection: Selection, failing: Failing)
             f"it is for one broker, and {len(addresses)} are asked; give one by --broker",
         )
     if options.yes:
-        from halfcheck.auditing.plans import send
-
         return send(options, addresses)
     files = RowFiles(
         csv_path=options.csv, resend_path=options.resend, findings_path=options.findings, selection=selection
     )
-    planned = _planning(options, addresses[0])
+    earlier = None if options.plan is None else earlier_plan(options.plan, addresses[0])
     code, values = ExitCode.OK, []
     for address in addresses:
         with _copy_for(options) as copy:
@@ -61,7 +57,9 @@ def audit_brokers(options: AuditOptions, selection: Selection, failing: Failing)
                 everything=options.everything,
                 limit=options.limit,
             )
-            plan = None if planned is None or copy is None else planned(found, copy)
+            plan = (
+                None if copy is None or options.plan is None else planned(options.plan, earlier, address, found, copy)
+            )
         if options.report is not None:
             from html_report.audit_page import write_audit_page
 
@@ -80,15 +78,6 @@ def audit_brokers(options: AuditOptions, selection: Selection, failing: Failing)
     if options.as_json:
         print_json(values[0] if len(values) == 1 else {"brokers": values})
     return code
-
-
-def _planning(options: AuditOptions, address: Address) -> Callable[[BrokerAudit, Path], BrokerPlan] | None:
-    """What plans for a broker, whose file has been looked at; None without --plan, which alone loads the engines."""
-    if options.plan is None:
-        return None
-    from halfcheck.auditing.plans import earlier_plan, planned
-
-    return partial(planned, options.plan, earlier_plan(options.plan, address), address)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from importlib import import_module, util
 from pathlib import Path
 from time import sleep
 
@@ -32,14 +31,6 @@ def test_a_fork_gives_its_result_its_error_and_a_word_when_it_was_killed() -> No
         in_a_fork(partial(math.sqrt, -1))
     with pytest.raises(BrokenProcessPool):
         in_a_fork(partial(signal.raise_signal, signal.SIGKILL))
-
-
-def test_a_fork_takes_packages_for_missing_that_it_shall_do_without() -> None:
-    load = partial(import_module, "this")
-    with pytest.raises(ModuleNotFoundError, match="this is not loaded by this process"):
-        in_a_fork(load, without=["this"])
-    assert in_a_fork(partial(util.find_spec, "json"), without=["this"]) is not None
-    assert util.find_spec("this") is not None
 
 
 PROGRAM = """
