@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -48,6 +49,22 @@ def bring(place: RemotePath, folder: Path, is_wanted: Callable[[str], bool] = la
         for _ in threads.map(lambda each: _copy(each[0], each[1], readers), list(_pairs(place, target, is_wanted))):
             pass
     return target
+
+
+@contextmanager
+def named_as_there(copy: Path, place: RemotePath) -> Iterator[None]:
+    """Let the errors of the block name a place where they name its copy, of which nobody else knows."""
+
+    def named(given: object) -> object:
+        return given.replace(str(copy), str(place).rstrip("/")) if isinstance(given, str) else given
+
+    try:
+        yield
+    except Exception as error:
+        error.args = tuple(named(one) for one in error.args)
+        if isinstance(error, OSError):
+            error.filename = named(error.filename)
+        raise
 
 
 @dataclass(frozen=True, slots=True)

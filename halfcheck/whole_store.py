@@ -130,7 +130,7 @@ def _spark(master: str, conf: Sequence[str], brought: BroughtStore | None) -> It
 
 
 def _progress(paths: StorePaths) -> AbstractContextManager[Callable[[int, int], None] | None]:
-    return counting_bar(f"reading {paths.root}", "DownloadColumn", "TransferSpeedColumn")
+    return counting_bar(f"reading {paths.name}", "DownloadColumn", "TransferSpeedColumn")
 
 
 def _is_small(paths: StorePaths) -> bool:

@@ -133,11 +133,12 @@ def _here(file: Location, stack: ExitStack) -> Path:
     """A file of recorded traces on this machine, with what stands beside it of a run."""
     if isinstance(file, Path):
         return file
-    from files.brought import bring
+    from files.brought import bring, named_as_there
     from spark_trace_analysis.traces.run_layout import MANIFEST, OLDER_MANIFEST
     from spark_trace_analysis.traces.runs import BESIDE_RECORDED
 
     folder = stack.enter_context(temporary_folder())
+    stack.enter_context(named_as_there(folder, file.parent))
     for name in (MANIFEST, OLDER_MANIFEST, BESIDE_RECORDED, "broker.conf"):
         if (file.parent / name).is_file():
             bring(file.parent / name, folder)

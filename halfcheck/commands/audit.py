@@ -98,13 +98,14 @@ def _here(store: Location) -> Iterator[tuple[Path, BroughtStore | None]]:
     if isinstance(store, Path):
         yield golden_path(store), None
         return
-    from files.brought import BroughtStore
+    from files.brought import BroughtStore, named_as_there
     from files.temporary_folder import temporary_folder
 
     with temporary_folder() as folder:
         brought = BroughtStore(store, folder)
         brought.see_to_it()
-        yield brought.copy, brought
+        with named_as_there(brought.copy, store):
+            yield brought.copy, brought
 
 
 def _audit_of(

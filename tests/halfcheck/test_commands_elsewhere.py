@@ -11,6 +11,8 @@ import pytest
 from conformance.golden_stores import golden_store
 from files.reading import read_bytes
 from files.remote_path import location
+from files.temporary_folder import PREFIX
+from files.writing import write_whole
 from halfcheck import app
 from halfcheck.errors import ExitCode
 from tests.files.places import all_below, faulty_s3, hdfs, hdfs_server, s3, s3_server, upload, use
@@ -113,3 +115,20 @@ def test_a_place_elsewhere_that_is_no_folder_of_traces_is_refused_in_a_line(
     assert app.run(["analyze", f"{s3}/traces", "--out", f"{s3}/verdicts"]) == ExitCode.BAD_CONTENT
     assert capfd.readouterr().err.count("\n") == 1
     assert not location(f"{s3}/verdicts").exists()
+
+
+def test_what_is_no_store_or_holds_no_traces_is_named_where_it_lies_and_not_by_its_copy(
+    s3: RemotePath, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write_whole(s3 / "page.html", b"<html>\n")
+    write_whole(s3 / "traces" / "some.jsonl", b"{}\n")
+    for words, named in (
+        (("audit", f"{s3}"), f"halfcheck: {s3} has no commitlog/"),
+        (("audit", f"{s3}/page.html"), f"halfcheck: {s3}/page.html"),
+        (("analyze", f"{s3}/page.html"), f"halfcheck: {s3}/page.html: no events"),
+        (("analyze", f"{s3}/traces"), f"halfcheck: {s3}/traces/some.jsonl: no events"),
+    ):
+        assert app.run(words) == ExitCode.BAD_CONTENT
+        said = capfd.readouterr().err
+        assert said.startswith(named)
+        assert (PREFIX in said, said.count("\n")) == (False, 1), said
