@@ -48,6 +48,7 @@ EARLIEST: Final = 0.3
 _LONGEST_SECONDS: Final = 300.0
 _MOST_RUNS: Final = 4
 _LOOK_SECONDS: Final = 0.3
+_DAEMON: Final = "spark_trace_analysis.cluster.worker_daemon"
 _IS_WHOLE: Final = "it exists already; name a new directory"
 
 
@@ -200,15 +201,15 @@ def _kill_now(running: Servers, case: Case, driver: int, chance: random.Random) 
 
 
 def _workers(driver: int) -> list[int]:
-    """The Python processes that Spark has forked for its tasks."""
-    return [pid for pid in tree_of(driver) if pid != driver and "worker_daemon" in _command_line(pid)]
+    """The Python processes of Spark's tasks, and the one that forks them; Java names their module in a setting."""
+    return [pid for pid in tree_of(driver) if _DAEMON in _words(pid)]
 
 
-def _command_line(pid: int) -> str:
+def _words(pid: int) -> list[str]:
     try:
-        return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
+        return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace").split("\0")
     except OSError:
-        return ""
+        return []
 
 
 def _reading(place: str, case: Case) -> AbstractContextManager[None]:

@@ -48,7 +48,7 @@ COMMIT_OR_ROLLBACK: Final = (TRANSACTION_NOT_TYPE, TRANSACTION_COMMIT, TRANSACTI
 """Values of ``commitOrRollback``: UNKNOWN, commit or rollback."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EndTransactionRequestHeader:
     """END_TRANSACTION as a producer sends it (``EndTransactionRequestHeader``)."""
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 TRACE_SWITCH = "TRACE_ON"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SendMessageRequest:
     """A message as a producer sends it (``SendMessageRequestHeader`` and body)."""
 
@@ -68,17 +68,23 @@ class SendMessageResponse:
     ----------
     record
         What was stored, None if nothing was. A client learns of it only the queue offset and ``msg_id``.
+    store_host
+        Of the broker that has stored it; its message id holds it.
     logic_offset
         What is added to the queue offset, where the topic is static
         (``SendMessageProcessor#rewriteResponseForStaticTopic``).
-    msg_id
-        The offset message id, which names the commit log offset; empty if nothing was stored.
     """
 
     response: RemotingResponse
     result: PutMessageResult | None = None
-    msg_id: str = ""
+    store_host: str = ""
     logic_offset: int = 0
+
+    @property
+    def msg_id(self) -> str:
+        """The offset message id, which names the commit log offset; empty if nothing was stored."""
+        place = None if self.result is None else self.result.physical_offset
+        return "" if place is None else create_message_id(self.store_host, place)
 
     @property
     def record(self) -> LogRecord | None:
@@ -181,11 +187,10 @@ class SendMessageProcessor:
             self._count(properties, is_half=is_half)
         if result.physical_offset is None:
             return SendMessageResponse(self._refusal(result.status))
-        msg_id = create_message_id(broker.settings.store_host, result.physical_offset)
         logic_offset = broker.topic_queue_mappings.get(request.topic, 0)
         if is_half and switches.keeps_offsets_of_halves:
             logic_offset = 0
-        return SendMessageResponse(_SUCCESS, result, msg_id, logic_offset)
+        return SendMessageResponse(_SUCCESS, result, broker.settings.store_host, logic_offset)
 
     def _refusal(self, status: PutMessageStatus) -> RemotingResponse:
         """The answer to what was not stored (``#handlePutMessageResult``)."""

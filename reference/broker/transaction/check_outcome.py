@@ -80,7 +80,7 @@ class CheckBranch(Enum):
         """Whether the round is over."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CheckStep:
     """One step."""
 
