@@ -192,7 +192,7 @@ bench-tlc: setup ## let TLC search exported instances, one of them above a milli
 bench-broker: setup ## transactions and check rounds of the reference broker on files; writes benchmarks/broker/RESULTS.md
 	$(BIN)/python -m benchmarks.broker $(ARGS)
 
-bench-what-if: setup ## transactions a minute that a simulation of traffic takes, beside the broker alone; writes benchmarks/what_if/RESULTS.md (ARGS="REPEATS TRANSACTIONS")
+bench-what-if: setup ## transactions a minute that a simulation of traffic takes, beside the broker alone; writes benchmarks/what_if/RESULTS.md (ARGS="REPEATS TRANSACTIONS --python NAME=PATH")
 	$(BIN)/python -m benchmarks.what_if $(ARGS)
 
 bench-what-if-exact: setup ## simulated traffic of ten worlds held against their Markov chains; writes benchmarks/what_if/exact/RESULTS.md (ARGS=RUNS)

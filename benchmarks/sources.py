@@ -27,8 +27,10 @@ def checkout(text: str) -> Path:
     return folder
 
 
-def run_with(sources: Path, script: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_with(
+    sources: Path, script: str, *words: str, python: str = sys.executable, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run a script below this folder that imports the sources in another one; its exit code may be any."""
-    command = [sys.executable, str(HERE / script), *words]
+    command = [python, str(HERE / script), *words]
     told = {**os.environ, **environment, "PYTHONPATH": str(sources)}
     return subprocess.run(command, env=told, capture_output=True, text=True, check=False)

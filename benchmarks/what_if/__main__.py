@@ -1,13 +1,15 @@
-"""``python -m benchmarks.what_if [REPEATS] [TRANSACTIONS]``: prints the table, writes RESULTS.md.
+"""``python -m benchmarks.what_if [REPEATS] [TRANSACTIONS] [--python NAME=PATH]``: prints the table, writes RESULTS.md.
 
 A simulation and the broker alone take turns in fresh processes, and processor seconds are compared, so that whatever
-else the machine does hits both alike.
+else the machine does hits both alike. So do other Pythons, which need no packages for it: a Python that is built
+without profile-guided optimization, as pyenv builds it, takes more than those of distributions.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 import resource
 import sys
 from argparse import ArgumentParser
@@ -97,19 +99,26 @@ def measure(kind: str, version: str, count: int) -> Taken:
     return Taken(process_time() - before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
-def main(repeats: int, transactions: int) -> None:
-    """Measure, print the table and write it."""
+Pairs = list[tuple[Taken, Taken]]
+"""Of one Python and release, for each repeat: the simulation, the broker alone."""
+
+
+def main(repeats: int, transactions: int, pythons: dict[str, str]) -> None:
+    """Measure, print the table and write it; the Pythons are paths by what the page calls them."""
     load = os.getloadavg()[0]
-    taken: dict[str, list[tuple[Taken, Taken]]] = {version: [] for version in PROFILES}
+    taken: dict[tuple[str, str], Pairs] = {(name, version): [] for version in PROFILES for name in pythons}
     for _ in range(repeats):
-        for version, pairs in taken.items():
-            pairs.append((_told("simulate", version, transactions), _told("settle", version, transactions)))
+        for (name, version), pairs in taken.items():
+            told = [_told(kind, version, transactions, pythons[name]) for kind in ("simulate", "settle")]
+            pairs.append((told[0], told[1]))
     short, long = (times * transactions for times in LONG)
-    short_mb, long_mb = (_told("simulate", "5.3.3", count).resident_bytes / (1 << 20) for count in (short, long))
+    short_mb, long_mb = (
+        _told("simulate", "5.3.3", count, sys.executable).resident_bytes / (1 << 20) for count in (short, long)
+    )
     rows = [
-        f"| {version} | {_each(pairs, 0, transactions):.0f} | {_each(pairs, 1, transactions):.0f} "
+        f"| {version} | {name} | {_each(pairs, 0, transactions):.0f} | {_each(pairs, 1, transactions):.0f} "
         f"| {_ratio(pairs):.2f} | {_a_minute(pairs, transactions):,.0f} |"
-        for version, pairs in taken.items()
+        for (name, version), pairs in taken.items()
     ]
     text = f"""# How fast traffic is simulated
 
@@ -119,10 +128,11 @@ Written by `make bench-what-if`.
 The example of `halfcheck what-if --example`, {transactions:,} transactions, in a process of its own; in turn with it
 the reference broker alone with its store in memory: a half, its END_TRANSACTION, a pull for each message, check rounds.
 The figures are processor time, medians of {repeats} runs; a minute is that of {CORES} cores with nothing else to do, of
-which each simulates by itself.
+which each simulates by itself. How fast that is depends on how a Python was built: pyenv leaves profile-guided
+optimization out unless it is asked for, distributions such as Debian have it.
 
-| Release | simulated, µs a transaction | broker alone, µs | ratio | transactions a minute |
-|---|--:|--:|--:|--:|
+| Release | Python | simulated, µs a transaction | broker alone, µs | ratio | transactions a minute |
+|---|---|--:|--:|--:|--:|
 {chr(10).join(rows)}
 
 In one process, {short:,} transactions of 5.3.3 held {short_mb:,.0f} MB at most, {long:,} held {long_mb:,.0f} MB.
@@ -134,32 +144,32 @@ In one process, {short:,} transactions of 5.3.3 held {short_mb:,.0f} MB at most,
 
 
 def _bars(
-    taken: dict[str, list[tuple[Taken, Taken]]], transactions: int, growth: float
+    taken: dict[tuple[str, str], Pairs], transactions: int, growth: float
 ) -> Iterator[tuple[str, str, str, bool | None]]:
-    for version, pairs in taken.items():
-        rate, ratio = _a_minute(pairs, transactions), _ratio(pairs)
-        yield f"{version}, transactions a minute", f"≥ {WANTED_A_MINUTE:,}", f"{rate:,.0f}", rate >= WANTED_A_MINUTE
+    for (name, version), pairs in taken.items():
+        rate, ratio, which = _a_minute(pairs, transactions), _ratio(pairs), f"{version}, {name}"
+        yield f"{which}: transactions a minute", f"≥ {WANTED_A_MINUTE:,}", f"{rate:,.0f}", rate >= WANTED_A_MINUTE
         wanted = f"≤ {MOST_TIMES_THE_BROKER}"
-        yield f"{version}, times the broker alone", wanted, f"{ratio:.2f}", ratio <= MOST_TIMES_THE_BROKER
+        yield f"{which}: times the broker alone", wanted, f"{ratio:.2f}", ratio <= MOST_TIMES_THE_BROKER
     yield "memory of twice as many", f"≤ {MOST_GROWTH}", f"{growth:.2f}", growth <= MOST_GROWTH
 
 
-def _each(pairs: list[tuple[Taken, Taken]], side: int, transactions: int) -> float:
+def _each(pairs: Pairs, side: int, transactions: int) -> float:
     """Microseconds a transaction."""
     return median(pair[side].seconds for pair in pairs) * 1e6 / transactions
 
 
-def _ratio(pairs: list[tuple[Taken, Taken]]) -> float:
+def _ratio(pairs: Pairs) -> float:
     return median(simulation.seconds / alone.seconds for simulation, alone in pairs)
 
 
-def _a_minute(pairs: list[tuple[Taken, Taken]], transactions: int) -> float:
+def _a_minute(pairs: Pairs, transactions: int) -> float:
     return CORES * 60e6 / _each(pairs, 0, transactions)
 
 
-def _told(kind: str, version: str, count: int) -> Taken:
+def _told(kind: str, version: str, count: int, python: str) -> Taken:
     """A measurement in a fresh process."""
-    ran = run_with(HERE, SCRIPT, "--measure", kind, version, str(count))
+    ran = run_with(HERE, SCRIPT, "--measure", kind, version, str(count), python=python)
     ran.check_returncode()
     return Taken(**json.loads(ran.stdout))
 
@@ -171,5 +181,9 @@ if __name__ == "__main__":
         parser = ArgumentParser()
         parser.add_argument("repeats", type=int, nargs="?", default=5)
         parser.add_argument("transactions", type=int, nargs="?", default=20_000)
+        parser.add_argument("--python", action="append", default=[], metavar="NAME=PATH")
         asked = parser.parse_args()
-        main(asked.repeats, asked.transactions)
+        others = dict(each.split("=", 1) for each in asked.python)
+        main(
+            asked.repeats, asked.transactions, {f"{platform.python_version()}, as installed": sys.executable, **others}
+        )
