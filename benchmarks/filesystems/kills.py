@@ -1,7 +1,7 @@
 """``python -m benchmarks.filesystems.kills [SEED KILLS]``: kills at random moments on S3 and on HDFS; writes KILLS.md.
 
 The driver with all that it started, one of its Python workers, or the server is killed with SIGKILL while a command
-runs; a server is started again soon after. Whatever did not end well is run once more by the same command. Meanwhile
+runs; a server is started again soon after. Whatever did not end well is run again by the same command. Meanwhile
 somebody reads whatever stands in the folder that is written, over and over, and holds it for whole or not.
 """
 
@@ -251,7 +251,7 @@ The servers are SeaweedFS, and a NameNode and DataNodes of Hadoop's, on this mac
 {TRACES:,} traces, `analyze` judges them and writes a row for each verdict, `audit` reads the golden store
 {"/".join(STORE)} in stages and writes its rows. At a random moment something is killed with SIGKILL: the
 driver with its Java and its workers, one Python worker, or a server, which is started again within two
-seconds. A command that did not end well is run once more. The result is the same if every byte of what is
+seconds. A command that did not end well is run again. The result is the same if every byte of what is
 written is that of a folder. Meanwhile a reader reads each file that appears: not one may be cut. "Said" is
 what the command wrote to its standard error; one line or none is wanted.
 
