@@ -29,9 +29,13 @@ _CANT_CONNECT: Final = "error sending request"
 REQUEST: Final = "60s"
 """A request that takes longer is begun again, or fails."""
 
-RETRIES: Final = 6
-RETRY_SECONDS: Final = 60
-"""So often and so long are requests tried again that a server answers by 5xx or 429, or not at all."""
+RETRIES: Final = 100
+RETRY_SECONDS: Final = 20
+"""So often at most, and so long, are requests tried again that a server answers by 5xx or 429, or not at all: in that
+time one restarts, and whoever has named a wrong address does not wait much longer."""
+
+_WAITS: Final = {"init_backoff": timedelta(milliseconds=100), "base": 3, "max_backoff": timedelta(seconds=2)}
+"""A wait between two tries is drawn between the first and so many times the one before."""
 
 
 class ObjectStore:
@@ -45,7 +49,11 @@ class ObjectStore:
         from obstore.store import from_url
 
         options: Any = {"timeout": REQUEST, "connect_timeout": "5s", "allow_http": True}
-        retry: Any = {"max_retries": RETRIES, "retry_timeout": timedelta(seconds=RETRY_SECONDS)}
+        retry: Any = {
+            "max_retries": RETRIES,
+            "retry_timeout": timedelta(seconds=RETRY_SECONDS),
+            "backoff": _WAITS,
+        }
         return from_url(self._uri, client_options=options, retry_config=retry)
 
     def look(self, key: str) -> RemoteEntry | None:

@@ -12,6 +12,7 @@ import pytest
 
 from files import object_store
 from files.brought import bring
+from files.object_store import RETRIES, RETRY_SECONDS
 from files.parquet import read_parquet
 from files.reading import read_bytes, read_lines, size_of, stamp_of
 from files.remote_path import RemotePath, location
@@ -135,6 +136,17 @@ def test_a_server_that_is_busy_for_a_while_is_asked_again(faulty_s3: tuple[Remot
     faults.count = 2
     assert read_bytes(place / "a") == b"12"
     assert faults.count == 0
+
+
+def test_a_server_that_is_away_for_some_seconds_is_asked_until_it_is_back(
+    faulty_s3: tuple[RemotePath, Faults], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_store, "RETRIES", RETRIES)
+    monkeypatch.setattr(object_store, "RETRY_SECONDS", RETRY_SECONDS)
+    place, faults = faulty_s3
+    write_whole(place / "a", b"12")
+    faults.count = 8
+    assert (read_bytes(place / "a"), faults.count) == (b"12", 0)
 
 
 def test_a_creation_that_was_carried_out_though_its_answer_was_lost_counts(
