@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _PIECE_BYTES: Final = 8 << 20
 _AHEAD: Final = 3
 _HOLE_BYTES: Final = 64 << 10
+_HOLE: Final = bytes(_HOLE_BYTES)
 _AT_A_TIME: Final = 4
 _MOST_DEPTH: Final = 16
 
@@ -131,7 +132,7 @@ def _copy(place: RemotePath, target: Path, readers: ThreadPoolExecutor) -> None:
         for piece in _pieces(place, size, readers):
             for at in range(0, len(piece), _HOLE_BYTES):
                 part = piece[at : at + _HOLE_BYTES]
-                if part.count(0) == len(part):
+                if part == _HOLE[: len(part)]:
                     file.seek(len(part), 1)
                 else:
                     file.write(part)

@@ -32,6 +32,7 @@ _MAGIC_BYTES = re.compile(b"|".join(re.escape(magic.to_bytes(4)) for magic in (M
 _MAGIC_SIZE = 4
 _CHUNK_BYTES = 1 << 20
 _ZEROS = bytes(_CHUNK_BYTES + _MAGIC_SIZE)
+_PROBED_BYTES = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,24 @@ class CommitLogFile:
     def end(self) -> CommitLogOffset:
         """The offset behind its last byte."""
         return CommitLogOffset(self.start + len(self.data))
+
+    @property
+    def written_bytes(self) -> int:
+        """Up to where it is written: found by halving, as all is zero from there to the end of the file.
+
+        It is what a file holds that counts, not its room on the disk: a copy may have holes where another has zeros.
+        """
+        blank = -(-len(self.data) // _PROBED_BYTES)
+        written, begun, probed = 0, 0, blank - 1
+        while begun < blank:
+            at = probed * _PROBED_BYTES
+            content = self.data[at : at + _PROBED_BYTES].rstrip(b"\0")
+            if content:
+                written, begun = at + len(content), probed + 1
+            else:
+                blank = probed
+            probed = (begun + blank) // 2
+        return written
 
     def magics_from_the_end(self) -> Iterator[int]:
         """The positions at which bytes stand like a record's magic code, the last one first; looked at in pieces.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,15 @@ def read(log: CommitLog) -> tuple[list[bytes], list[CorruptRegion]]:
 def test_a_zero_tail_is_not_a_cut(tmp_path: Path) -> None:
     raw, _ = three()
     assert read(write(tmp_path, (0, bytes(raw) + bytes(5_000)))) == ([b"one", b"two", b"three"], [])
+
+
+@pytest.mark.parametrize("written", [0, 1, 65_536, 200_000, 3_000_000])
+def test_what_is_written_counts_whatever_room_it_takes_on_the_disk(tmp_path: Path, written: int) -> None:
+    dense = write(tmp_path, (0, b"x" * 3_000_000), (3_000_000, b"x" * written + bytes(3_000_000 - written)))
+    (tmp_path / "copy").mkdir()
+    sparse = write(tmp_path / "copy", (0, b"x" * 3_000_000), (3_000_000, b"x" * written))
+    os.truncate(sparse.files[1].path, 3_000_000)
+    assert dense.stored_bytes == CommitLog.open(tmp_path / "copy").stored_bytes == 3_000_000 + written
 
 
 def test_version_2_records_and_ipv6_hosts_are_read(tmp_path: Path) -> None:
