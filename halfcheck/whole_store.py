@@ -74,7 +74,7 @@ def audited(
         runner = _spark(master or _ALL_CORES, conf, brought)
         if is_local:
             small = staged_audit.SMALL_SPLIT_BYTES, staged_audit.SMALL_BUCKET_BYTES
-            options = replace(options, split_bytes=small[0], bucket_bytes=small[1])
+            options = replace(options, split_bytes=small[0], bucket_bytes=small[1], is_on_one_machine=True)
             runner = _threads()
         return replace(_in_stages(paths, options, runner), store=paths.name)
 
@@ -104,7 +104,7 @@ def _in_stages(paths: StorePaths, options: StagedAuditOptions, runner: AbstractC
     from spark_trace_analysis.audit.audit_folders import count_finished, place_of
     from spark_trace_analysis.audit.staged_audit import audit_in_stages
 
-    place = place_of(options.work, options.out)
+    place = place_of(options.work, options.out, is_on_one_machine=options.is_on_one_machine)
     with (
         resumable(lambda: 0 if place is None else count_finished(place), "task"),
         runner as running,

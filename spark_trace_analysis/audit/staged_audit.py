@@ -75,7 +75,8 @@ class StagedAuditOptions:
 
     All rows go to `out` as Parquet, a new directory; files between the stages to `work`, or beside `out`, or into a
     temporary folder. An audit that was killed goes on from what is there. `split_bytes` and `bucket_bytes` say how the
-    work is shared out; the result lists a selection, and row files take a line for each transaction of one.
+    work is shared out, `is_on_one_machine` whether all tasks run on this one; the result lists a selection, and row
+    files take a line for each transaction of one.
     """
 
     version: str | None = None
@@ -85,6 +86,7 @@ class StagedAuditOptions:
     work: Location | None = None
     split_bytes: int = SPLIT_BYTES
     bucket_bytes: int = BUCKET_BYTES
+    is_on_one_machine: bool = False
     question: StoreQuestion = field(default_factory=StoreQuestion)
     selection: Selection = field(default_factory=Selection)
     row_files: RowFiles | None = None
@@ -133,7 +135,9 @@ class _Job:
 
     def result(self) -> Audit:
         """The audit; raises :class:`_LogGrewError`, of a log that is not cut."""
-        with work_folder(self.key, place_of(self.options.work, self.options.out)) as folder:
+        options = self.options
+        place = place_of(options.work, options.out, is_on_one_machine=options.is_on_one_machine)
+        with work_folder(self.key, place) as folder:
             found_there = count_finished(folder)
             audit = self._run(folder)
         return replace(audit, tasks_found=found_there)

@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.golden_stores import golden_store
 from files import object_store
-from halfcheck import app
+from halfcheck import app, whole_store
 from halfcheck.errors import ExitCode
+from tests.files.places import faulty_s3, s3_server
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from files.remote_path import RemotePath
+    from tests.files.faulty_proxy import Faults
+
+__all__ = ["faulty_s3", "s3_server"]
 
 NOBODY_LISTENS: Final = "127.0.0.1:1"
 COMMANDS: Final = (("analyze",), ("audit",), ("simulate", "--traces", "10", "--out"))
@@ -31,3 +38,17 @@ def test_a_server_that_is_not_there_is_one_line_and_exit_code_150(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"halfcheck: {place}")
     assert "does not answer as it should" in line
+
+
+def test_an_audit_of_one_machine_writes_nothing_but_its_rows_elsewhere(
+    faulty_s3: tuple[RemotePath, Faults], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole_store, "_SMALL_BYTES", 0)
+    place, faults = faulty_s3
+    store = golden_store("5.3.3", "mixed").path
+    whole_store.audited(store, None, place / "rows")
+    written = {name for method, name in (line.split() for line in faults.seen) if method == "PUT"}
+    assert any("/rows/" in name for name in written)
+    assert not any("/.rows.audit/" in name for name in written)
+    whole_store.audited(store, None, place / "others", place / "work")
+    assert any("/work/" in line for line in faults.seen if line.startswith("PUT"))
