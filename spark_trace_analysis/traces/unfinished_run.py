@@ -187,8 +187,8 @@ def is_unfinished(out: Location) -> bool:
 
 
 def is_work_alone(out: Location) -> bool:
-    """Whether nothing is in a folder but what says who writes there."""
-    return all(path.name == WORK for path in out.iterdir())
+    """Whether nothing is in a folder but what says who writes there; SeaweedFS lists folders that were emptied, too."""
+    return all(path.name == WORK or not path.exists() for path in out.iterdir())
 
 
 def count_finished_files(out: Location) -> int:

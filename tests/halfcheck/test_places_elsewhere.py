@@ -8,9 +8,11 @@ import pytest
 
 from conformance.golden_stores import golden_store
 from files import object_store
+from files.writing import remove_folder, write_whole
 from halfcheck import app, whole_store
 from halfcheck.errors import ExitCode
-from tests.files.places import faulty_s3, s3_server
+from spark_trace_analysis.traces.unfinished_run import WORK, is_work_alone
+from tests.files.places import faulty_s3, s3, s3_server
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from files.remote_path import RemotePath
     from tests.files.faulty_proxy import Faults
 
-__all__ = ["faulty_s3", "s3_server"]
+__all__ = ["faulty_s3", "s3", "s3_server"]
 
 NOBODY_LISTENS: Final = "127.0.0.1:1"
 COMMANDS: Final = (("analyze",), ("audit",), ("simulate", "--traces", "10", "--out"))
@@ -38,6 +40,15 @@ def test_a_server_that_is_not_there_is_one_line_and_exit_code_150(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"halfcheck: {place}")
     assert "does not answer as it should" in line
+
+
+def test_a_folder_that_a_server_lists_though_it_was_emptied_is_nothing_else(s3: RemotePath) -> None:
+    write_whole(s3 / ".analysis" / "verdicts", b"")
+    remove_folder(s3)
+    write_whole(s3 / WORK / "owner", b"")
+    assert is_work_alone(s3)
+    write_whole(s3 / "others", b"")
+    assert not is_work_alone(s3)
 
 
 def test_an_audit_of_one_machine_writes_nothing_but_its_rows_elsewhere(
