@@ -101,10 +101,10 @@ def _record_by_record(paths: StorePaths, version: str | None, out: Location | No
 
 
 def _in_stages(paths: StorePaths, options: StagedAuditOptions, runner: AbstractContextManager[StageRunner]) -> Audit:
-    from spark_trace_analysis.audit.audit_folders import count_finished, place_of
+    from spark_trace_analysis.audit.audit_folders import count_finished
     from spark_trace_analysis.audit.staged_audit import audit_in_stages
 
-    place = place_of(options.work, options.out, is_on_one_machine=options.is_on_one_machine)
+    place = options.stage_folder
     with (
         resumable(lambda: 0 if place is None else count_finished(place), "task"),
         runner as running,

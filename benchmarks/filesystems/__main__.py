@@ -9,12 +9,12 @@ import sys
 import tempfile
 from pathlib import Path
 from statistics import median
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.audit.written_store import write_store
 from benchmarks.computer import bars, computer
-from benchmarks.filesystems.servers import PROJECT, Servers, digests, files_below, halfcheck, servers
+from benchmarks.filesystems.servers import PROJECT, Servers, digests, halfcheck, servers
 from files.remote_path import location
 from files.writing import remove_folder
 from tests.files.places import upload
@@ -22,12 +22,9 @@ from tests.files.places import upload
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from files.remote_path import Location
-
 RESULTS: Final = Path(__file__).with_name("RESULTS.md")
 MOST: Final = 1.25
 USUAL: Final = (5, 200_000, 300)
-_MOST_REMOVALS: Final = 30
 
 Seconds = dict[str, dict[str, list[float]]]
 """Of a command, of a place: each repetition."""
@@ -91,20 +88,9 @@ def _repeat(running: Servers, names: Sequence[str], traces: int, seconds: Second
         same &= all(each == found["folder"] for each in found.values())
     for place in running.places.values():
         for written in ("traces", "verdicts", "rows"):
-            _remove(location(f"{place}/{written}"))
+            remove_folder(location(f"{place}/{written}"))
     shutil.rmtree(running.folder / "traces", ignore_errors=True)
     return same
-
-
-def _remove(folder: Location) -> None:
-    """Remove a folder, and say what is left of it where a server does not do so at once."""
-    remove_folder(folder)
-    for _ in range(_MOST_REMOVALS):
-        if not folder.exists():
-            return
-        print(f"{folder}: {[name for name, _ in files_below(folder)]} are left", file=sys.stderr, flush=True)
-        sleep(1)
-        remove_folder(folder)
 
 
 def page(seconds: Seconds, traces: int, megabytes: int, loads: tuple[float, float], *, same: bool) -> tuple[str, int]:

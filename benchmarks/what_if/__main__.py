@@ -109,11 +109,12 @@ def main(repeats: int, transactions: int, pythons: dict[str, str]) -> None:
     taken: dict[tuple[str, str], Pairs] = {(name, version): [] for version in PROFILES for name in pythons}
     for _ in range(repeats):
         for (name, version), pairs in taken.items():
-            told = [_told(kind, version, transactions, pythons[name]) for kind in ("simulate", "settle")]
-            pairs.append((told[0], told[1]))
+            python = pythons[name]
+            simulation = _measured("simulate", version, transactions, python)
+            pairs.append((simulation, _measured("settle", version, transactions, python)))
     short, long = (times * transactions for times in LONG)
     short_mb, long_mb = (
-        _told("simulate", "5.3.3", count, sys.executable).resident_bytes / (1 << 20) for count in (short, long)
+        _measured("simulate", "5.3.3", count, sys.executable).resident_bytes / (1 << 20) for count in (short, long)
     )
     rows = [
         f"| {version} | {name} | {_each(pairs, 0, transactions):.0f} | {_each(pairs, 1, transactions):.0f} "
@@ -167,7 +168,7 @@ def _a_minute(pairs: Pairs, transactions: int) -> float:
     return CORES * 60e6 / _each(pairs, 0, transactions)
 
 
-def _told(kind: str, version: str, count: int, python: str) -> Taken:
+def _measured(kind: str, version: str, count: int, python: str) -> Taken:
     """A measurement in a fresh process."""
     ran = run_with(HERE, SCRIPT, "--measure", kind, version, str(count), python=python)
     ran.check_returncode()

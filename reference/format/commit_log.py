@@ -95,7 +95,7 @@ class CommitLog:
         """The bytes of all files together that are written; the gaps of a partial copy are holes, and do not count."""
         if self.partial is not None:
             return sum(min(len(file.data), room_of(file.path)) for file in self.files if file.data)
-        return sum(file.written_bytes for file in self.files)
+        return sum(file.content_bytes for file in self.files)
 
     def read(self, wants: Callable[[Frame], bool] | None = None) -> Iterator[Frame | LogRecord | CorruptRegion]:
         """Read the log from its start.

@@ -54,10 +54,11 @@ class CommitLogFile:
         return CommitLogOffset(self.start + len(self.data))
 
     @property
-    def written_bytes(self) -> int:
-        """Up to where it is written: found by halving, as all is zero from there to the end of the file.
+    def content_bytes(self) -> int:
+        """Its bytes but for the zeros at its end; found by halving, as whatever is written ends where zeros begin.
 
         It is what a file holds that counts, not its room on the disk: a copy may have holes where another has zeros.
+        It sizes work, and decides nothing else: a message with 64 KB of zeros may let it come out shorter.
         """
         blank = -(-len(self.data) // _PROBED_BYTES)
         written, begun, probed = 0, 0, blank - 1

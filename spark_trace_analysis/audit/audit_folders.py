@@ -151,16 +151,6 @@ def _size_and_time(path: Path) -> tuple[int, int]:
     return stat.st_size, stat.st_mtime_ns
 
 
-def place_of(work: Location | None, out: Location | None, *, is_on_one_machine: bool) -> Location | None:
-    """The folder of the files between the stages, if it has a name that the same command finds again.
-
-    They are many and small: the tasks of one machine do not write them beside rows that lie on another file system.
-    """
-    if work is not None or out is None or (is_on_one_machine and isinstance(out, RemotePath)):
-        return work
-    return out.with_name(f".{out.name}.audit")
-
-
 def count_finished(folder: Location) -> int:
     """The number of finished tasks, by the files of an audit that was begun."""
     return sum(1 for path in folder.glob("*.json") if path.name != _KEY and not path.name.startswith(("orphans", ".")))

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from files.remote_path import RemotePath
 from reference.format.consume_queue import open_consume_queues
 from reference.format.errors import CorruptRegion, NotAStoreError, StoreError
 from spark_trace_analysis.audit.audit import Audit
@@ -20,7 +21,6 @@ from spark_trace_analysis.audit.audit_folders import (
     count_finished,
     key_of,
     move,
-    place_of,
     require_new,
     work_folder,
     writing_audit,
@@ -92,6 +92,16 @@ class StagedAuditOptions:
     row_files: RowFiles | None = None
     on_progress: Callable[[int, int], None] | None = None
 
+    @property
+    def stage_folder(self) -> Location | None:
+        """The folder of the files between the stages, if it has a name that the same command finds again.
+
+        They are many and small: the tasks of one machine do not write them beside rows that lie on another file system.
+        """
+        if self.work is not None or self.out is None or (self.is_on_one_machine and isinstance(self.out, RemotePath)):
+            return self.work
+        return self.out.with_name(f".{self.out.name}.audit")
+
 
 def audit_in_stages(runner: StageRunner, store: Path | StorePaths, options: StagedAuditOptions) -> Audit:
     """Judge every transaction of a store; the same as :func:`audit_store`, for a store of any size.
@@ -135,9 +145,7 @@ class _Job:
 
     def result(self) -> Audit:
         """The audit; raises :class:`_LogGrewError`, of a log that is not cut."""
-        options = self.options
-        place = place_of(options.work, options.out, is_on_one_machine=options.is_on_one_machine)
-        with work_folder(self.key, place) as folder:
+        with work_folder(self.key, self.options.stage_folder) as folder:
             found_there = count_finished(folder)
             audit = self._run(folder)
         return replace(audit, tasks_found=found_there)

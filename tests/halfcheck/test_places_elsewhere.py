@@ -61,5 +61,5 @@ def test_an_audit_of_one_machine_writes_nothing_but_its_rows_elsewhere(
     written = {name for method, name in (line.split() for line in faults.seen) if method == "PUT"}
     assert any("/rows/" in name for name in written)
     assert not any("/.rows.audit/" in name for name in written)
-    whole_store.audited(store, None, place / "others", place / "work")
-    assert any("/work/" in line for line in faults.seen if line.startswith("PUT"))
+    whole_store.audited(store, None, place / "others", place / "stages")
+    assert any("/stages/" in line for line in faults.seen if line.startswith("PUT"))

@@ -61,7 +61,7 @@ class BrokerHost:
         Why something befalls a transaction.
     buffered
         The halves whose op entries wait in memory, by offset.
-    threads, told_of_death, told_of_boot
+    threads, on_death, on_boot
         What starts with each process, and who is told when one is gone, and when the next one serves.
     """
 
@@ -81,8 +81,8 @@ class BrokerHost:
         self.causes = Attribution(self.switches, self.settings, clocks_differ=run.workload.clock_deviation_ms > 0)
         self.buffered: dict[int, TrackedHalf] = {}
         self.threads: list[HostedThread] = []
-        self.told_of_death: list[Callable[[], None]] = []
-        self.told_of_boot: list[Callable[[], None]] = []
+        self.on_death: list[Callable[[], None]] = []
+        self.on_boot: list[Callable[[], None]] = []
         self.finish_round: Callable[[], bool] = lambda: True
         """Takes passes of the round that runs, and says whether it is over."""
         self._config = MessageStoreConfig(
@@ -135,8 +135,8 @@ class BrokerHost:
             self.put(life_ms, self._crash)
         if restarts is not None:
             self.put(restarts.every_ms, self._begin_stop)
-        for tell in self.told_of_boot:
-            tell()
+        for call in self.on_boot:
+            call()
 
     def _life_ms(self) -> float | None:
         """How long the process that has begun serves until it crashes; None for as long as anybody looks."""
@@ -198,8 +198,8 @@ class BrokerHost:
         self.broker = None
         self.up_at = self.run.events.now + away_ms
         self.run.events.put(self.up_at, self.boot, None)
-        for tell in self.told_of_death:
-            tell()
+        for call in self.on_death:
+            call()
 
     def _op_entries_die(self, how: OpState) -> None:
         for half in self.buffered.values():

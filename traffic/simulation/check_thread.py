@@ -39,12 +39,12 @@ class CheckServiceThread:
 
     Attributes
     ----------
-    told_of_check
+    on_check
         Called for each check that is sent, with its transaction and the copy that it names.
     """
 
     def __init__(self, host: BrokerHost, requests: BrokerRequests) -> None:
-        self.told_of_check: Callable[[TrackedTransaction, TrackedHalf], None] = lambda *_: None
+        self.on_check: Callable[[TrackedTransaction, TrackedHalf], None] = lambda *_: None
         self._host = host
         self._requests = requests
         self._simulation = host.run
@@ -146,7 +146,7 @@ class CheckServiceThread:
             copy.is_asked = True
             counts.checks += 1
             self._note_check(transaction, cause, now)
-            self.told_of_check(transaction, copy)
+            self.on_check(transaction, copy)
         elif for_immunity:
             counts.put_back_for_immunity += 1
         else:

@@ -57,8 +57,8 @@ class SimulatedConsumer:
         self._delay_ms = client_figure("pull_delay_when_exception")
         self._reput_ms = client_figure("reput_wait")
         self._queues = [PulledQueue(number) for number in range(client_figure("topic_queues"))]
-        requests.told_of_message = self._wake
-        host.told_of_boot.append(self._pull_again)
+        requests.on_message = self._wake
+        host.on_boot.append(self._pull_again)
         storage.unread_from = self._unread_from
 
     def _wake(self, transaction: TrackedTransaction) -> None:

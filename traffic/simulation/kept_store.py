@@ -45,7 +45,7 @@ def simulate_and_keep(
         broker, workload, RandomStreams(seed), keeps_store=True, lives=lives, quiet_ms=quiet_ms, leads_ms=leads_ms
     )
     host, deaths = BrokerHost(run), list[int]()
-    host.told_of_death.append(lambda: deaths.append(run.events.clock.now))
+    host.on_death.append(lambda: deaths.append(run.events.clock.now))
     run_to_its_end(run, host, transactions)
     host.write_store(folder)
     settings = broker.settings

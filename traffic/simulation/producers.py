@@ -112,8 +112,8 @@ class SimulatedProducers:
         ]
         self._groups = [f"group-{group}" for group in range(arrivals.groups)]
         self._number = 0
-        checks.told_of_check = self._take_check
-        host.told_of_boot.append(self._reconnect)
+        checks.on_check = self._take_check
+        host.on_boot.append(self._reconnect)
 
     # --- the beginning of transactions --------------------------------------------------------------------------------
 

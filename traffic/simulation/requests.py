@@ -29,12 +29,12 @@ class BrokerRequests:
 
     Attributes
     ----------
-    told_of_message
+    on_message
         Called when a real message can be read, with its transaction.
     """
 
     def __init__(self, host: BrokerHost, op_batch: OpBatchThread) -> None:
-        self.told_of_message: Callable[[TrackedTransaction], None] = lambda _: None
+        self.on_message: Callable[[TrackedTransaction], None] = lambda _: None
         self._host = host
         self._op_batch = op_batch
         self._run = host.run
@@ -108,7 +108,7 @@ class BrokerRequests:
         transaction.committed.append((half, place))
         self.settled(transaction)
         self.count_record(transaction)
-        self.told_of_message(transaction)
+        self.on_message(transaction)
 
     def _marked(self, half: TrackedHalf, header: EndTransactionRequestHeader, outcome: EndTransactionOutcome) -> None:
         """Its op message is stored, buffered or lost."""

@@ -82,7 +82,7 @@ class SendMessageResponse:
 
     @property
     def msg_id(self) -> str:
-        """The offset message id, which names the commit log offset; empty if nothing was stored."""
+        """The id of its place (``MessageDecoder#createMessageId``), 32 or 56 digits; empty if nothing was stored."""
         place = None if self.result is None else self.result.physical_offset
         return "" if place is None else create_message_id(self.store_host, place)
 
