@@ -24,10 +24,9 @@ _CODE: Final = re.compile(r"<Code>(\w+)</Code>")
 _MESSAGE: Final = re.compile(r"<Message>([^<]+)</Message>")
 _FULL: Final = re.compile(r"InsufficientStorage|StorageFull|QuotaExceeded|\b507 ")
 _MISSING: Final = re.compile(r"NoSuchBucket|ContainerNotFound|bucket does not exist", re.IGNORECASE)
-_CANT_CONNECT: Final = "error sending request"
 
 REQUEST: Final = "60s"
-"""A request that takes longer is begun again, or fails."""
+"""A request that takes longer fails."""
 
 RETRIES: Final = 100
 RETRY_SECONDS: Final = 20

@@ -19,9 +19,10 @@ _ERROR = "<?xml version='1.0'?><Error><Code>{code}</Code><Message>{message}</Mes
 
 @dataclass
 class Faults:
-    """What goes wrong from now on: so many requests of a method fail by a status, all are slow."""
+    """What goes wrong from now on: so many requests of a method fail by a status, or get no answer; all are slow."""
 
     status: int = 503
+    hangs_up: bool = False
     code: str = "SlowDown"
     count: int = 0
     method: str = ""
@@ -53,6 +54,9 @@ def faulty_proxy(endpoint: str) -> Iterator[tuple[str, Faults]]:
             faults.seen.append(f"{self.command} {self.path}")
             time.sleep(faults.delay_seconds)
             if faults.next_fails(self.command):
+                if faults.hangs_up:
+                    self.close_connection = True
+                    return
                 self._send(faults.status, {}, _ERROR.format(code=faults.code, message="by order of a test").encode())
                 return
             if faults.ignores_conditions and self.headers.get(

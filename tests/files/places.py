@@ -52,7 +52,6 @@ def faulty_s3(
     """The same behind a server that does as it is told, and is asked again but twice."""
     monkeypatch.setattr(object_store, "RETRIES", 2)
     monkeypatch.setattr(object_store, "RETRY_SECONDS", 5)
-    monkeypatch.setattr(object_store, "REQUEST", "2s")
     with faulty_proxy(s3_server.endpoint) as (endpoint, faults):
         use(monkeypatch, s3_server, AWS_ENDPOINT_URL=endpoint)
         yield folder_for(tmp_path), faults

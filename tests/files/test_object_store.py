@@ -158,6 +158,23 @@ def test_a_creation_that_was_carried_out_though_its_answer_was_lost_counts(
     assert not create_whole(place / "owner", "another's")
 
 
+def test_a_request_without_an_answer_is_made_again_and_so_is_a_creation(faulty_s3: tuple[RemotePath, Faults]) -> None:
+    place, faults = faulty_s3
+    faults.hangs_up = True
+    for request in (
+        lambda: write_whole(place / "a", b"12"),
+        lambda: read_bytes(place / "a"),
+        lambda: create_whole(place / "owner", "mine"),
+    ):
+        faults.count = 2
+        assert request() is not False
+        assert faults.count == 0
+    faults.count = 100
+    with pytest.raises(OSError, match="the store does not answer as it should") as failure:
+        create_whole(place / "another", "mine")
+    assert "\n" not in str(failure.value)
+
+
 @pytest.mark.parametrize(
     ("status", "code", "number", "message"),
     [
@@ -177,9 +194,12 @@ def test_a_server_that_stays_busy_or_full_is_told_in_a_line(
     assert not (place / "a").exists()
 
 
-def test_a_server_that_is_too_slow_is_told_in_a_line(faulty_s3: tuple[RemotePath, Faults]) -> None:
+def test_a_server_that_is_too_slow_is_told_in_a_line(
+    faulty_s3: tuple[RemotePath, Faults], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_store, "REQUEST", "200ms")
     place, faults = faulty_s3
-    faults.delay_seconds = 3
+    faults.delay_seconds = 1
     with pytest.raises(OSError, match="the store does not answer as it should"):
         read_bytes(place / "a")
 
