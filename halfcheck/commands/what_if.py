@@ -39,8 +39,14 @@ def command(
         typer.Option(min=1, help="How many to simulate, in all: 1,000,000; in a sweep 100,000 for each point."),
     ] = None,
     replications: Annotated[
-        int, typer.Option(min=2, max=10_000, help="In how many independent runs, each of its own seed.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            min=2,
+            max=10_000,
+            help="In how many independent runs, each of its own seed: 20, or as many, 8 at least, as have ten check "
+            "intervals of traffic each.",
+        ),
+    ] = None,
     seed: Seed = 7,
     sweep: Annotated[
         list[str] | None,
@@ -101,7 +107,7 @@ def command(
     from halfcheck.printing.what_if import print_answer, remarks_on
     from reference.format.broker_conf_remarks import remarks_on_file
     from traffic.rates.answer import TrafficAnswer
-    from traffic.simulation.replications import replications_of
+    from traffic.simulation.replications import replications_of, usual_number
     from traffic.workload.reading import read_workload
 
     refuse_a_file(out)
@@ -117,9 +123,6 @@ def command(
         )
         return asked.answer(_broker, master, conf, out, as_json=as_json)
     transactions = transactions or 1_000_000
-    if transactions < replications:
-        message = f"--transactions {transactions}: fewer than one for each of {replications} --replications"
-        raise CommandLineError(message)
     release = version or USUAL_PROFILE
     broker = _broker(file, release)
     known = read_workload(workload)
@@ -127,7 +130,11 @@ def command(
         typer.echo(f"halfcheck: no --version is given: {release} is taken", err=True)
     if file is not None:
         print_remarks(file, remarks_on_file(file, _release_of(release)))
-    runs = replications_of(broker, known, seed, transactions, replications)
+    number = replications or usual_number(transactions, [(broker, known)])
+    if transactions < number:
+        message = f"--transactions {transactions}: fewer than one for each of {number} --replications"
+        raise CommandLineError(message)
+    runs = replications_of(broker, known, seed, transactions, number)
     counted, is_cut = _counted(runs, f"{release}, {known.name}", wanted=not as_json)
     answer = TrafficAnswer(counted, known.arrivals.per_second)
     for remark in remarks_on(answer, known, broker.settings, len(runs)):

@@ -10,6 +10,7 @@ from document.parts import Heading, Paragraph, Part, Tone, tabulated
 from files.durations import about, duration, three_digits
 from model_check.defects.catalogue import defect_called
 from traffic.rates.answer import MISHAPS, MeasureRates, TrafficAnswer
+from traffic.simulation.replications import LEAST_INTERVALS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +29,6 @@ MEASURES_IN_WORDS: Final = {
     "checked_needlessly": "checked needlessly",
 }
 _ID: Final = re.compile(r"[AB]\d\d")
-_LEAST_INTERVALS: Final = 10
-"""A run shorter than so many check intervals says little of the rounds that a broker at work makes."""
 _SECOND_MS: Final = 1000
 
 
@@ -86,12 +85,12 @@ def remarks_on(answer: TrafficAnswer, workload: TrafficWorkload, settings: Broke
     if done < runs:
         yield f"interrupted: the answer is that of {done} of {runs} runs"
     each_ms = answer.total.arriving_ms / done
-    wanted_ms = _LEAST_INTERVALS * settings.transaction_check_interval_ms
+    wanted_ms = LEAST_INTERVALS * settings.transaction_check_interval_ms
     if each_ms < wanted_ms:
         more = round(wanted_ms * runs * workload.arrivals.per_second / _SECOND_MS)
         interval = duration(settings.transaction_check_interval_ms)
         yield (
-            f"each run is {about(each_ms / _SECOND_MS)} of traffic, less than {_LEAST_INTERVALS} check intervals of "
+            f"each run is {about(each_ms / _SECOND_MS)} of traffic, less than {LEAST_INTERVALS} check intervals of "
             f"{interval}: its rounds meet halves in another way than those of a broker at work; take --transactions "
             f"{more} or more, or fewer --replications"
         )

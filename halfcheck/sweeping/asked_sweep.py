@@ -17,6 +17,7 @@ from halfcheck.printing.progress import counting_bar, resumable
 from halfcheck.printing.what_if import remarks_on
 from halfcheck.sweeping.in_words import parts
 from halfcheck.sweeping.replication_files import ReplicationFiles
+from traffic.simulation.replications import usual_number
 from traffic.sweep.points import AsGiven, SweepPoint, ignored_by, points_of, values_of
 from traffic.sweep.sweep_answer import SweepAnswer
 from traffic.sweep.swept_setting import SweptSetting
@@ -50,6 +51,8 @@ class AskedSweep:
         Names with commas, or ``all``.
     transactions
         To simulate for each point.
+    replications
+        Of each point; None for :func:`traffic.simulation.replications.usual_number`.
     """
 
     file: Path | None
@@ -58,7 +61,7 @@ class AskedSweep:
     points: int | None
     releases: str
     transactions: int | None
-    replications: int
+    replications: int | None
     seed: int
 
     def answer(
@@ -75,7 +78,9 @@ class AskedSweep:
         yours = answer.yours
         remarks = (
             *ignored_by(answer.settings, map(_release, answer.releases)),
-            *remarks_on(yours.answer, yours.point.workload, yours.point.broker.settings, self.replications),
+            *remarks_on(
+                yours.answer, yours.point.workload, yours.point.broker.settings, len(yours.answer.replications)
+            ),
         )
         for remark in remarks:
             typer.echo(f"halfcheck: {remark}", err=True)
@@ -109,9 +114,6 @@ class AskedSweep:
             Spark gave up, or a file can't be written; what is finished is kept where there is an ``--out``.
         """
         transactions = self.transactions or USUAL_TRANSACTIONS
-        if transactions < self.replications:
-            message = f"--transactions {transactions}: fewer than one for each of {self.replications} --replications"
-            raise CommandLineError(message)
         if self.points is not None and not self.swept:
             message = f"--points {self.points}: there is nothing to sweep over; give --sweep NAME=LOW..HIGH"
             raise CommandLineError(message)
@@ -120,9 +122,13 @@ class AskedSweep:
             raise CommandLineError(message)
         settings = tuple(SweptSetting.of(text) for text in self.swept)
         points = self._points(settings, broker_of)
-        runs = [one for point in points for one in point.replications(self.seed, transactions, self.replications)]
+        number = self.replications or usual_number(transactions, ((each.broker, each.workload) for each in points))
+        if transactions < number:
+            message = f"--transactions {transactions}: fewer than one for each of {number} --replications"
+            raise CommandLineError(message)
+        runs = [one for point in points for one in point.replications(self.seed, transactions, number)]
         with _folder(out) as folder:
-            files = ReplicationFiles(folder / "runs", _by_replication(runs, self.replications))
+            files = ReplicationFiles(folder / "runs", _by_replication(runs, number))
             if not files.is_complete:
                 self._simulate(files, master, conf, is_kept=out is not None, wanted=tells_progress)
             counted = _by_point(files.read(), len(points))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from traffic.simulation.running import RunningSimulation
+    from traffic.workload.workload import PlannedRestarts
 
 _LOG_FILE_BYTES: Final = 8 << 20
 _QUEUE_FILE_BYTES: Final = 20 * 20_000
@@ -134,16 +135,24 @@ class BrokerHost:
         if life_ms is not None:
             self.put(life_ms, self._crash)
         if restarts is not None:
-            self.put(restarts.every_ms, self._begin_stop)
+            self.put(restarts.every_ms if self.epoch > 1 else self._first_restart_ms(restarts), self._begin_stop)
         for call in self.on_boot:
             call()
 
     def _life_ms(self) -> float | None:
         """How long the process that has begun serves until it crashes; None for as long as anybody looks."""
-        lives, crashes = self.run.lives, self.run.workload.crashes
+        run = self.run
+        lives, crashes = run.lives, run.workload.crashes
         if lives is not None:
             return lives[self.epoch - 1][0] if self.epoch <= len(lives) else None
-        return None if crashes is None else self._chance.expovariate(1) * crashes.every_ms
+        if crashes is None:
+            return None
+        quiet_ms = 0.0 if self.epoch > 1 else run.quiet_ms
+        return quiet_ms + self._chance.expovariate(1) * crashes.every_ms
+
+    def _first_restart_ms(self, restarts: PlannedRestarts) -> float:
+        """When the first process is restarted: traffic begins anywhere between two restarts."""
+        return self.run.quiet_ms + self.run.streams.of("restarts").random() * restarts.every_ms
 
     def _take_up_what_is_left(self, broker: BrokerController) -> None:
         """What the new process finds, and what is gone with the old one."""

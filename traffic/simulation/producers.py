@@ -124,7 +124,7 @@ class SimulatedProducers:
         self.left -= 1
         events, random = self._events, self._arriving
         now = events.now
-        self._counts.arriving_ms = now
+        self._counts.arriving_ms = now - self._run_of.quiet_ms
         self._run_of.is_arriving = self.left > 0
         if self.left:
             wait = random.expovariate(1) * self._wait_ms if self._workload.arrivals.is_poisson else self._wait_ms

@@ -4,31 +4,41 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import sqrt
+from random import Random
+from typing import TYPE_CHECKING, Final
 
 from model_check.processes import on_all_cores
 from traffic.simulation.simulate import simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from traffic.simulation.counts import TrafficCounts
     from traffic.simulation.simulated_broker import SimulatedBroker
     from traffic.workload.workload import TrafficWorkload
 
+LEAST_INTERVALS: Final = 10
+"""In so many check intervals of traffic, rounds meet halves as those of a broker at work do."""
+_MOST: Final = 20
+_FEWEST: Final = 8
+_GOLDEN: Final = (sqrt(5) - 1) / 2
+"""Its multiples, without what stands before the point, are spread evenly, however many of them are taken."""
+
 
 @dataclass(frozen=True, slots=True)
 class Replication:
-    """One run of :func:`simulate`, as one value that goes to another process."""
+    """One run of :func:`simulate`, as one value that goes to another process; `quiet_ms` is simulate's."""
 
     broker: SimulatedBroker
     workload: TrafficWorkload
     seed: int
     transactions: int
+    quiet_ms: float = 0.0
 
     def run(self) -> TrafficCounts:
         """Simulate it."""
-        return simulate(self.broker, self.workload, self.seed, self.transactions)
+        return simulate(self.broker, self.workload, self.seed, self.transactions, self.quiet_ms)
 
 
 def seed_of(seed: int, number: int) -> int:
@@ -42,12 +52,34 @@ def seed_of(seed: int, number: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed} {number}".encode()).digest()[:8])
 
 
+def usual_number(transactions: int, worlds: Iterable[tuple[SimulatedBroker, TrafficWorkload]]) -> int:
+    """In how many replications so many transactions part where nobody says it, in each of these worlds.
+
+    Each is to have `LEAST_INTERVALS`, as long as there are enough of them to tell how much they differ.
+    """
+    longest_ms = max(
+        LEAST_INTERVALS * broker.settings.transaction_check_interval_ms * workload.arrivals.per_second
+        for broker, workload in worlds
+    )
+    return max(_FEWEST, min(_MOST, int(1000 * transactions // longest_ms)))
+
+
 def replications_of(
     broker: SimulatedBroker, workload: TrafficWorkload, seed: int, transactions: int, number: int
 ) -> list[Replication]:
-    """So many replications of as many transactions together; the first ones have one more where they do not part."""
+    """So many replications of as many transactions together; the first ones have one more where they do not part.
+
+    The broker of each has waited for another share of its check interval when traffic begins: if all began with the
+    interval, a run that is shorter than some intervals would meet too few rounds while traffic comes.
+    """
     least, more = divmod(transactions, number)
-    return [Replication(broker, workload, seed_of(seed, place), least + (place < more)) for place in range(number)]
+    interval, first = broker.settings.transaction_check_interval_ms, Random(seed).random()
+    return [
+        Replication(
+            broker, workload, seed_of(seed, place), least + (place < more), (first + place * _GOLDEN) % 1 * interval
+        )
+        for place in range(number)
+    ]
 
 
 def run_all(replications: list[Replication], report: Callable[[TrafficCounts], None]) -> None:

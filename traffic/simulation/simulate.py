@@ -29,14 +29,17 @@ _ROUND_MS = 60_000
 """By how much a check round may outlast its interval (``MAX_PROCESS_TIME_LIMIT``)."""
 
 
-def simulate(broker: SimulatedBroker, workload: TrafficWorkload, seed: int, transactions: int) -> TrafficCounts:
+def simulate(
+    broker: SimulatedBroker, workload: TrafficWorkload, seed: int, transactions: int, quiet_ms: float = 0.0
+) -> TrafficCounts:
     """Simulate so many transactions, and wait until each is settled or given up; the same seed gives the same counts.
 
-    It begins with an empty store and begins no transaction more behind the last; what is still under way when all
-    checks of the last one must be over counts as open. All arguments can be pickled: a task of any engine can call it.
+    It begins with an empty store, and with the first transaction when the broker has run for `quiet_ms`; it begins no
+    transaction more behind the last. What is still under way when all checks of the last one must be over counts as
+    open. All arguments can be pickled: a task of any engine can call it.
     """
     with without_collector():
-        run = RunningSimulation(broker, workload, RandomStreams(seed))
+        run = RunningSimulation(broker, workload, RandomStreams(seed), quiet_ms=quiet_ms)
         run_to_its_end(run, BrokerHost(run), transactions)
         return run.counts
 
@@ -76,11 +79,11 @@ def run_to_its_end(run: RunningSimulation, host: BrokerHost, transactions: int) 
     def goes_on() -> bool:
         if producers.left:
             return True
-        return bool(ledger.transactions) and events.now < counts.arriving_ms + drain_ms + immunity
+        return bool(ledger.transactions) and events.now < run.quiet_ms + counts.arriving_ms + drain_ms + immunity
 
     events.run(goes_on)
     counts.log_bytes += host.log_end
-    counts.simulated_ms = events.now
+    counts.simulated_ms = events.now - run.quiet_ms
     ledger.close_all()
 
 
@@ -96,6 +99,7 @@ def _put_mishaps(run: RunningSimulation, host: BrokerHost, producers: SimulatedP
     if deployments is None:
         return
     every, away = deployments.every_ms, deployments.away_ms
+    begun = run.streams.of("deployments").random()
 
     def replace(number: int) -> None:
         if run.is_arriving:
@@ -104,7 +108,7 @@ def _put_mishaps(run: RunningSimulation, host: BrokerHost, producers: SimulatedP
             events.put(events.now + every + away, replace, number)
 
     for number in range(count):
-        events.put(every * (number + 1) / count, replace, number)
+        events.put(run.quiet_ms + every * (number + begun) / count, replace, number)
 
 
 def _recur(run: RunningSimulation, what: str, recurring: Recurring | None, befall: Callable[[float], None]) -> None:
@@ -119,4 +123,4 @@ def _recur(run: RunningSimulation, what: str, recurring: Recurring | None, befal
             befall(lasts)
             events.put(events.now + lasts + random.expovariate(1) * recurring.every_ms, happen, None)
 
-    events.put(random.expovariate(1) * recurring.every_ms, happen, None)
+    events.put(run.quiet_ms + random.expovariate(1) * recurring.every_ms, happen, None)

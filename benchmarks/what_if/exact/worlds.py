@@ -11,7 +11,7 @@ from model_check.world import Profile
 from traffic.rates.answer import TrafficAnswer
 from traffic.rates.intervals import RateEstimate, share_of
 from traffic.simulation.counts import MEASURES
-from traffic.simulation.replications import replications_of
+from traffic.simulation.replications import Replication, seed_of
 from traffic.simulation.simulated_broker import SimulatedBroker
 from traffic.workload.reading import workload_of
 
@@ -112,7 +112,7 @@ def held_measures(world: ExactWorld, runs: int, seed: int) -> Iterator[HeldMeasu
     """
     keeps_discarded = Profile.of(world.release).switches.keeps_discarded
     exact = expected_of(replace(world.one, keeps_discarded=keeps_discarded, is_repaired=world.release == FIXED))
-    counts = [each.run() for each in replications_of(world.broker, world.workload, seed, runs, runs)]
+    counts = [Replication(world.broker, world.workload, seed_of(seed, place), 1).run() for place in range(runs)]
     answer = TrafficAnswer(counts, 1.0)
     simulated = {measure: answer.rates(measure).whole.each for measure in MEASURES}
     simulated["checks"] = answer.checks_per_transaction
