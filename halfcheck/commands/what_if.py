@@ -130,7 +130,7 @@ def command(
         typer.echo(f"halfcheck: no --version is given: {release} is taken", err=True)
     if file is not None:
         print_remarks(file, remarks_on_file(file, _release_of(release)))
-    number = replications or usual_number(transactions, [(broker, known)])
+    number = replications or usual_number(broker, known, transactions)
     if transactions < number:
         message = f"--transactions {transactions}: fewer than one for each of {number} --replications"
         raise CommandLineError(message)

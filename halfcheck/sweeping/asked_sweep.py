@@ -122,7 +122,8 @@ class AskedSweep:
             raise CommandLineError(message)
         settings = tuple(SweptSetting.of(text) for text in self.swept)
         points = self._points(settings, broker_of)
-        number = self.replications or usual_number(transactions, ((each.broker, each.workload) for each in points))
+        yours = points[0]  # its number is that of all points, and stays when others are added
+        number = self.replications or usual_number(yours.broker, yours.workload, transactions)
         if transactions < number:
             message = f"--transactions {transactions}: fewer than one for each of {number} --replications"
             raise CommandLineError(message)

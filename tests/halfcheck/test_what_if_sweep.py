@@ -74,7 +74,20 @@ def test_an_upgrade_is_one_command(shop: Path, capsys: pytest.CaptureFixture[str
     found = json.loads(said)
     assert [point["release"] for point in found["points"]] == ["4.9.7", "5.5.1"]
     assert found["points"][0]["more_than_yours"]["doubled"]["value"] == 0
-    assert found["points"][0]["counts"]["arriving_ms"] == found["points"][1]["counts"]["arriving_ms"]
+    arriving_ms = [point["counts"]["arriving_ms"] for point in found["points"]]
+    assert arriving_ms[0] == pytest.approx(arriving_ms[1], abs=1e-6)
+
+
+def test_a_point_that_is_added_leaves_the_number_of_runs_as_it_was(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    conf, out = tmp_path / "broker.conf", tmp_path / "sweep"
+    conf.write_text("transactionCheckInterval=100\n", encoding="utf-8")
+    words = (str(conf), "--workload", str(shop), "--transactions", "240", "--out", str(out), "--sweep")
+    for values, files in (("200ms", 24), ("200ms,60s", 36)):
+        code, _, err = what_if(capsys, *words, f"transactionCheckInterval={values}")
+        assert code == ExitCode.OK, err
+        assert len(list((out / "runs").iterdir())) == files, "12 runs of ten intervals of yours for each point"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +104,7 @@ def test_an_upgrade_is_one_command(shop: Path, capsys: pytest.CaptureFixture[str
         (("--releases", "4.9.7", "--version", "5.5.1"), "give either --version or --releases"),
         (
             ("--sweep", "transactionTimeOut=1s", "--transactions", "3"),
-            "--transactions 3: fewer than one for each of 20",
+            "--transactions 3: fewer than one for each of 8",
         ),
         (("--releases", "all", "--master", "yarn"), "--master yarn: give --out DIR, a folder that all machines see"),
     ],

@@ -12,7 +12,7 @@ from model_check.processes import on_all_cores
 from traffic.simulation.simulate import simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from traffic.simulation.counts import TrafficCounts
     from traffic.simulation.simulated_broker import SimulatedBroker
@@ -52,16 +52,14 @@ def seed_of(seed: int, number: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed} {number}".encode()).digest()[:8])
 
 
-def usual_number(transactions: int, worlds: Iterable[tuple[SimulatedBroker, TrafficWorkload]]) -> int:
-    """In how many replications so many transactions part where nobody says it, in each of these worlds.
+def usual_number(broker: SimulatedBroker, workload: TrafficWorkload, transactions: int) -> int:
+    """In how many replications so many transactions part where nobody says it.
 
     Each is to have `LEAST_INTERVALS`, as long as there are enough of them to tell how much they differ.
     """
-    longest_ms = max(
-        LEAST_INTERVALS * broker.settings.transaction_check_interval_ms * workload.arrivals.per_second
-        for broker, workload in worlds
-    )
-    return max(_FEWEST, min(_MOST, int(1000 * transactions // longest_ms)))
+    traffic_ms = 1000 * transactions / workload.arrivals.per_second
+    long_ones = int(traffic_ms // (LEAST_INTERVALS * broker.settings.transaction_check_interval_ms))
+    return max(_FEWEST, min(_MOST, long_ones))
 
 
 def replications_of(
