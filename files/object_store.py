@@ -147,10 +147,10 @@ def _in_one_line(uri: str, key: str) -> Iterator[None]:
     try:
         yield
     except (BaseError, OSError, ValueError) as failure:
-        raise _told(failure, f"{uri}/{key}") from None
+        raise _as_os_error(failure, f"{uri}/{key}") from None
 
 
-def _told(failure: Exception, place: str) -> OSError:
+def _as_os_error(failure: Exception, place: str) -> OSError:
     text = str(failure)
     code, said = _CODE.search(text), _MESSAGE.search(text)
     kind = type(failure).__name__

@@ -107,7 +107,7 @@ def command(
     from halfcheck.printing.what_if import print_answer, remarks_on
     from reference.format.broker_conf_remarks import remarks_on_file
     from traffic.rates.answer import TrafficAnswer
-    from traffic.simulation.replications import replications_of, usual_number
+    from traffic.simulation.replications import number_of_replications, replications_of
     from traffic.workload.reading import read_workload
 
     refuse_a_file(out)
@@ -130,10 +130,7 @@ def command(
         typer.echo(f"halfcheck: no --version is given: {release} is taken", err=True)
     if file is not None:
         print_remarks(file, remarks_on_file(file, _release_of(release)))
-    number = replications or usual_number(broker, known, transactions)
-    if transactions < number:
-        message = f"--transactions {transactions}: fewer than one for each of {number} --replications"
-        raise CommandLineError(message)
+    number = number_of_replications(replications, broker, known, transactions)
     runs = replications_of(broker, known, seed, transactions, number)
     counted, is_cut = _counted(runs, f"{release}, {known.name}", wanted=not as_json)
     answer = TrafficAnswer(counted, known.arrivals.per_second)

@@ -68,8 +68,8 @@ def parts(answer: TrafficAnswer, workload: TrafficWorkload, release: str) -> Ite
 def sentences(answer: TrafficAnswer, release: str) -> Iterator[str]:
     """The three that say the most."""
     doubled, lost, discarded = (answer.rates(name) for name in ("doubled", "lost", "discarded"))
-    yield f"RocketMQ {release}: {_told(doubled)}."
-    yield f"{_told(lost).capitalize()}; {_told(discarded)}."
+    yield f"RocketMQ {release}: {_in_words(doubled)}."
+    yield f"{_in_words(lost).capitalize()}; {_in_words(discarded)}."
     delivery = answer.times[0]
     late = ", ".join(f"{three_digits(found[0])} ({name})" for name, found in delivery.at.items() if found is not None)
     checks = answer.rates("checked_needlessly")
@@ -135,7 +135,7 @@ def short(number: float) -> str:
     return f"{number:.3g}" if abs(number) < 1e-4 else f"{float(f'{number:.3g}'):g}"
 
 
-def _told(rates: MeasureRates) -> str:
+def _in_words(rates: MeasureRates) -> str:
     """A measure in words, with its two most frequent causes."""
     word, whole = MEASURES_IN_WORDS[rates.measure], rates.whole
     if whole.each is None:

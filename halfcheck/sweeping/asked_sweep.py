@@ -17,7 +17,7 @@ from halfcheck.printing.progress import counting_bar, resumable
 from halfcheck.printing.what_if import remarks_on
 from halfcheck.sweeping.in_words import parts
 from halfcheck.sweeping.replication_files import ReplicationFiles
-from traffic.simulation.replications import usual_number
+from traffic.simulation.replications import number_of_replications
 from traffic.sweep.points import AsGiven, SweepPoint, ignored_by, points_of, values_of
 from traffic.sweep.sweep_answer import SweepAnswer
 from traffic.sweep.swept_setting import SweptSetting
@@ -52,7 +52,7 @@ class AskedSweep:
     transactions
         To simulate for each point.
     replications
-        Of each point; None for :func:`traffic.simulation.replications.usual_number`.
+        Of each point; None for :func:`traffic.simulation.replications.number_of_replications`.
     """
 
     file: Path | None
@@ -75,16 +75,14 @@ class AskedSweep:
     ) -> ExitCode:
         """Simulate, print and write the answer; raises as :meth:`simulated`."""
         answer = self.simulated(broker_of, master, conf, out, tells_progress=not as_json)
-        yours = answer.yours
+        yours, point = answer.yours, answer.yours.point
         remarks = (
             *ignored_by(answer.settings, map(_release, answer.releases)),
-            *remarks_on(
-                yours.answer, yours.point.workload, yours.point.broker.settings, len(yours.answer.replications)
-            ),
+            *remarks_on(yours.answer, point.workload, point.broker.settings, len(yours.answer.replications)),
         )
         for remark in remarks:
             typer.echo(f"halfcheck: {remark}", err=True)
-        content = {"workload": yours.point.workload.name, "seed": self.seed, **answer.to_json()}
+        content = {"workload": point.workload.name, "seed": self.seed, **answer.to_json()}
         if out is not None:
             self._write(out, content, answer, remarks)
         if as_json:
@@ -123,10 +121,7 @@ class AskedSweep:
         settings = tuple(SweptSetting.of(text) for text in self.swept)
         points = self._points(settings, broker_of)
         yours = points[0]  # its number is that of all points, and stays when others are added
-        number = self.replications or usual_number(yours.broker, yours.workload, transactions)
-        if transactions < number:
-            message = f"--transactions {transactions}: fewer than one for each of {number} --replications"
-            raise CommandLineError(message)
+        number = number_of_replications(self.replications, yours.broker, yours.workload, transactions)
         runs = [one for point in points for one in point.replications(self.seed, transactions, number)]
         with _folder(out) as folder:
             files = ReplicationFiles(folder / "runs", _by_replication(runs, number))

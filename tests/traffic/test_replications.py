@@ -12,7 +12,7 @@ import pytest
 from tests.traffic.small_worlds import broker, workload
 from traffic.rates.intervals import share_of
 from traffic.simulation.causes import RUNNING
-from traffic.simulation.replications import LEAST_INTERVALS, replications_of, usual_number
+from traffic.simulation.replications import LEAST_INTERVALS, number_of_replications, replications_of
 
 P50_S: Final = 2
 P99_S: Final = 20
@@ -74,7 +74,7 @@ def test_a_brokers_phases_are_shared_out_evenly_however_many_runs_there_are() ->
 
 @pytest.mark.parametrize(
     ("transactions", "per_second", "interval_s", "number"),
-    [(1_000_000, 200, 30, 16), (100_000, 200, 30, 8), (1_000_000, 20, 30, 20), (100_000, 20, 60, 8), (5, 20, 30, 8)],
+    [(1_000_000, 200, 30, 16), (100_000, 200, 30, 8), (1_000_000, 20, 30, 20), (100_000, 20, 60, 8), (8, 20, 30, 8)],
 )
 def test_there_are_so_many_runs_as_last_ten_check_intervals(
     transactions: int, per_second: int, interval_s: int, number: int
@@ -82,6 +82,6 @@ def test_there_are_so_many_runs_as_last_ten_check_intervals(
     own = broker("5.3.3")
     given = workload(transactions={"per_second": per_second})
     own = replace(own, settings=replace(own.settings, transaction_check_interval_ms=1000 * interval_s))
-    assert usual_number(own, given, transactions) == number
+    assert number_of_replications(None, own, given, transactions) == number
     if 8 < number < 20:
         assert transactions / number / per_second >= LEAST_INTERVALS * interval_s

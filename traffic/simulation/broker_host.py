@@ -63,7 +63,7 @@ class BrokerHost:
     buffered
         The halves whose op entries wait in memory, by offset.
     threads, on_death, on_boot
-        What starts with each process, and who is told when one is gone, and when the next one serves.
+        What starts with each process; what is called when one is gone, and when the next one serves.
     """
 
     def __init__(self, run: RunningSimulation) -> None:
@@ -135,7 +135,7 @@ class BrokerHost:
         if life_ms is not None:
             self.put(life_ms, self._crash)
         if restarts is not None:
-            self.put(restarts.every_ms if self.epoch > 1 else self._first_restart_ms(restarts), self._begin_stop)
+            self.put(self._restart_ms(restarts), self._begin_stop)
         for call in self.on_boot:
             call()
 
@@ -147,12 +147,17 @@ class BrokerHost:
             return lives[self.epoch - 1][0] if self.epoch <= len(lives) else None
         if crashes is None:
             return None
-        quiet_ms = 0.0 if self.epoch > 1 else run.quiet_ms
-        return quiet_ms + self._chance.expovariate(1) * crashes.every_ms
+        return self._quiet_ms + self._chance.expovariate(1) * crashes.every_ms
 
-    def _first_restart_ms(self, restarts: PlannedRestarts) -> float:
-        """When the first process is restarted: traffic begins anywhere between two restarts."""
-        return self.run.quiet_ms + self.run.streams.of("restarts").random() * restarts.every_ms
+    def _restart_ms(self, restarts: PlannedRestarts) -> float:
+        """How long the process that has begun serves until it is restarted; traffic begins anywhere between two."""
+        share = self.run.streams.of("restarts").random() if self.epoch == 1 else 1.0
+        return self._quiet_ms + share * restarts.every_ms
+
+    @property
+    def _quiet_ms(self) -> float:
+        """How long the process that has begun has no traffic yet, in which nothing ends it."""
+        return self.run.quiet_ms if self.epoch == 1 else 0.0
 
     def _take_up_what_is_left(self, broker: BrokerController) -> None:
         """What the new process finds, and what is gone with the old one."""

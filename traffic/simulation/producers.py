@@ -117,18 +117,18 @@ class SimulatedProducers:
 
     # --- the beginning of transactions --------------------------------------------------------------------------------
 
-    def begin(self, _: object = None) -> None:
-        """One transaction begins, and the next one later."""
+    def begin(self, at: float = 0.0) -> None:
+        """One transaction begins, so many milliseconds behind the first one, and the next one later."""
         if self.left <= 0:
             return
         self.left -= 1
         events, random = self._events, self._arriving
         now = events.now
-        self._counts.arriving_ms = now - self._run_of.quiet_ms
+        self._counts.arriving_ms = at
         self._run_of.is_arriving = self.left > 0
         if self.left:
             wait = random.expovariate(1) * self._wait_ms if self._workload.arrivals.is_poisson else self._wait_ms
-            events.put(now + wait, self.begin, None)
+            events.put(self._run_of.quiet_ms + at + wait, self.begin, at + wait)
         turn, fate = random.random(), self._drawn_fate()
         body_bytes = max(1, int(self._workload.arrivals.body_bytes.draw(random)))
         if not self._there:
@@ -151,13 +151,13 @@ class SimulatedProducers:
         if network.loss_from_broker:
             fate.loses_answer = random.random() < network.loss_from_broker
         fate.hangs = bool(local.hangs) and random.random() < local.hangs
-        drawn, told_later = random.random(), random.random()
+        drawn, later = random.random(), random.random()
         if drawn < local.rollback:
             fate.decision = LocalDecision.ROLLBACK
         elif drawn < local.rollback + local.unknown:
             fate.says_unknown = True
             decided = 1 - local.unknown
-            if decided and told_later * decided < local.rollback:
+            if decided and later * decided < local.rollback:
                 fate.decision = LocalDecision.ROLLBACK
         fate.local_ms = local.time_ms.draw(random)
         return fate

@@ -9,6 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from model_check.processes import on_all_cores
+from traffic.errors import TrafficError
 from traffic.simulation.simulate import simulate
 
 if TYPE_CHECKING:
@@ -52,14 +53,25 @@ def seed_of(seed: int, number: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed} {number}".encode()).digest()[:8])
 
 
-def usual_number(broker: SimulatedBroker, workload: TrafficWorkload, transactions: int) -> int:
-    """In how many replications so many transactions part where nobody says it.
+def number_of_replications(
+    asked: int | None, broker: SimulatedBroker, workload: TrafficWorkload, transactions: int
+) -> int:
+    """In how many replications so many transactions part: in as many as are asked for, if any.
 
-    Each is to have `LEAST_INTERVALS`, as long as there are enough of them to tell how much they differ.
+    Else each has `LEAST_INTERVALS`, as long as there are enough of them to show how much they differ.
+
+    Raises
+    ------
+    TrafficError
+        There are more of them than transactions.
     """
     traffic_ms = 1000 * transactions / workload.arrivals.per_second
     long_ones = int(traffic_ms // (LEAST_INTERVALS * broker.settings.transaction_check_interval_ms))
-    return max(_FEWEST, min(_MOST, long_ones))
+    number = asked or max(_FEWEST, min(_MOST, long_ones))
+    if transactions < number:
+        message = f"--transactions {transactions}: fewer than one for each of {number} --replications"
+        raise TrafficError(message)
+    return number
 
 
 def replications_of(

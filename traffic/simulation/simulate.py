@@ -70,8 +70,12 @@ def run_to_its_end(run: RunningSimulation, host: BrokerHost, transactions: int) 
     SimulatedConsumer(run, host, requests, storage)
     events, ledger, counts = run.events, run.ledger, run.counts
     host.boot()
-    events.put(run.quiet_ms, producers.begin, None)
-    _put_mishaps(run, host, producers)
+
+    def begin_traffic(_: object) -> None:
+        producers.begin()
+        _put_mishaps(run, host, producers)
+
+    events.put(run.quiet_ms, begin_traffic, None)
     settings = run.broker.settings
     drain_ms = (settings.transaction_check_max + 3) * (settings.transaction_check_interval_ms + _ROUND_MS)
     immunity = 1000 * (workload.arrivals.immunity_s or 0)
@@ -108,7 +112,7 @@ def _put_mishaps(run: RunningSimulation, host: BrokerHost, producers: SimulatedP
             events.put(events.now + every + away, replace, number)
 
     for number in range(count):
-        events.put(run.quiet_ms + every * (number + begun) / count, replace, number)
+        events.put(events.now + every * (number + begun) / count, replace, number)
 
 
 def _recur(run: RunningSimulation, what: str, recurring: Recurring | None, befall: Callable[[float], None]) -> None:
@@ -123,4 +127,4 @@ def _recur(run: RunningSimulation, what: str, recurring: Recurring | None, befal
             befall(lasts)
             events.put(events.now + lasts + random.expovariate(1) * recurring.every_ms, happen, None)
 
-    events.put(run.quiet_ms + random.expovariate(1) * recurring.every_ms, happen, None)
+    events.put(events.now + random.expovariate(1) * recurring.every_ms, happen, None)
