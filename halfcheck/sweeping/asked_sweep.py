@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from reference.format.java_properties import Setting
     from traffic.simulation.simulated_broker import SimulatedBroker
+    from traffic.sweep.sweep_answer import SweptAnswer
 
 USUAL_TRANSACTIONS: Final = 100_000
 PAGE: Final = "index.html"
@@ -75,10 +76,11 @@ class AskedSweep:
     ) -> ExitCode:
         """Simulate, print and write the answer; raises as :meth:`simulated`."""
         answer = self.simulated(broker_of, master, conf, out, tells_progress=not as_json)
-        yours, point = answer.yours, answer.yours.point
+        bounding = min(answer.points, key=_check_intervals)
+        point, runs = bounding.point, len(bounding.answer.replications)
         remarks = (
             *ignored_by(answer.settings, map(_release, answer.releases)),
-            *remarks_on(yours.answer, point.workload, point.broker.settings, len(yours.answer.replications)),
+            *remarks_on(bounding.answer, point.workload, point.broker.settings, runs),
         )
         for remark in remarks:
             typer.echo(f"halfcheck: {remark}", err=True)
@@ -183,6 +185,11 @@ def _release(name: str) -> str:
     from halfcheck.options import USUAL_PROFILE
 
     return USUAL_PROFILE if name == _FIXED else name
+
+
+def _check_intervals(point: SweptAnswer) -> float:
+    """How many check intervals the runs of a point last: those of the one with the fewest bound the answer."""
+    return point.answer.total.arriving_ms / point.point.broker.settings.transaction_check_interval_ms
 
 
 def _folder(out: Path | None) -> AbstractContextManager[Path]:

@@ -83,10 +83,11 @@ def test_a_point_that_is_added_leaves_the_number_of_runs_as_it_was(
     conf, out = tmp_path / "broker.conf", tmp_path / "sweep"
     conf.write_text("transactionCheckInterval=100\n", encoding="utf-8")
     words = (str(conf), "--workload", str(shop), "--transactions", "240", "--out", str(out), "--sweep")
-    for values, files in (("200ms", 24), ("200ms,60s", 36)):
+    for values, files, longest in (("200ms", 24, "200 ms"), ("200ms,60s", 36, "1 min")):
         code, _, err = what_if(capsys, *words, f"transactionCheckInterval={values}")
         assert code == ExitCode.OK, err
         assert len(list((out / "runs").iterdir())) == files, "12 runs of ten intervals of yours for each point"
+        assert f"check intervals of {longest}: " in err, "the point whose runs have the fewest bounds the answer"
 
 
 @pytest.mark.parametrize(
